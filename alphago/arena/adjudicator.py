@@ -37,14 +37,15 @@ class Adjudicator:
             return game
         with self.engine.start(seed, self.env.rules) as process:
             text = self._ask(process, game)
-        counted = read_margin(text)
-        if counted is None:
+        margin = read_margin(text)
+        if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
-        both = f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}"
-        disagreement = "; ".join(filter(None, (game.disagreement, "" if counted == game.margin else both)))
-        side = 1 if game.number % 2 == 0 else -1
-        outcome = side * float(np.sign(counted)) + 0.0  # no -0.0
-        return replace(game, outcome=outcome, margin=counted, counted=True, disagreement=disagreement)
+        disagreements = [game.disagreement] if game.disagreement else []  # a playing engine may have counted too
+        if margin != game.margin:
+            disagreements.append(f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}")
+        first_player = 1 if game.number % 2 == 0 else -1  # its colour; `margin` is Black's
+        outcome = first_player * float(np.sign(margin)) + 0.0  # no -0.0
+        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
 
     def _ask(self, process: EngineProcess, game: MatchGame) -> str:
         set_up(process, self.env)

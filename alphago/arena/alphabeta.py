@@ -100,9 +100,9 @@ class AlphaBetaSearch:
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
         self._search, prefer = SEARCHES[env.name]
         self._preferences = prefer(env)
-        self._history = np.zeros((2, env.action_space), np.int64)
-        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)
-        self._number = 0
+        self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often an action was the best one
+        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)  # of transpositions
+        self._number = 0  # of the last search, by which the table tells its own entries from earlier ones
         self.nodes_a_call = NODES
         plies = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
         self._stack = Stack(
@@ -125,13 +125,14 @@ class AlphaBetaSearch:
         for depth in range(1, self.depth + 1):
             stack.rows[0] = row
             stack.alpha[0], stack.beta[0] = -kernels.INFINITE, kernels.INFINITE
-            stack.place[:] = 0, 1, 0, 0
+            stack.place[:] = 0
+            stack.place[kernels.ENTERING] = 1  # the root is a new node
             while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_a_call):
                 pass
             nodes += int(stack.place[kernels.NODES])
-            exact = stack.place[kernels.CUT_OFF] == 0
-            found = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes, bool(exact))
-            if exact or (until_decided and found.outcome):
+            exact = bool(stack.place[kernels.CUT_OFF] == 0)
+            found = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes, exact)
+            if exact or (until_decided and found.outcome in (1, -1)):
                 break
         return found
 

@@ -46,10 +46,10 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     met = (points + points.T) > 0
     points = points + PRIOR_GAMES / 2 * met
     games = points + points.T
-    free = np.flatnonzero(connected_to(met, anchor))
-    free = free[free != anchor]
+    connected = np.flatnonzero(connected_to(met, anchor))
+    free = connected[connected != anchor]  # the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
-    hessian = np.zeros((0, 0))
+    hessian = np.zeros((0, 0))  # of the negative log likelihood
     for _ in range(100):
         chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], chance that i beats j
         gradient = (points - games * chances).sum(axis=1)[free]
@@ -76,6 +76,6 @@ def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
     """
     connected = np.zeros(len(met), np.bool_)
     connected[anchor] = True
-    for _ in met:
+    for _ in met:  # no chain has more matches than there are players
         connected |= met[connected].any(axis=0)
     return connected

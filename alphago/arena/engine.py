@@ -82,7 +82,8 @@ def gnugo_rules(rules: Rules) -> tuple[str, ...]:
     In GNU Go, as in `Rules`, suicide means the suicide of several stones, never of a single stone.
     """
     ko = "--simple-ko" if rules.ko == "simple" else f"--{rules.ko}-superko"
-    return ko, "--allow-suicide" if rules.suicide else "--forbid-suicide"
+    suicide = "--allow-suicide" if rules.suicide else "--forbid-suicide"
+    return ko, suicide
 
 
 def find_engine(name: str) -> Engine | None:
@@ -98,8 +99,8 @@ def find_engine(name: str) -> Engine | None:
 
 def engine_of_command(name: str) -> Engine:
     """Return the engine called "gtp:COMMAND"; COMMAND is split as by `split_command`."""
-    none = f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}"
-    program, *arguments = split_command(name.removeprefix(COMMAND), none)
+    message = f"after {COMMAND} must come a command such as 'gtp:./engine --argument', got {name!r}"
+    program, *arguments = split_command(name.removeprefix(COMMAND), message)
     if shutil.which(program) is None:
         raise EngineError(f"{name} cannot be started: there is no program {program}")
     return Engine(name, (program, *arguments))
@@ -141,7 +142,7 @@ class EngineProcess(LineProcess):
     def receive(self) -> str:
         """Return the text of the reply to the last command."""
         lines: list[str] = []
-        while not lines or lines[-1]:
+        while not lines or lines[-1]:  # an empty line ends a reply; those before it are skipped
             raw = self.read_line(self._due, self._limit)
             if raw is None:
                 after = f" after {lines[0]!r}" if lines else ""

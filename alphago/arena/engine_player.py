@@ -34,7 +34,7 @@ class EnginePlayer:
         self.faults: dict[int, str] = {}  # by game: why the engine forfeited it
         self.scores: dict[int, str] = {}  # by game: its `final_score`
         self._broken: dict[int, str] = {}  # by game: an error, after which the engine resigns at its next turn
-        self._own: dict[int, int] = {}  # by game: the engine's last move, which is already on its board
+        self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on its board
         self.processes: list[EngineProcess] = []
         try:
             for seed in seeds:  # start all before waiting for one
@@ -55,9 +55,11 @@ class EnginePlayer:
         return actions
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play an action in each game, tell the engine the other side's, and end the processes of finished games."""
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
-            if self._own.pop(game, None) != action:
+            is_on_its_board = self._own_move.pop(game, None) == action
+            if not is_on_its_board:
                 self._send(game, "play", COLOURS[mover], self.env.to_text(action))
                 self._unless_broken(game, EngineProcess.receive)
             self.moves[game].append(action)
@@ -103,7 +105,7 @@ class EnginePlayer:
         if action == RESIGN:
             self.processes[game].close()
         else:
-            self._own[game] = action
+            self._own_move[game] = action
         return action
 
     def _read_move(self, game: int, text: str) -> int:
@@ -111,7 +113,7 @@ class EnginePlayer:
         try:
             action = self.env.from_text(text)
             if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
-                self._position(game).check_action(action)
+                self._position(game).check_action(action)  # raises with the reason
         except ValueError as error:  # IllegalMove is one
             raise EngineError(f"{self.name} answered {text!r} to genmove: {error}") from None
         return action

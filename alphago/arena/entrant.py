@@ -27,6 +27,8 @@ OPTIONS = {
     "suicide": "--rules",
     "turns": "--turns",
 }
+# What may come after an entrant's @.
+OWN = re.compile(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{'|'.join(SEARCHES)}))?")
 
 
 @checks_keywords()
@@ -77,9 +79,8 @@ class EntrantText:
             return self.base
         if self.level is not None:
             return f"{self.base}@level={level_text(self.level)}"
-        return f"{self.base}@{self.readouts}" + (
-            f",{self.search}" if self.search != PLAYER_RULE and self.readouts else ""
-        )
+        has_search = self.readouts and self.search != PLAYER_RULE
+        return f"{self.base}@{self.readouts}" + (f",{self.search}" if has_search else "")
 
 
 def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> EntrantText:
@@ -90,31 +91,41 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> E
     readouts, search: used if the name does not give them.
     Raises ValueError for any other text.
     """
-    base, at, own = text.rpartition("@") if "@" in text and not text.startswith(COMMAND) else (text, "", "")
-    match = re.fullmatch(rf"([0-9]+)?(?:(?:^|,)({'|'.join(SEARCHES)}))?", own)
-    level = own.removeprefix("level=") if own.startswith("level=") else ""
-    if at and not level and (match is None or not own) and Path(text).exists():
-        base, at = text, ""  # the @ is part of a path
-    unknown = "only networks take readouts"
-    if not at:
+    base, own = split_name(text)
+    not_a_player = "only networks take readouts"
+    if own is None:
         try:
             if not isinstance(find_player(base), Path):
                 return EntrantText(base, None, 0, "")
         except ValueError as error:
-            unknown = str(error)
             if text.startswith((COMMAND, "gnugo:")):  # no file is called so
                 raise
+            not_a_player = str(error)
     model = model_file(base)
-    if not (model.exists() or "/" in base or base.endswith(".safetensors")):
-        raise ValueError(f"{text}: there is no file {base}, and {unknown}")
-    if not at:
+    looks_like_file = "/" in base or base.endswith(".safetensors")
+    if not model.exists() and not looks_like_file:
+        raise ValueError(f"{text}: there is no file {base}, and {not_a_player}")
+    if own is None:
         return EntrantText(base, model, readouts, search)
-    if level:
-        return level_entrant(base, model, readouts, search, level)
-    if match is None or not own:
+    parts = OWN.fullmatch(own)
+    if parts is None:
         names = " or ".join(SEARCHES)
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
-    return EntrantText(base, model, int(match[1]) if match[1] else readouts, match[2] or search)
+    if parts["level"]:
+        return level_entrant(base, model, readouts, search, parts["level"])
+    return EntrantText(base, model, int(parts["readouts"] or readouts), parts["search"] or search)
+
+
+def split_name(text: str) -> tuple[str, str | None]:
+    """Return an entrant's name as the parts before and after its last @; (text, None) if it names nothing of its own.
+
+    An @ in an engine's command or in the path of an existing file is a part of it.
+    """
+    base, at, own = text.rpartition("@")
+    if not at or text.startswith(COMMAND):
+        return text, None
+    is_path = not OWN.fullmatch(own) and Path(text).exists()
+    return (text, None) if is_path else (base, own)
 
 
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
@@ -125,10 +136,10 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
     entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
-    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
-    source: Any = resolve_player(net, env, device) if entry.level is None else as_forecast_evaluator(net, env, device)
-    own = entry.search if str(player).endswith(entry.search) else search
-    return Entrant(source, entry.readouts, own, entry.name, level=entry.level, network=net)
+    source, weights, net = read_player(entry, env, device)
+    names_search = str(player).endswith(entry.search)  # otherwise `entry.search` is only the default
+    used = entry.search if names_search else search
+    return Entrant(source, entry.readouts, used, entry.name, weights, entry.level, network=net)
 
 
 def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
@@ -172,25 +183,27 @@ def read_entrants(
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
-    # Player, hash of its weights, and its network.
     players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
+    entrants = []
     for entry in entries:
-        key = entry.base, entry.level is not None
-        if key in players:
-            continue
-        if entry.model is None:
-            players[key] = resolve_player(entry.base, env), "", None
-        else:
-            net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
-            weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
-            # Levels need forecasts of the score, and so boards on the CPU.
-            player = as_forecast_evaluator(net, env, device) if key[1] else resolve_player(net, device=device)
-            players[key] = player, weights, net
-    return env, [
-        Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level, net)
-        for entry in entries
-        for player, weights, net in [players[entry.base, entry.level is not None]]
-    ]
+        key = entry.base, entry.level is not None  # entries that differ only in numbers share a player
+        if key not in players:
+            players[key] = read_player(entry, env, device)
+        player, weights, net = players[key]
+        entrants.append(
+            Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level, network=net)
+        )
+    return env, entrants
+
+
+def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSource, str, object]:
+    """Return an entrant's player, the SHA-256 of its network's file and its network; "" and None without a network."""
+    if entry.model is None:
+        return resolve_player(entry.base, env), "", None
+    net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
+    weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
+    evaluator = resolve_player if entry.level is None else as_forecast_evaluator  # levels need forecasts of the score
+    return evaluator(net, env, device), weights, net
 
 
 def common_game(
@@ -213,7 +226,7 @@ def common_game(
             raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    for key in (*OPTIONS, *first.config):
+    for key in (*OPTIONS, *first.config):  # first the settings whose option the message can name
         if key == "planes" or key not in first.config:  # networks may differ in their input planes
             continue
         values = {base: env.config[key] for base, env in envs.items()}

@@ -49,7 +49,8 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
     try:
         saved = dict(parse_json(read_file(file)))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is damaged ({type(error.__cause__ or error).__name__})") from error
+        kind = type(error.__cause__ or error).__name__  # `parse_json` raises ValueError from the true error
+        raise ValueError(f"{file} is damaged ({kind})") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)
     if key == "weights":
         return "the networks' files have changed"

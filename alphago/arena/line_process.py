@@ -75,7 +75,7 @@ class LineProcess:
         Raises EngineError, and ends the process, if no line comes in time.
         """
         while True:
-            exited = self.process.poll() is not None
+            exited = self.process.poll() is not None  # asked first: its last line may come just before its end
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, due - time.monotonic())))
             if exited:
@@ -114,8 +114,8 @@ class LineProcess:
         """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
-        status = self.process.returncode
-        exited = f" (exit status {status})" if "ended" in what else ""
+        # If it has not ended by itself, `close` killed it, and its status says nothing.
+        exited = f" (exit status {self.process.returncode})" if "ended" in what else ""
         return EngineError(
             f"{self.name}: {shown(self._sent)} was sent, {what}{exited}"
             + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
@@ -146,13 +146,15 @@ class LineProcess:
             self._errors.append(line.decode("utf-8", "replace").strip()[:300])
 
 
-def split_command(command: str, none: str) -> list[str]:
+def split_command(command: str, message: str) -> list[str]:
     """Return program and arguments, split as a shell does, but without pipes and variables.
 
-    Raises ValueError, which begins with `none`, for an empty command and for one with an open quotation mark.
+    Raises ValueError, whose text begins with `message`, for an empty command and for an open quotation mark.
     """
     try:
-        program, *arguments = shlex.split(command)
+        words = shlex.split(command)
     except ValueError as error:
-        raise ValueError(f"{none}: {error}" if command.strip() else none) from None
-    return [os.path.expanduser(program), *arguments]
+        raise ValueError(f"{message}: {error}") from None
+    if not words:
+        raise ValueError(message)
+    return [os.path.expanduser(words[0]), *words[1:]]

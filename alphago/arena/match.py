@@ -57,13 +57,13 @@ class MatchResult:
         """Return the result of a match, given all its games in any order."""
         games = sorted(games, key=lambda game: game.number)
         return cls(
-            np.array([game.outcome for game in games], np.float32),
-            tuple(game.moves for game in games),
-            {game.number: game.fault for game in games if game.fault},
-            sum(game.counted for game in games),
-            {game.number: game.disagreement for game in games if game.disagreement},
-            env.symmetries.actions,
-            env,
+            outcomes=np.array([game.outcome for game in games], np.float32),
+            games=tuple(game.moves for game in games),
+            forfeits={game.number: game.fault for game in games if game.fault},
+            counted=sum(game.counted for game in games),
+            disagreements={game.number: game.disagreement for game in games if game.disagreement},
+            symmetries=env.symmetries.actions,
+            env=env,
         )
 
     @property
@@ -205,19 +205,20 @@ def evaluate(
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1)
-    both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
+    readouts_of_both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     device = device if workers is None else "cpu"
     first, second = (
         entrant_for(player, env, n, own_search, device)
-        for player, n, own_search in zip((black, white), both, pair_of("search", search), strict=True)
+        for player, n, own_search in zip((black, white), readouts_of_both, pair_of("search", search), strict=True)
     )
     engine = find_adjudicator(adjudicator)
     if engine is not None or any(isinstance(one.player, (PlayoutSettings, Engine)) for one in (first, second)):
-        env = env.match_variant()
+        env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
+    # Each player is to move in about half of the games.
     leaves = leaves_for(num_games // 2, max(first.readouts, second.readouts))
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
     games: list[MatchGame] = []

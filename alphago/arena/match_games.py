@@ -86,10 +86,11 @@ class ParallelGames:
         self.plan = plan
         self.board = env.new_batch(len(numbers))
         self.generators = [np.random.default_rng([plan.seed, number]) for number in numbers]
-        self.openers = [np.random.default_rng([plan.seed, number // 2, 1]) for number in numbers]
+        # Games 2k and 2k + 1 draw the same random opening.
+        self.opening_generators = [np.random.default_rng([plan.seed, number // 2, 1]) for number in numbers]
         self.first_is_black = np.array([number % 2 == 0 for number in numbers])
         self.moves: list[list[int]] = [[] for _ in numbers]
-        self.active = np.arange(len(numbers))
+        self.active = np.arange(len(numbers))  # slots of the unfinished games
 
     def close(self) -> None:
         """End the processes of players that are engines."""
@@ -103,28 +104,28 @@ class ParallelGames:
         movers = board.to_play(active, np.empty(len(active), np.int8))
         first_moves = (movers > 0) == self.first_is_black[active]
         actions = self.choose(first_moves)
-        lost = actions == RESIGN
-        played = active[~lost]
-        board.play(played, actions[~lost])
+        resigns = actions == RESIGN
+        resigned, played, actions = active[resigns], active[~resigns], actions[~resigns]
+        board.play(played, actions)
         for player in self.players:
-            player.follow(played, actions[~lost])
-        for game, action in zip(played, actions[~lost], strict=True):
+            player.follow(played, actions)
+        for game, action in zip(played, actions, strict=True):
             self.moves[game].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
-        blacks, margins = board.black_results(over)
-        margins += 0.0  # no -0.0
-        blacks[(margins == 0) & (np.abs(blacks) < MOST_OF_A_DRAW)] = 0
-        signs = np.where(self.first_is_black[over], 1, -1)
-        ended = [
-            self.finish(game, outcome, margin)
-            for game, outcome, margin in zip(over, (signs * blacks).tolist(), margins.tolist(), strict=True)
-        ]
-        ended += [
-            self.finish(game, -1.0 if mine else 1.0, None)
-            for game, mine in zip(active[lost], first_moves[lost], strict=True)
-        ]
-        self.active = np.setdiff1d(active, np.concatenate([over, active[lost]]))
+        ended = self.scored(over)
+        for game, first_resigns in zip(resigned, first_moves[resigns], strict=True):
+            ended.append(self.finish(game, -1.0 if first_resigns else 1.0, None))
+        self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
+
+    def scored(self, over: np.ndarray) -> list[MatchGame]:
+        """Return games (slots, int64 [n]) that ended by the rules."""
+        black_outcomes, margins = self.board.black_results(over)
+        margins += 0.0  # no -0.0
+        black_outcomes[(margins == 0) & (np.abs(black_outcomes) < MOST_OF_A_DRAW)] = 0
+        outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
+        results = zip(over, outcomes.tolist(), margins.tolist(), strict=True)
+        return [self.finish(game, outcome, margin) for game, outcome, margin in results]
 
     def choose(self, first_moves: np.ndarray) -> np.ndarray:
         """Return an action for each unfinished game, int32 [n].
@@ -133,11 +134,13 @@ class ParallelGames:
         """
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
+        # A number a ply, used or not, so that a game's numbers depend only on its plies.
         chance = np.array([self.generators[game].random() for game in active])
         actions = np.empty(len(active), np.int32)
         drawn = plies < plan.random_opening
         if drawn.any():
-            actions[drawn] = random_points(self.board, active[drawn], [self.openers[game] for game in active[drawn]])
+            generators = [self.opening_generators[game] for game in active[drawn]]
+            actions[drawn] = random_points(self.board, active[drawn], generators)
         for player, its_turn in zip(self.players, (first_moves & ~drawn, ~first_moves & ~drawn), strict=True):
             if its_turn.any():
                 early = plies[its_turn] < plan.opening_plies
@@ -145,6 +148,7 @@ class ParallelGames:
         return actions
 
     def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
+        """Return the game in a slot, which ended with this outcome and margin, as in `MatchGame`."""
         engines = [player for player in self.players if isinstance(player, EnginePlayer)]
         return MatchGame(
             self.numbers[game],
@@ -175,8 +179,8 @@ def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | No
     """
     if symmetries is None:
         return len(set(games))
-    images = (symmetries[:, list(game)] for game in games)  # [S, plies]
-    return len({min(map(tuple, ways.tolist())) for ways in images})
+    images = (symmetries[:, list(game)].tolist() for game in games)  # each [S, plies]
+    return len({tuple(min(ways)) for ways in images})  # the least image is the same for all images of a game
 
 
 class FinalBoards(NamedTuple):
@@ -203,17 +207,27 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
 
 def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
     """Return games, given as actions from the start position, as records without policies and values."""
-    batch, builders = env.new_batch(len(games)), [RecordBuilder(env=env) for _ in games]
+    batch = env.new_batch(len(games))
+    builders = [RecordBuilder(env=env) for _ in games]
     lengths = np.array([len(game) for game in games])
     for ply in range(int(lengths.max(initial=0))):
         slots = np.flatnonzero(lengths > ply)
         actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
-        legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_)).sum(axis=1)
-        nothing = np.zeros(len(slots), np.float32)
-        columns = (actions, nothing, legal, batch.to_play(slots, np.empty(len(slots), np.int8)), nothing, nothing)
-        add_moves([builders[slot] for slot in slots], np.zeros((len(slots), env.action_space), np.float32), *columns)
+        legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_))
+        zeros = np.zeros(len(slots), np.float32)
+        add_moves(
+            [builders[slot] for slot in slots],
+            policies=np.zeros((len(slots), env.action_space), np.float32),
+            actions=actions,
+            values=zeros,
+            legal_counts=legal.sum(axis=1),
+            movers=batch.to_play(slots, np.empty(len(slots), np.int8)),
+            weights=zeros,
+            surprises=zeros,
+        )
         batch.play(slots, actions)
-    ends = zip(builders, *(numbers.tolist() for numbers in batch.black_results(np.arange(len(games)))), strict=True)
+    outcomes, scores = batch.black_results(np.arange(len(games)))
+    ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
     return [builder.finish(outcome, score, False, env.action_space) for builder, outcome, score in ends]
 
 

@@ -44,7 +44,9 @@ def result_for(position: Position, outcome: float, number: int, is_over: bool) -
     is_over: whether the game ended by the rules; only then the caption has a margin.
     """
     colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
+    if outcome == 0:
+        return f"{colour}, a draw"
+    caption = f"{colour}, won" if outcome > 0 else f"{colour}, lost"
     margin = sign * position.score()
-    how = "a draw" if outcome == 0 else "won" if outcome > 0 else "lost"
     has_points = position.env.has_ownership and is_over and np.sign(margin) == np.sign(outcome)
-    return f"{colour}, {how} by {abs(margin):g}" if has_points and outcome else f"{colour}, {how}"
+    return f"{caption} by {abs(margin):g}" if has_points else caption

@@ -101,8 +101,9 @@ def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
 def player_of(
     env: GameEnv, plain: dict[str, Any], level: float | None, arrays: dict[str, np.ndarray], prefix: str
 ) -> PlayerSource:
-    """Return the player of `plain_player`; arrays: of all players, the weights of this one named with a prefix.
+    """Return the player that `plain_player` described by `plain`.
 
+    arrays: the weights of all players; the names of this one's begin with `prefix`.
     Raises WorkerRefused if its network computes otherwise here.
     """
     kind = plain.pop("kind")

@@ -29,7 +29,7 @@ def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbe
                 level=entrant.level,
             )
             if isinstance(player, EnginePlayer):
-                stack.callback(player.close)
+                stack.callback(player.close)  # unless all players can be made
             players.append(player)
         games = ParallelGames(env, players, numbers, plan)
         stack.pop_all()
@@ -41,7 +41,9 @@ def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
 
     For an engine the game is not changed.
     """
-    own = getattr(player, "env", None)
-    if type(own) is type(env) and "planes" in env.config:
-        env = env.replace(planes=own.config["planes"])
-    return env if isinstance(player, Engine) else selfplay_game(env).player_view()
+    if isinstance(player, Engine):
+        return env
+    network_env = getattr(player, "env", None)
+    if type(network_env) is type(env) and "planes" in env.config:
+        env = env.replace(planes=network_env.config["planes"])
+    return selfplay_game(env).player_view()

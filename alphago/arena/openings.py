@@ -21,7 +21,7 @@ def opening_length(env: GameEnv) -> int:
     """
     allowed = env.position().legal_mask
     choices = int((allowed & selfplay_game(env).opening_actions).sum())
-    if choices < FEW:
+    if choices < FEW:  # then `random_points` soon finds none of them legal
         choices = int(allowed.sum())
     return next((plies for plies in range(2, MOST_PLIES, 2) if choices**plies >= ENOUGH), MOST_PLIES)
 

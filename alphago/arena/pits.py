@@ -63,10 +63,10 @@ class PitPlan:
 
         weights: the digest of the network's weights.
         """
-        others = {key: value for key, value in plain_form(self.search).items() if key != self.name}
+        search = {key: value for key, value in plain_form(self.search).items() if key != self.name}
         game = {"game": self.env.name, **self.env.rule_options}
-        found = {"tuned": self.name, "weights": weights, "readouts": self.readouts, **game, **others}
-        return as_saved({**found, **asdict(self.settings)})
+        network = {"weights": weights, "readouts": self.readouts}
+        return as_saved({"tuned": self.name, **network, **game, **search, **asdict(self.settings)})
 
 
 class PitFolder:
@@ -122,8 +122,8 @@ class PitFolder:
         folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
         tournament.play(listener, pool)
-        verdict = tournament.verdict((0, 1))
-        return Pit(candidate, champion, tournament.result((0, 1)), verdict or Verdict("continue", 0.0, 0))
+        verdict = tournament.verdict((0, 1)) or Verdict("continue", 0.0, 0)  # None without a test
+        return Pit(candidate, champion, tournament.result((0, 1)), verdict)
 
     def save(self, pits: Sequence[Pit]) -> None:
         """Write a row to pits.jsonl for each of `pits`; keep its earlier rows about other pairs of values."""
@@ -145,7 +145,8 @@ class PitFolder:
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
         """Return the rows of pits.jsonl, by (candidate, champion); lines that cannot be parsed are left out."""
         path, rows = self.path / LOG, {}
-        for line in read_named(path).splitlines() if os.path.lexists(path) else ():
+        lines = read_named(path).splitlines() if os.path.lexists(path) else []
+        for line in lines:
             with contextlib.suppress(ValueError, KeyError, TypeError):
                 row = dict(parse_json(line))
                 rows[row["candidate"], row["champion"]] = row

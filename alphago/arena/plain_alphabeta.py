@@ -41,13 +41,17 @@ def search(position: Position, depth: int, low: float, high: float) -> tuple[flo
         return position.result * (1 + depth), -1
     if depth == 0:
         return 0.0, -1
-    side, best, action = position.to_play, -np.inf, -1  # best: from the mover's view
+    side = position.to_play
+    best_value, best_action = -np.inf, -1  # the value from the mover's view
     actions = np.flatnonzero(position.legal_mask)
-    for one in np.random.default_rng(len(actions)).permutation(actions):  # not always the first of equal moves
-        value = side * search(position.play(int(one)), depth - 1, low, high)[0]
-        if value > best:
-            best, action = value, int(one)
-        low, high = (max(low, best), high) if side == 1 else (low, min(high, -best))
+    for action in np.random.default_rng(len(actions)).permutation(actions):  # not always the first of equal moves
+        value = side * search(position.play(int(action)), depth - 1, low, high)[0]
+        if value > best_value:
+            best_value, best_action = value, int(action)
+        if side == 1:
+            low = max(low, best_value)
+        else:
+            high = min(high, -best_value)
         if low >= high:
             break
-    return side * best, action
+    return side * best_value, best_action

@@ -145,18 +145,20 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     Raises ValueError for an unknown name or a player that cannot play `env`; EngineError for an engine that cannot be
     started, or one given by its command that rejects the board size or komi of `env`.
     """
-    named = isinstance(player, (str, PathLike))
-    if named:
+    is_name = isinstance(player, (str, PathLike))
+    if is_name:
         player = find_player(str(player))
     if isinstance(player, str) and player == "random":
         return "random"
-    if isinstance(player, PlayoutSettings) and not player.equivalence:
-        return player
-    if isinstance(player, (PlayoutSettings, Engine)):
+    if isinstance(player, Engine):
         if env is not None:
             go = require_go(env, player.name)
-            if named and isinstance(player, Engine) and player.name.startswith(COMMAND):
+            if is_name and player.name.startswith(COMMAND):
                 check_engine(go, player)
+        return player
+    if isinstance(player, PlayoutSettings):
+        if env is not None and player.equivalence:  # RAVE is for Go alone
+            require_go(env, player.name)
         return player
     if isinstance(player, AlphaBetaSettings):
         if env is not None and is_go(env):  # undecided to its end: see PlainAlphaBetaPlayer
@@ -176,7 +178,7 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     if player is not None:
         return player
     path = model_file(name)
-    if (os.path.exists(path) and name) or "/" in name or name.endswith(".safetensors"):
+    if (name and os.path.exists(path)) or "/" in name or name.endswith(".safetensors"):
         return path
     near = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
     meant = f"did you mean {near[0]}? " if near else ""

@@ -76,11 +76,11 @@ class PlayoutPlayer:
         fields = {name: np.zeros(nodes, np.int32) for name in PlayoutTree._fields if name != "used"}
         self.tree = PlayoutTree(**fields, used=np.zeros(1, np.int32))
         self.game = PlayoutGame(
-            np.zeros_like(self.batch.rows[0]),
-            np.zeros(env.max_moves + 1, np.int32),
-            np.zeros(env.max_moves, np.int32),
-            np.zeros(env.action_space, np.int32),
-            np.zeros(1, np.int64),
+            row=np.zeros_like(self.batch.rows[0]),
+            path=np.zeros(env.max_moves + 1, np.int32),
+            actions=np.zeros(env.max_moves, np.int32),
+            first_side=np.zeros(env.action_space, np.int32),
+            state=np.zeros(1, np.int64),
         )
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
@@ -88,9 +88,9 @@ class PlayoutPlayer:
         for i, number in enumerate(games):
             row = self.batch.rows[number]
             if pass_ends(row) and score(row) > 0:
-                visits[i, -1] = 1
+                visits[i, -1] = 1  # the pass wins
             else:
-                self.game.state[0] = int(chance[i] * 2**63)
+                self.game.state[0] = int(chance[i] * 2**63)  # the seed of the playouts
                 kernels.search(row, self.tree, self.game, self.settings, visits[i])
         return choose_actions(visits, by_chance, chance)
 
@@ -109,4 +109,6 @@ def playout_settings(name: str) -> PlayoutSettings | None:
     playouts = PLAYOUTS if match[2] is None else int(match[2])
     if playouts < 1:
         raise ValueError(f"playouts must be 1 or more, got {name}")
-    return PlayoutSettings(playouts, 0.4, 0.0, 0) if match[1] == "uct" else PlayoutSettings(playouts, 0.0, 1000.0, 5)
+    if match[1] == "uct":
+        return PlayoutSettings(playouts, exploration=0.4, equivalence=0.0, prior=0)
+    return PlayoutSettings(playouts, exploration=0.0, equivalence=1000.0, prior=5)

@@ -82,6 +82,7 @@ class ResultFolder:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 
     def _insert(self, match: Match, game: MatchGame) -> None:
+        """Keep a game, and write its SGF file unless there is one."""
         self.games.setdefault(match, {})[game.number] = game
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
         if path.exists() or not self.env.has_sgf:

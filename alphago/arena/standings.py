@@ -58,7 +58,7 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
         fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
         return next(iter(fixed), len(names) - 1), 0.0
     name, equals, elo = text.rpartition("=")
-    if not equals or text in names:
+    if not equals or text in names:  # names such as "9x9@level=7" have a = too
         name, elo = text, "0"
     if name not in names:
         raise ValueError(f"no player is called {name!r}: there are {', '.join(names)}")
@@ -115,11 +115,11 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
     ratings = elo_ratings(points, anchor=anchor, anchor_elo=anchor_elo)
     games = (points + points.T).sum(axis=1)
     rows = [["player", "Elo", "95 %", "games"]]
-    for i in sorted(range(len(names)), key=lambda i: (math.isnan(ratings[i].elo), -ratings[i].elo)):
-        rating = ratings[i]
-        span = "anchor" if i == anchor else f"{rating.low:+.0f} to {rating.high:+.0f}"
-        known = not math.isnan(rating.elo)
-        rows.append([names[i], f"{rating.elo:+.0f}" if known else "?", span if known else "?", f"{games[i]:.0f}"])
+    for i in np.argsort([-rating.elo for rating in ratings], kind="stable"):  # unknown ratings, NaN, come last
+        elo, low, high = ratings[i]
+        interval = "anchor" if i == anchor else f"{low:+.0f} to {high:+.0f}"
+        texts = ["?", "?"] if math.isnan(elo) else [f"{elo:+.0f}", interval]
+        rows.append([names[i], *texts, f"{games[i]:.0f}"])
     return table(rows)
 
 
@@ -150,7 +150,8 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
                 f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
             )
             yield from quoted(tournament, match, result.disagreements.items())
-    alone = sum(len(games) for games in tournament.folder.games.values()) - sum(len(r.games) for r in played.values())
+    saved = sum(len(games) for games in tournament.folder.games.values())
+    alone = saved - sum(len(result.games) for result in played.values())
     if alone:
         yield f"games that do not count yet, because their opening was played with one colour only: {alone}"
     yield f"games are in {tournament.folder.path}"
@@ -171,9 +172,8 @@ def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Return rows of cells as text, with the first column aligned left and the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
-        ).rstrip()
-        for row in rows
-    )
+    lines = []
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *cells]).rstrip())
+    return "\n".join(lines)

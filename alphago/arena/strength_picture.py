@@ -39,9 +39,9 @@ def plot_strength(
         )
     if out is not None:
         check_format(user_path(out))
-    columns = list(dict.fromkeys(value for row in results.values() for value in row))
-    turned = {value: {key: row[value] for key, row in results.items() if value in row} for value in columns}
-    panels = [panel(results, columns, *names), panel(turned, list(results), *reversed(names))]
+    seconds = list(dict.fromkeys(value for row in results.values() for value in row))  # values of the second setting
+    transposed = {value: {first: row[value] for first, row in results.items() if value in row} for value in seconds}
+    panels = [panel(results, seconds, *names), panel(transposed, list(results), *reversed(names))]
     picture = curves_picture(panels, 2, "", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
@@ -49,12 +49,17 @@ def plot_strength(
 
 
 def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], name: str, x_name: str) -> CurvePanel:
-    """Return a panel with a curve for each of the rows over the columns."""
+    """Return a panel with a curve for each of the rows over the columns.
+
+    name: the setting whose values are the keys of `rows`.  x_name: the setting whose values are `columns`.
+    """
     curves = []
     for i, (value, row) in enumerate(rows.items()):
-        at = [columns.index(column) for column in columns if column in row]
-        of = [row[columns[j]] for j in at]
-        low, high = zip(*(result.interval for result in of), strict=True)
-        curve = Curve(at, [result.win_rate for result in of], SERIES[i % len(SERIES)], name=f" {name} {value}")
-        curves.append(curve._replace(low=low, high=high))
-    return CurvePanel("Win rate", curves, SHARE, 0.5, 0, 1, x_name, places=tuple(map(str, columns)))
+        places = [place for place, column in enumerate(columns) if column in row]
+        found = [row[columns[place]] for place in places]
+        low, high = zip(*(result.interval for result in found), strict=True)
+        rates = [result.win_rate for result in found]
+        curves.append(Curve(places, rates, SERIES[i % len(SERIES)], name=f" {name} {value}", low=low, high=high))
+    return CurvePanel(
+        "Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=x_name, places=tuple(map(str, columns))
+    )

@@ -159,7 +159,10 @@ class Tournament:
             self.folder.add(match, game)
             listener.game(title, self.result(match))
 
-        step = SPRT_GAMES if self.settings.sprt else BATCH_GAMES if pool is None else plan.games
+        if self.settings.sprt:
+            step = SPRT_GAMES  # the test is asked after each step
+        else:
+            step = BATCH_GAMES if pool is None else plan.games
         for begin in range(0, plan.games, step):
             played = self.folder.games.get(match, {})
             verdict = self.verdict(match, begin)
@@ -176,7 +179,8 @@ class Tournament:
         Only games whose opening was played with both colours count.  match: the indices of the two players.
         """
         games = self.folder.games.get(match, {})
-        return MatchResult.of(self.env, [game for number, game in games.items() if number ^ 1 in games])
+        paired = [game for number, game in games.items() if number ^ 1 in games]  # games 2k and 2k + 1 are a pair
+        return MatchResult.of(self.env, paired)
 
     def verdict(self, match: Match, games: int | None = None) -> Verdict | None:
         """Return the sequential test's verdict on a match; None if there is no test.
@@ -192,4 +196,5 @@ class Tournament:
         numbers = range(self.settings.games if games is None else games)
         taken = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
         pairs = [pair for pair in zip(taken[::2], taken[1::2], strict=False) if not any(game.fault for game in pair)]
-        return Sprt(*self.settings.sprt).judge(pair_scores([game.outcome for pair in pairs for game in pair]))
+        outcomes = [game.outcome for pair in pairs for game in pair]
+        return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))

@@ -45,19 +45,18 @@ def spread(search: SearchSettings, name: str, between: tuple[float, float], step
     if len(between) != 2:
         raise ValueError(f"between must be two numbers, the smaller first, got {shown(between)}")
     low, high = (check_float("between", end) for end in between)
-    first = getattr(search, name)
-    if isinstance(first, bool) or not isinstance(first, (int, float)):
+    in_use = getattr(search, name)
+    if isinstance(in_use, bool) or not isinstance(in_use, (int, float)):
         raise ValueError(
-            f"between must be left out for {name}, which is {text_of(first)} and no number: name its values"
+            f"between must be left out for {name}, which is {text_of(in_use)} and no number: name its values"
         )
     if not low < high:
         raise ValueError(f"between must be two numbers, the smaller first, got {low:g} and {high:g}")
-    ends = np.geomspace(low, high, steps) if low > 0 else np.linspace(low, high, steps)
-    values = {checked_value(search, name, rounded(one, first)) for one in ends.tolist()}
-    start = first if low <= first <= high else min(values)
-    values |= {start}
-    place = sorted(values).index(start)
-    return [value for _, value in sorted((abs(i - place), value) for i, value in enumerate(sorted(values)))]
+    grid = np.geomspace(low, high, steps) if low > 0 else np.linspace(low, high, steps)
+    values = {checked_value(search, name, rounded(value, in_use)) for value in grid.tolist()}
+    first = in_use if low <= in_use <= high else min(values)
+    ordered = sorted(values | {first})
+    return sorted(ordered, key=lambda value: abs(ordered.index(value) - ordered.index(first)))
 
 
 def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any], winner: Any) -> list[Any]:
@@ -68,7 +67,7 @@ def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any],
     ordered = sorted(values)
     place = ordered.index(winner)
     found = []
-    for other in (*ordered[max(0, place - 1) : place], *ordered[place + 1 : place + 2]):
+    for other in [ordered[near] for near in (place - 1, place + 1) if 0 <= near < len(ordered)]:
         middle = (winner * other) ** 0.5 if min(winner, other) > 0 else (winner + other) / 2
         value = checked_value(search, name, rounded(middle, winner))
         if value not in ordered:

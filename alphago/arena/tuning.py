@@ -70,7 +70,8 @@ class Tuning:
 
     def _ratings_table(self) -> str:
         rows = [[self.name, "Elo", "95 %", "games", ""]]
-        for value, rating in sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo)):
+        winner_first = sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo))
+        for value, rating in winner_first:
             games = sum(len(pit.result.games) for pit in self.pits if value in (pit.candidate, pit.champion))
             if value == self.winner:
                 rows.append([text_of(value), "0", "", str(games), "winner"])
@@ -152,12 +153,12 @@ def tune(
     chosen = make_search(search, readouts, 1)
     check_effect(name, chosen, env)
     values = list(values)
-    if (between is None) == (not values):
+    if bool(values) == (between is not None):
         raise ValueError("values must be given, or between: one of the two")
-    first = checked_value(chosen, name, getattr(chosen, name))
+    in_use = checked_value(chosen, name, getattr(chosen, name))
     if between is None:
         values = [checked_value(chosen, name, value) for value in values]
-        values = sorted(dict.fromkeys(values), key=lambda value: value != first)  # stable: the one in use comes first
+        values = sorted(dict.fromkeys(values), key=lambda value: value != in_use)  # stable: it comes first
     else:
         values = spread(chosen, name, between, check_int("steps", steps, 2, 100))
     if len(values) < 2:
@@ -177,7 +178,8 @@ def tune(
             on_pit(tuning)
 
     with lock(pits.path), pool_of(workers, env) as pool:
-        tuning = climb(Tuning(name, (values[0],), (), values[0]), values[1:], play, note)
+        start = Tuning(name, values=(values[0],), pits=(), winner=values[0])
+        tuning = climb(start, values[1:], play, note)
         for _ in range(rounds):
             halfway = between_neighbours(chosen, name, tuning.values, tuning.winner)
             tuning = climb(tuning, halfway, play, note)

@@ -75,12 +75,12 @@ class DeviceKernels:
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
         if items == 0:
             return  # CUDA refuses an empty grid
-        blocks = min(-(-items // self._threads), BLOCKS)
+        needed = -(-items // self._threads)  # rounded up
         prepared = tuple(as_argument(value) for value in arguments)
         function = self._functions.get(kernel)
         if function is None:
             function = self._functions[kernel] = self._module.get_function(kernel)
-        function((blocks,), (self._threads,), prepared)
+        function((min(needed, BLOCKS),), (self._threads,), prepared)
 
 
 class Device:

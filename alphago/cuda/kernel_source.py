@@ -67,7 +67,7 @@ def expand(path: Path, seen: set[str]) -> str:
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         included = _INCLUDE.fullmatch(line)
         if included is None:
-            lines.append("\n" if line == "#pragma once\n" else line)
+            lines.append("\n" if line == "#pragma once\n" else line)  # an empty line keeps the numbers of the others
         elif included[1] not in seen:
             beside = path.parent / included[1]
             text = expand(beside if beside.is_file() else FOLDER / included[1], seen)

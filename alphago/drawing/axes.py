@@ -11,11 +11,12 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
 
     low, high: the wanted ends; None for the least and the greatest of `values`.
     """
-    first, last = (min(values) if low is None else low), (max(values) if high is None else high)
+    first = min(values) if low is None else low
+    last = max(values) if high is None else high
     if last - first > 1e-9 * abs(first):
         return first, last
-    room = 0.05 * abs(first) or 0.5
-    return (first - room if low is None else first), first + room
+    room = 0.05 * abs(first) or 0.5  # of an axis whose ends would be equal
+    return (first - room if low is None else low), first + room
 
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
@@ -32,9 +33,9 @@ def number_text(value: float, unit: str = "") -> str:
     if unit.startswith(SHARE):
         return f"{100 * value:.4g}%"
     size = abs(value)
-    for limit, one, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):
-        if size >= limit:
-            return f"{value / one:.4g}{letter}"
+    for least, factor, letter in ((1e6, 1e6, "M"), (1e4, 1e3, "k")):  # 1000 to 9999 are short without a k
+        if size >= least:
+            return f"{value / factor:.4g}{letter}"
     return f"{value:.0e}" if 0 < size < 1e-3 else f"{round(value, 4):g}"
 
 
@@ -47,7 +48,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     moved = list(values)
     for i in range(1, len(moved)):
         moved[i] = max(moved[i], moved[i - 1] + gap)
-    limit = 1 - gap / 2
+    limit = 1 - gap / 2  # of the last value, and then of each one before it
     for i in reversed(range(len(moved))):
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap

@@ -70,19 +70,19 @@ def board_picture(
     to_text: returns the name of an action.
     """
     xs, ys = zip(*board.points, strict=True)
-    left = CELL * (1.1 if board.rows else 0.75)
+    left = CELL * (1.1 if board.rows else 0.75)  # with room for the rows' names
     wide = left + CELL * (max(xs) - min(xs)) + CELL * 0.75
-    shift = max(0.0, (SMALLEST - wide) / 2)
-    left, wide = left + shift, max(wide, SMALLEST)
-    disc = CELL * (STONE if board.surface == "lines" else 0.43)
-    spots = [Spot(left + CELL * (x - min(xs)), CELL * (0.75 + y - min(ys)), disc) for x, y in board.points]
+    left += max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
+    wide = max(wide, SMALLEST)
+    radius = CELL * (STONE if board.surface == "lines" else 0.43)
+    spots = [Spot(left + CELL * (x - min(xs)), CELL * (0.75 + y - min(ys)), radius) for x, y in board.points]
     bottom = max(spot.y for spot in spots) + CELL * (1.1 if board.columns else 0.75)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
         sentences += legend(overlay, places, to_text)
     shown = min(wide, WIDEST)
-    texts, high = texts_below(sentences, wide, bottom, PIXELS * wide / shown)
+    texts, high = texts_below(sentences, wide, bottom, size=PIXELS * wide / shown)
     layers: tuple[Layer, ...] = (
         (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(board, spots)),
         stones(board, spots),
@@ -127,9 +127,9 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
         lines = [ends for ends in lines if not on_rim(*ends)]
     shapes += [line(*ends, style) for ends in lines]
-    for own, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
-        pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)
-        shapes += [line(*placed(ends), pen) for ends in own for pen in pens]
+    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
+        pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
+        shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
     return tuple(shapes)
 
@@ -160,19 +160,17 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     The mark is a ring, or a bar below the number if the stone has a number.
     """
     shapes: list[Shape] = []
-    colours = board.stones
+    inks = [WHITE if stone > 0 else BLACK for stone in board.stones]
     for point, number in board.numbers.items():
-        if colours[point]:
-            ink = WHITE if colours[point] > 0 else BLACK
+        if board.stones[point]:
             size = CELL * (0.46 if number < 100 else 0.36)
-            shapes.append(Text(spots[point].x, spots[point].y, str(number), size, ink, bold=point == board.last))
-    if board.last is not None and colours[board.last]:
-        spot, ink = spots[board.last], WHITE if colours[board.last] > 0 else BLACK
+            is_bold = point == board.last
+            shapes.append(Text(spots[point].x, spots[point].y, str(number), size, inks[point], bold=is_bold))
+    if board.last is not None and board.stones[board.last]:
+        spot, ink = spots[board.last], inks[board.last]
         if board.last in board.numbers:
-            style = Style(stroke=ink, width=0.055 * CELL)
-            shapes.append(
-                line(spot.x - 0.2 * CELL, spot.y + 0.27 * CELL, spot.x + 0.2 * CELL, spot.y + 0.27 * CELL, style)
-            )
+            style, y = Style(stroke=ink, width=0.055 * CELL), spot.y + 0.27 * CELL
+            shapes.append(line(spot.x - 0.2 * CELL, y, spot.x + 0.2 * CELL, y, style))
         else:
             shapes.append(Circle(spot.x, spot.y, 0.22 * CELL, Style(stroke=ink, width=0.07 * CELL)))
     for point in board.forbidden:

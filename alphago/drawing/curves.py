@@ -1,5 +1,6 @@
 """Diagrams with curves, such as those of a training run: panels side by side, each with axes of its own."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
@@ -121,10 +122,13 @@ def curves_picture(
         samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
         entries, top = legend(samples, GAP, top, wide - 2 * GAP, 1.1 * SIZE)
         shapes += entries
+    top += GAP / 2
     for i, panel in enumerate(panels):
-        left, upper = GAP + (i % columns) * (size[0] + GAP), top + GAP / 2 + (i // columns) * (size[1] + GAP)
+        row, column = divmod(i, columns)
+        left, upper = GAP + column * (size[0] + GAP), top + row * (size[1] + GAP)
         shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
-    high = top + GAP / 2 + -(-len(panels) // columns) * (size[1] + GAP)
+    rows = math.ceil(len(panels) / columns)
+    high = top + rows * (size[1] + GAP)
     shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
     high += SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
@@ -151,13 +155,13 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
         entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
         shapes += entries
-    names = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
+    right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
     bottom = BOTTOM + (SIZE if panel.x_label else 0)
-    box = Rect(LEFT, top, size[0] - LEFT - names, size[1] - top - bottom, Style())
+    box = Rect(LEFT, top, size[0] - LEFT - right_margin, size[1] - top - bottom, Style())
     (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)
+        y = min(max(y, low), high)  # what lies outside the axis is drawn at its end
         return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
 
     shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
@@ -224,21 +228,28 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
     """Return a panel's grid, numbers, level and label; box: of its curves; x, y: the ends of its axes."""
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
+
+    def down(value: float) -> float:
+        return box.y + box.height * (y[1] - value) / (y[1] - y[0])
+
+    def across(value: float) -> float:
+        return box.x + box.width * (value - x[0]) / (x[1] - x[0])
+
     for value in ticks(*y, max(2, int(box.height / 28))):
-        at = box.y + box.height * (y[1] - value) / (y[1] - y[0])
+        at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
     numbers = ticks(*x, max(2, int(box.width / 48)))
-    named = enumerate(panel.places) if panel.places else ((one, number_text(one)) for one in numbers)
-    for value, text in named:
-        at = box.x + box.width * (value - x[0]) / (x[1] - x[0])
+    texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
+    for value, text in texts:
+        at = across(value)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
     if panel.level is not None and y[0] <= panel.level <= y[1]:
-        at = box.y + box.height * (y[1] - panel.level) / (y[1] - y[0])
+        at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.turn is not None and x[0] <= panel.turn <= x[1]:
-        at = box.x + box.width * (panel.turn - x[0]) / (x[1] - x[0])
+        at = across(panel.turn)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
@@ -250,20 +261,22 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
 
     place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
     """
-    pale, thin = (Style(stroke=mix(WHITE, curve.colour, share), width=0.7) for share in (0.4, 1.0))
+    thin = Style(stroke=curve.colour, width=0.7)
+    pale = thin._replace(stroke=mix(WHITE, curve.colour, 0.4))
     shapes: list[Shape] = []
     kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
-    y = curve.y if curve.low is not None or curve.is_exact else smooth(curve.y, SMOOTHED_OVER)
+    is_raw = curve.is_exact or curve.low is not None
+    y = curve.y if is_raw else smooth(curve.y, SMOOTHED_OVER)
     points = tuple(place(curve.x[i], y[i]) for i in kept)
     if base is not None:
         ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
-    if curve.low is not None and curve.high is not None:
-        for i in [] if curve.is_band else kept:  # a band has no bars
+    if curve.low is not None and curve.high is not None and not curve.is_band:  # `band_shapes` draws bands
+        for i in kept:
             (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
             shapes += [line(at, lower, at, upper, thin)]
             shapes += [line(at - 2, end, at + 2, end, thin) for end in (lower, upper)]
-    elif list(y) != list(curve.y):
+    if list(y) != list(curve.y):  # smoothed
         shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in kept), pale, is_open=True))
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
@@ -279,7 +292,8 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
     edges: list[Shape] = []
     for curve in curves:
         if curve.is_band:
-            lower, upper = (tuple(map(place, curve.x, side or curve.y)) for side in (curve.low, curve.high))
+            # Without intervals the band is as thin as the curve.
+            lower, upper = (tuple(map(place, curve.x, ends or curve.y)) for ends in (curve.low, curve.high))
             pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
             bands.append(Polygon((*lower, *reversed(upper)), Style(mix(WHITE, curve.colour, 0.13))))
             edges += [Polygon(end, pale, is_open=True) for end in (lower, upper)]
@@ -295,10 +309,16 @@ def mark_shape(mark: Mark, x: float, y: float) -> Shape:
 
 def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:
     """Return the names at the ends of curves, in their colours, moved up or down where they would overlap."""
-    ends = sorted((-place(curve.x[-1], curve.y[-1])[1], i) for i, curve in enumerate(curves) if curve.name)
-    heights = spread([(box.y + box.height + y) / box.height for y, _ in ends], 1.1 * SMALL / box.height)
-    x, bottom = box.x + box.width + 4, box.y + box.height
+    right, bottom = box.x + box.width + 4, box.y + box.height
+
+    def height_of(curve: Curve) -> float:
+        """Return the height of a curve's end above the lower edge of the box, as a share of the box's height."""
+        _, y = place(curve.x[-1], curve.y[-1])
+        return (bottom - y) / box.height
+
+    named = sorted((curve for curve in curves if curve.name), key=height_of)
+    heights = spread([height_of(curve) for curve in named], 1.1 * SMALL / box.height)
     return [
-        Text(x, bottom - height * box.height, curves[i].name, SMALL, curves[i].colour, "start")
-        for (_, i), height in zip(ends, heights, strict=True)
+        Text(right, bottom - height * box.height, curve.name, SMALL, curve.colour, anchor="start")
+        for curve, height in zip(named, heights, strict=True)
     ]

@@ -52,11 +52,12 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     above = DISCS if overlay is not None and mover < 0 else 0.0
     below = DISCS if overlay is not None and mover > 0 else 0.0
     top = NAMES + above  # the middle of White's houses
-    own = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
-    places = [*own, *((x, top) for x, _ in reversed(own))]
+    blacks = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
+    whites = [(x, top) for x, _ in reversed(blacks)]
+    places = blacks + whites
     bottom = top + ROWS + BELOW + below
-    rows = places[:count] if mover > 0 else places[count:]
-    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in rows]
+    movers = blacks if mover > 0 else whites
+    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in movers]
     sentences = list(houses.texts)
     if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
@@ -90,7 +91,8 @@ def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
     shapes: list[Shape] = []
     for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
         for i in range(min(seeds, MOST_SEEDS)):
-            reach, angle = 1.25 * SEED * (i + 0.4) ** 0.5 * (1.0 if seeds < 12 else 0.9), GOLDEN * i
+            density = 1.0 if seeds < 12 else 0.9  # many seeds lie closer
+            reach, angle = 1.25 * SEED * (i + 0.4) ** 0.5 * density, GOLDEN * i
             shapes.append(
                 Circle(x + reach * cos(angle) * 1.15, y + reach * sin(angle) * 1.15, SEED, Style(BROWN, WOOD, 0.8))
             )

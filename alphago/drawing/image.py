@@ -139,18 +139,19 @@ def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
     if not lengths:
         yield points
         return
-    part, turn, left = [points[0]], 0, lengths[0]
+    part = [points[0]]  # of the dash or gap that is being followed
+    number, left = 0, lengths[0]  # of this dash or gap; a dash has an even number
     for begin, end in pairwise(points):
         distance, at = math.dist(begin, end), 0.0
         while distance - at > left:
             at += left
             share = at / distance
             part.append((begin[0] + share * (end[0] - begin[0]), begin[1] + share * (end[1] - begin[1])))
-            if turn % 2 == 0:
+            if number % 2 == 0:
                 yield part
-            turn, part = turn + 1, part[-1:]
-            left = lengths[turn % len(lengths)]
+            number, part = number + 1, part[-1:]
+            left = lengths[number % len(lengths)]
         left -= distance - at
         part.append(end)
-    if turn % 2 == 0 and len(part) > 1:
+    if number % 2 == 0 and len(part) > 1:
         yield part

@@ -49,7 +49,8 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
     ends = []
     for i, head in enumerate(heads):
         x = step * (i + 0.5)
-        shapes += arrow(middle + 0.4 * (x - middle) * BOX / step, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
+        begin = middle + 0.4 * (x - middle) * BOX / step  # the arrows leave the base's last box side by side
+        shapes += arrow(begin, y, x, y + 1.6 * GAP, Style(stroke=BLACK, width=1.5))
         end = add_box(shapes, head.box, x, y + 1.6 * GAP, width, PALE)
         shapes += arrow(x, end, x, end + GAP, Style(stroke=BLACK, width=1.5))
         ends.append(add_box(shapes, Box(head.outputs[0], " ".join(head.outputs[1:])), x, end + GAP, width, GREY))
@@ -67,12 +68,13 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
     bottom = (detail or title)[-1].y + 1.1 * SIZE
-    for behind in range(min(box.times - 1, 3), -1, -1):
+    most_behind = min(box.times - 1, 3)
+    for behind in range(most_behind, -1, -1):  # the lowest of the pile first
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
         shapes.append(Rect(x - width / 2 + 5 * behind, top + 5 * behind, width, bottom - top, style, 6))
     shapes += title
     shapes += detail
-    return bottom + 5 * min(box.times - 1, 3)
+    return bottom + 5 * most_behind
 
 
 def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:

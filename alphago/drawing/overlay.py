@@ -131,7 +131,7 @@ def text_of(overlay: Overlay, action: int, best: int) -> str:
         return f"{rate + overlay.priors[action]:.2f}"
     if name == "difference" and action != best:
         difference = round(100 * (rate - win_rate(overlay.q[best])))
-        return f"{difference:+d}".replace("-", "−").replace("+0", "±0")
+        return f"{difference:+d}".replace("-", "−").replace("+0", "±0")  # a true minus
     return f"{rate:.0%}"
 
 
@@ -143,8 +143,9 @@ def win_rate(value: float) -> float:
 def short_count(count: int) -> str:
     """Return a count in at most four signs: "999", "1.2k", "12k", "1.2M"."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
-        if count >= size:
-            return f"{count / size:.1f}{letter}" if count < 10 * size else f"{count / size:.0f}{letter}"
+        if count >= 0.9995 * size:  # what would be rounded to "1000k" is "1.0M"
+            digits = 1 if count < 9.95 * size else 0
+            return f"{count / size:.{digits}f}{letter}"
     return str(count)
 
 
@@ -210,7 +211,8 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
         if point in seen:  # a point that is played again later
             continue
         seen.add(point)
-        spot, fill, ink = spots[point], BLACK if colour > 0 else WHITE, WHITE if colour > 0 else BLACK
+        spot = spots[point]
+        fill, ink = (BLACK, WHITE) if colour > 0 else (WHITE, BLACK)
         shapes.append(Circle(spot.x, spot.y, 0.93 * spot.radius, Style(fill, BLUE, 0.14 * spot.radius)))
         shapes.append(Text(spot.x, spot.y, str(number), 0.85 * spot.radius, ink, bold=True))
     return tuple(shapes)
@@ -219,10 +221,12 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
 def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[int], str]) -> list[str]:
     """Return sentences that say what the signs of an overlay mean, and that list the marked actions without a spot."""
     sentences = []
-    marked, name = [] if overlay.line else marked_actions(overlay), overlay.shown
+    marked = [] if overlay.line else marked_actions(overlay)
+    name = overlay.shown
     if marked and name is not None:
         number = SHOWN[name].format(what="share of the network's" if name == "priors" else "the")
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
+        # The first numbers that the overlay has are the weights of the discs.
         more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
         outside = [action for action in marked if spots[action] is None]
         texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in outside[:6])

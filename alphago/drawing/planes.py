@@ -1,5 +1,6 @@
 """Pictures of a position's planes, the input of a network; they exist for every game."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -31,12 +32,13 @@ def planes_picture(
     top = gap
     step = cell * height + 34.0
     for number, plane in enumerate(shown):
-        left = gap + (number % columns) * (side + gap) + (side - cell * width) / 2
-        y = top + (number // columns) * step
+        row, column = divmod(number, columns)
+        left = gap + column * (side + gap) + (side - cell * width) / 2
+        y = top + row * step
         shapes += plane_shapes(plane, left, y, cell)
         name = names[number] if number < len(names) else f"plane {number}"
         shapes.append(Text(left + cell * width / 2, y + cell * height + 11, name, 11))
-    bottom = top + -(-len(shown) // columns) * step
+    bottom = top + math.ceil(len(shown) / columns) * step
     rest = [f"… and {len(planes) - len(shown)} more planes"] if len(planes) > len(shown) else []
     below, high = texts_below([*rest, *texts], WIDE, bottom - 6, 15.0)
     return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below)), label, WIDE)

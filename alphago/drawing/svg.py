@@ -112,7 +112,8 @@ def element(shape: Shape, inside: str = "") -> str:
         name = "circle"
         form = f'cx="{number(shape.x)}" cy="{number(shape.y)}" r="{number(shape.radius)}"'
     elif isinstance(shape, Rect):
-        name, corner = "rect", f' rx="{number(shape.corner)}"' if shape.corner else ""
+        name = "rect"
+        corner = f' rx="{number(shape.corner)}"' if shape.corner else ""
         form = (
             f'x="{number(shape.x)}" y="{number(shape.y)}" width="{number(shape.width)}" '
             f'height="{number(shape.height)}"{corner}'

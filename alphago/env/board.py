@@ -63,18 +63,20 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
     marks: {point: sign}, the signs to draw on empty points instead of a dot.
     """
     height, width = board.shape
-    signs = [".XO"[colour] for colour in board.ravel()]
+    signs = [".XO"[colour] for colour in board.ravel()]  # index -1 is O
     for point, sign in (marks or {}).items():
-        signs[point] = sign if signs[point] == "." else signs[point]
+        if signs[point] == ".":
+            signs[point] = sign
     letters = "   " + "".join(f" {COLUMNS[column]}" for column in range(width))
     lines = [letters]
-    for r in range(height):
-        text = ""
-        for c in range(width):
-            before = "(" if last == r * width + c else ")" if c > 0 and last == r * width + c - 1 else " "
-            text += before + signs[r * width + c]
-        text += ")" if last == r * width + width - 1 else " "
-        lines.append(f"{height - r:2d} {text}{height - r:2d}")
+    for row in range(height):
+        gaps = [" "] * (width + 1)  # what stands before each sign of the row, and after the last
+        if last is not None and last // width == row:
+            column = last % width
+            gaps[column : column + 2] = "()"
+        signs_in_row = signs[row * width : (row + 1) * width]
+        text = gaps[0] + "".join(sign + gap for sign, gap in zip(signs_in_row, gaps[1:], strict=True))
+        lines.append(f"{height - row:2d} {text}{height - row:2d}")
     return "\n".join([*lines, letters])
 
 
@@ -96,10 +98,11 @@ class StonesEnv(GameEnv):
         points = range(height * width)
         stones_fall = self.action_space == width
         places: Places
-        if stones_fall:
-            places = tuple(tuple(points[column::width])[::-1] for column in range(width))
+        if stones_fall:  # to the lowest empty cell of a column
+            places = tuple(tuple(reversed(points[column::width])) for column in range(width))
         else:
-            places = (*((point,) for point in points), *((),) * (self.action_space - len(points)))  # a pass has none
+            cell_less: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
+            places = tuple((point,) for point in points) + cell_less
         names_are_numbers = self.action_names[0].isdecimal()
         if names_are_numbers or len(places) != self.action_space:
             return super().board_view
@@ -120,7 +123,7 @@ class StonesEnv(GameEnv):
         Raises TypeError for an unknown keyword, with a suggestion of similar keywords, and ValueError for a `history`
         without `board` or without legal moves between its boards.
         """
-        boards = check_history(history, self.plane_shape)
+        boards = check_history(history, self.plane_shape)  # those before `board`, which is appended below
         if not boards:
             return super().position(**setup)
         if "board" not in setup:
@@ -168,11 +171,11 @@ class StonesEnv(GameEnv):
         names = self.action_names
         if names[0].isdecimal():
             return super().from_text(text)
-        if len(names[0]) == 1:
+        if len(names[0]) == 1:  # A, the first column; a point has a number too
             raise ValueError(f"{shown(text)} is not a column of {self}: expected A to {names[-1]}")
         height, width = self.plane_shape
-        words = [f" or {name}" for name in names[height * width :]]
-        expected = f"A1 to {COLUMNS[width - 1]}{height} (no column I)" + "".join(words)
+        last_point = f"{COLUMNS[width - 1]}{height}"
+        expected = " or ".join([f"A1 to {last_point} (no column I)", *names[height * width :]])
         raise ValueError(f"{shown(text)} is not a point of {self}: expected {expected}")
 
 
@@ -242,26 +245,31 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     start: a function of a board [height, width] and a side to move (+1 or -1) that returns their position.
     Raises ValueError if no legal moves lead through the boards, or if they lead to another side to move.
     """
-    ends, gaps = [], []
-    for mover in (1, -1):
-        position = start(boards[0], mover)
-        for number, board in enumerate(boards[1:], 1):
-            after = play_to(position, board)
-            if after is None:
-                gaps.append(number)
-                break
-            position = after
-        else:
+    ends, farthest = [], 0
+    for first_mover in (1, -1):
+        position, passed = play_through(start(boards[0], first_mover), boards[1:])
+        farthest = max(farthest, passed)
+        if passed == len(boards) - 1:
             ends.append(position)
     fitting = [end for end in ends if to_play in (None, end.to_play)]
     if fitting:
-        return max(fitting, key=lambda end: end.to_play)
+        return max(fitting, key=lambda end: end.to_play)  # Black before White
     if ends:
         expected = PLAYER_NAMES[ends[0].to_play].lower()
         raise ValueError(f"to_play must be {expected!r} after this history, got {PLAYER_NAMES[to_play or 0].lower()!r}")
     raise ValueError(
-        f"history must have a legal move between its boards, got none from board {max(gaps)} to board {max(gaps) + 1}"
+        f"history must have a legal move between its boards, got none from board {farthest + 1} to board {farthest + 2}"
     )
+
+
+def play_through(position: StonesPosition, boards: Sequence[np.ndarray]) -> tuple[StonesPosition, int]:
+    """Play a legal move to each board in turn; return the last position, and how many boards there are moves to."""
+    for passed, board in enumerate(boards):
+        after = play_to(position, board)
+        if after is None:
+            return position, passed
+        position = after
+    return position, len(boards)
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:

@@ -88,23 +88,25 @@ class BoardView:
         return tuple(np.array([cells[0] if cells else -1 for cells in side], np.int64) for side in self.places)
 
     def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
-        """Return the cell in which each action's piece lands, int64 [action_space]; -1 for none, or none that is empty.
+        """Return the cell in which each action's piece would land, int64 [action_space]; -1 for none.
 
+        If no action has more than one cell, that is the action's cell, empty or not; else its first empty cell.
         player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
         if self._fixed is not None:
             return self._fixed[0 if player > 0 else 1]
-        landing = (next((cell for cell in cells if not contents[cell]), -1) for cells in self.places_of(player))
-        return np.fromiter(landing, np.int64)
+        first_empty = [next((cell for cell in cells if not contents[cell]), -1) for cells in self.places_of(player)]
+        return np.array(first_empty, np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
         """Return the cell in which the piece of the last action landed; None if it had none.
 
         player: who played it. contents: what is in each cell after it.
         """
-        cells = self.places_of(player)[action] if self.places_of(player) else ()
-        if len(cells) < 2:
-            return cells[0] if cells else None
+        places = self.places_of(player)
+        cells = places[action] if places else ()  # there are none on the surface "text"
+        if len(cells) == 1:  # perhaps empty: pieces were sown from it
+            return cells[0]
         return next((cell for cell in reversed(cells) if contents[cell]), None)
 
 
@@ -119,8 +121,13 @@ def grid_view(
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
     wide = on_lines and height > 13  # where names of two digits, shown small, would touch stones
-    half, beside = (0.0, 0.83 if wide else 0.72) if on_lines else (0.5, 0.32)
-    right, bottom = (width - 1, height - 1) if on_lines else (width, height)
+    # half: from the surface's corner to the middle of cell 0; beside: from the surface's edge to the names.
+    if on_lines:  # a cell is a crossing, so the surface ends at the middles of outer cells
+        half, right, bottom = 0.0, width - 1, height - 1
+        beside, margin, stone = 0.83 if wide else 0.72, 1.2 if wide else 1, 0.465
+    else:
+        half, right, bottom = 0.5, width, height
+        beside, margin, stone = 0.32, 0.6, 0.4
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
     low, far = round(bottom + beside, 2), round(right + beside, 2)
@@ -133,13 +140,13 @@ def grid_view(
         title,
         surface,
         size=(right, bottom),
-        margin=1.2 if wide else 1 if on_lines else 0.6,
+        margin=margin,
         cells=tuple((x + half, y + half) for y in range(height) for x in range(width)),
         places=(places, places),
         lines=() if holes else tuple(lines),
         labels=tuple(labels),
         stars=tuple(stars),
-        stone=0.465 if on_lines else 0.4,
+        stone=stone,
         columns=columns,
         rows=rows,
     )

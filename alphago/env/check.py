@@ -54,22 +54,27 @@ def check_game(
     seed: seed of the random moves.
     setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
     """
-    for name, game in (("env", env), ("plain", plain)):
-        if isinstance(game, type):
-            raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
-        if not isinstance(game, GameEnv) and (game is not None or name == "env"):
-            raise TypeError(f"{name} must be a game, such as GoEnv(9), got {shown(game)}")
+    _check_is_game("env", env)
+    if plain is not None:
+        _check_is_game("plain", plain)
     start = _Game(env, {})
     _check_description(start)
     _check_texts(start)
     _check_symmetries(start)
     _check_board_view(start)
-    for name in ("action_space", "planes", "plane_shape", "max_moves") if plain is not None else ():
-        if getattr(env, name) != getattr(plain, name):
+    for name in ("action_space", "planes", "plane_shape", "max_moves"):
+        if plain is not None and getattr(env, name) != getattr(plain, name):
             start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
     random = np.random.default_rng(seed)
     for number in range(games):
         _check_one_game(_Game(env, setups[number % len(setups)]), plain, number, random)
+
+
+def _check_is_game(name: str, game: object) -> None:
+    if isinstance(game, type):
+        raise TypeError(f"{name} must be a game, such as {game.__name__}(), got the class {game.__name__}")
+    if not isinstance(game, GameEnv):
+        raise TypeError(f"{name} must be a game, such as GoEnv(9), got {shown(game)}")
 
 
 class _View(NamedTuple):
@@ -156,7 +161,7 @@ class _Game:
         return view
 
     def check_state(self, batch: PlainBatch, slot: int) -> None:
-        """Check those answers of a plain state that its batch would convert, or refuse in words of its own."""
+        """Check the answers of a plain state itself; its batch would convert some, and word faults in its own way."""
         state = batch.states[slot]
         for verb in ("legal_mask", "planes"):
             array = self.run(verb, getattr(state, verb))
@@ -173,22 +178,22 @@ class _Game:
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
-        verb: the method to blame.  why: the rule that is violated.
+        verb: the method to blame; "" for the field that differs.  why: the rule that is violated.
         """
         for field in fields or _View._fields:
-            values = getattr(expected, field), getattr(got, field)
-            equal = np.array_equal(*values) if isinstance(values[0], np.ndarray) else values[0] == values[1]
-            if equal:
+            pair = getattr(expected, field), getattr(got, field)
+            if np.array_equal(*pair):  # plain numbers too
                 continue
-            words = [str(value) for value in values]
+            words = [str(value) for value in pair]
             if field == "legal_mask":
-                action = int(np.flatnonzero(values[0] != values[1])[0])
-                words = [f"{self.env.to_text(action)} {'' if mask[action] else 'il'}legal" for mask in values]
+                action = int(np.flatnonzero(pair[0] != pair[1])[0])
+                words = [f"{self.env.to_text(action)} {'legal' if mask[action] else 'illegal'}" for mask in pair]
             elif field == "planes":
-                place = tuple(np.argwhere(values[0] != values[1])[0])
+                place = tuple(np.argwhere(pair[0] != pair[1])[0])
                 at = "at plane {} row {} column {}".format(*place)
-                words = [f"{planes[place]:g} {at}" for planes in values]
-            self.fail(f"{verb}, seen by {field}" if verb else field, f"{words[0]} ({why})", words[1])
+                words = [f"{planes[place]:g} {at}" for planes in pair]
+            blamed = f"{verb}, seen by {field}" if verb else field
+            self.fail(blamed, f"{words[0]} ({why})", words[1])
 
 
 def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
@@ -271,12 +276,13 @@ def _check_contents(game: _Game, position: Position) -> None:
 def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
     """Play and check a random game, beside the same game of `plain` if there is one, and one turned by a symmetry.
 
-    number: the game's number, which chooses the symmetry.
+    number: the game's number, which chooses the symmetry; 0 and its multiples choose the identity: nothing is turned.
     """
     env = game.env
     slots = np.arange(6)
     batch = game.run("new_batch", env.new_batch, len(slots))
     game.run("reset", batch.reset, slots, **game.setup)
+    twin = None
     if plain is not None:
         twin = game.run("plain new_batch", plain.new_batch, 1)
         game.run("plain reset", twin.reset, slots[:1], **game.setup)
@@ -288,41 +294,43 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         game.fail("is_over", "False at the start of a game", "True")
     while True:
         view = views[-1]
-        if plain is not None:
+        if twin is not None:
             _check_against_twin(game, batch, view, twin)
         if turn:
             _check_turned(game, batch, view, turn)
         if env.has_decisive_moves:
             _check_decisive(game, batch, view)
-        if not view.is_over:
-            if len(game.moves) == env.max_moves:
-                game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
-            action, other = (int(a) for a in random.choice(np.flatnonzero(view.legal_mask), 2))
-            copied = _check_copy(game, batch, view, other)
-        if position is not None:
-            _check_position(game, position, view, random)
         if view.is_over:
             break
+        if len(game.moves) == env.max_moves:
+            game.fail("is_over", f"True after max_moves = {env.max_moves} plies", "False")
+        action, tried_in_copy = random.choice(np.flatnonzero(view.legal_mask), 2).tolist()
+        copied = _check_copy(game, batch, view, tried_in_copy)
+        if position is not None:
+            _check_position(game, position, view, random)
         game.play(batch, GAME, action)
-        if plain is not None:
+        if twin is not None:
             game.play(twin, 0, action, "plain play")
         if turn:
-            game.play(batch, TURNED, int(np.argsort(env.symmetries.actions[turn])[action]), "turned play")
+            turned_of = np.argsort(env.symmetries.actions[turn])  # the inverse: by action, the action after turning
+            game.play(batch, TURNED, int(turned_of[action]), "turned play")
         if position is not None:
             position = game.run("Position.play", position.play, action)
         game.moves.append(action)
         views.append(game.view(batch, GAME))
         game.same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
+    if position is not None:
+        _check_position(game, position, view, random)
     _check_whole_game(game, batch, views)
 
 
-def _check_copy(game: _Game, batch: GameBatch, view: _View, other: int) -> _View:
-    """Copy the game, play the action `other` in the copy only, and return the view of the copy after that."""
+def _check_copy(game: _Game, batch: GameBatch, view: _View, action: int) -> _View:
+    """Copy the game, play an action in the copy only, and return the view of the copy after that."""
     game.run("copy", batch.copy, np.array([GAME]), np.array([COPY]))
     game.same("copy", "as in the original", view, game.view(batch, COPY))
-    game.play(batch, COPY, other)
+    game.play(batch, COPY, action)
     game.same("copy", "the original does not change when a copy plays on", view, game.view(batch, GAME))
-    game.moves.append(other)
+    game.moves.append(action)  # for the message if the view of the copy is invalid
     copied = game.view(batch, COPY)
     game.moves.pop()
     return copied
@@ -346,7 +354,10 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
+    """Check that the batch answers as the plain game does, in all that both games define of their own."""
+
     def has_score(which: GameBatch) -> bool:
+        """Return whether a game defines `score`, which otherwise is the outcome."""
         if isinstance(which, PlainBatch):
             return hasattr(which.states[0], "score")
         return type(which).score is not GameBatch.score
@@ -373,15 +384,17 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
 
     def read() -> _View:
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
-        outcome = position.result * view.to_play
-        if np.sign(outcome) == np.sign(view.outcome) or outcome == score == 0:
-            outcome = view.outcome  # a batch's outcome may be graded, a fraction with the sign of the result
+        result = position.result * view.to_play
+        # A batch's outcome may be graded: a fraction with the sign of the result, or of any sign in a draw.
+        agrees = result == np.sign(view.outcome) or result == score == 0
+        outcome = view.outcome if agrees else result
+        # Hash and ownership are the batch's own: a position has none to compare.
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
-    for action in [-1, game.env.action_space, *random.permutation(illegal)[:1]]:
+    for action in [-1, game.env.action_space, *random.permutation(illegal)[:1]]:  # all must be refused
         try:
             position.play(int(action))
         except IllegalMove:
@@ -403,7 +416,7 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
     for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
         expected = views[ply]
         game.same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
-        outcome = out.outcomes[i] if expected.is_over else expected.outcome
+        outcome = out.outcomes[i] if expected.is_over else expected.outcome  # `reach` tells it of finished games only
         answers = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
         game.same("reach", f"as after {ply} of these moves", expected, answers)
 
@@ -417,12 +430,11 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     batch: the game's; its slot GAME is at the end.  views: the answers after each number of moves, 0 first.
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
-    length = len(game.moves)
-    plies = {FULL: length, HALF: length // 2}
-    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)
-    lengths = np.array(list(plies.values()), np.int32)
-    game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array(list(plies)))
-    for slot, ply in plies.items():
+    length, half = len(game.moves), len(game.moves) // 2
+    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # also if there are no moves
+    lengths = np.array([length, half], np.int32)
+    game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array([FULL, HALF]))
+    for slot, ply in ((FULL, length), (HALF, half)):
         game.same("replay", f"as when {ply} of these moves are played", views[ply], game.view(batch, slot))
     _check_reach(game, batch, Leaves(np.array([START, START]), paths, lengths, np.array([COPY, TURNED])), views)
     alone = game.env.new_batch(1)
@@ -430,7 +442,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     game.same("copy", "as in the batch that it comes from", views[-1], game.view(alone, 0))
     for verb in _View._fields:
         together = game.ask(batch, verb, [HALF, GAME, START])
-        expected = [getattr(views[ply], verb) for ply in (length // 2, length, 0)]
+        expected = [getattr(views[ply], verb) for ply in (half, length, 0)]
         if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):
             game.fail(verb, "the same answer for a slot alone and among others", "two answers that differ")
         game.ask(batch, verb, [])

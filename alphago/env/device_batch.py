@@ -135,17 +135,17 @@ class DeviceBatch(GameBatch):
         """Return the dtype and the target of `write_planes` for an `out` of `planes`."""
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
-        reached = self.backend.reachable(out)
-        given = out.dtype if reached is None else reached.dtype
+        buffer = self.backend.reachable(out)
+        given = out.dtype if buffer is None else buffer.dtype
         dtype = PLANE_DTYPES.get(given)
         if dtype is None:
             names = ", ".join(map(str, PLANE_DTYPES))
             raise ValueError(f"planes must be {names} (bfloat16 by its bits), got {given}")
-        if reached is None:
+        if buffer is None:  # kernels cannot write to `out`: the planes are copied to it later
             self._check_takes_copies(out, str(given))
-        buffer = self.backend.zeros(tuple(out.shape), given) if reached is None else reached
-        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)
-        if line != width * point:
+            buffer = self.backend.zeros(tuple(out.shape), given)
+        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)  # steps in items
+        if line != width * point:  # kernels go from point to point in equal steps
             raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
         return dtype, (buffer, board, plane, point)
 
@@ -169,6 +169,7 @@ class DeviceBatch(GameBatch):
         options: further arguments of the kernel `playout_batch` of the game.
         """
         reached = self._reach(states, np.int64, (len(slots),))
+        # The kernel also reads the states: a buffer needs their values, so `_buffer` would not do.
         streams = self.backend.upload(states, np.int64) if reached is None else reached
         moves = self.backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, streams, moves, *options)

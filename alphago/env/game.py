@@ -139,11 +139,12 @@ class GameEnv:
         Raises TypeError for an unknown keyword.
         """
         batch = self.new_batch(1)
-        taker = self.new if isinstance(batch, PlainBatch) else batch.reset
-        if not takes_any_keyword(taker):
-            known = [name for call in (self.position, taker) for name in keywords_of(call) if name != "slots"]
-            check_keywords(f"{type(self).__name__}.position", setup, known)
+        set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
+        if not takes_any_keyword(set_up):
+            known = [*keywords_of(self.position), *keywords_of(set_up)]
+            check_keywords(f"{type(self).__name__}.position", setup, [name for name in known if name != "slots"])
         batch.reset(np.zeros(1, np.int64), **setup)
+        # Arrays as lists, which can be written as text and compared.
         plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
         return self.make_position(batch, plain)
 

@@ -31,16 +31,18 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     name = USUAL_GAME if name is None else name
     if name not in GAMES:
         raise ValueError(f"game must be one of {', '.join(GAMES)}, got {name!r}")
-    given = {option: value for option, value in {"board_size": board_size, **options}.items() if value is not None}
+    options = {"board_size": board_size, **options}
+    given = {option: value for option, value in options.items() if value is not None}
     known = inspect.signature(GAMES[name]).parameters
     for option, value in given.items():
         if option not in known:
             raise ValueError(f"{name} has no {option}, got {value!r}")
-    given = {**USUAL.get(name, {}), **given}
+    arguments = {**USUAL.get(name, {}), **given}
     for option, parameter in known.items():
-        if parameter.default is parameter.empty and parameter.kind not in VARIABLE and option not in given:
+        is_required = parameter.default is parameter.empty and parameter.kind not in VARIABLE
+        if is_required and option not in arguments:
             raise ValueError(f"{option} must be given for {name}")
-    env = GAMES[name](**given)
+    env = GAMES[name](**arguments)
     check_defined(env)
     return env
 

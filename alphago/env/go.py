@@ -122,7 +122,7 @@ class GoEnv(StonesEnv):
         elif max_moves is None:
             self.max_moves = 7 * self.N * self.N // 5
         else:
-            self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS
+            self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS  # 0: no limit
         if self.max_moves > ENDLESS:
             raise ValueError(f"max_moves must be at most {ENDLESS}, got {self.max_moves}")
         self.margin_weight = check_float("margin_weight", margin_weight, 0, 1)
@@ -134,11 +134,12 @@ class GoEnv(StonesEnv):
 
     @property
     def config(self) -> dict[str, object]:
+        cap = 0 if self.max_moves == ENDLESS else self.max_moves
         return {
             "board_size": self.N,
             "komi": self.komi,
             "planes": self.plane_set or self.planes,
-            "max_moves": None if self.turns is not None else self.max_moves % ENDLESS,
+            "max_moves": cap if self.turns is None else None,
             "ko": self.ko,
             "suicide": self.suicide,
             "turns": self.turns,
@@ -152,11 +153,11 @@ class GoEnv(StonesEnv):
 
         With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.
         """
-        defaults: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
+        implied: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
         if options.get("board_size", self.N) != self.N:
             usual = GoEnv(self.N).config
-            defaults |= {name: None for name in ("komi", "max_moves") if self.config[name] == usual[name]}
-        return super().replace(**{**defaults, **options})
+            implied |= {name: None for name in ("komi", "max_moves") if self.config[name] == usual[name]}
+        return super().replace(**{**implied, **options})
 
     @property
     def rules(self) -> Rules:
@@ -233,10 +234,11 @@ class GoEnv(StonesEnv):
 
         It does in even games on the same board by the same rules, with a komi that self-play's random komis cover.
         """
-        names = ("N", "ko", "suicide", "turns")
-        if not isinstance(position, GoPosition) or any(getattr(self, n) != getattr(position.env, n) for n in names):
+        if not isinstance(position, GoPosition) or not position.is_even:
             return False
-        return position.is_even and abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
+        if any(getattr(self, name) != getattr(position.env, name) for name in ("N", "ko", "suicide", "turns")):
+            return False
+        return abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
 
     def __repr__(self) -> str:
         plain = GoEnv(self.N)
@@ -258,7 +260,7 @@ class GoEnv(StonesEnv):
         row[layout.SUICIDE] = self.suicide
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
-        row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1
+        row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more than there can be
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = None if self.plane_set is None else go_planes.places(self.plane_set)
@@ -304,7 +306,8 @@ class GoEnv(StonesEnv):
         off the board, two stones on one point, a chain without liberty, and arguments that contradict each other.
         """
         if handicap:
-            black, to_play = [*list_points(black), *handicap_points(self.N, handicap)], to_play or "white"
+            black = [*list_points(black), *handicap_points(self.N, handicap)]
+            to_play = to_play or "white"
         if board is not None:
             drawn = check_board(board, self.plane_shape).ravel()
             black = [*list_points(black), *np.flatnonzero(drawn == 1).tolist()]

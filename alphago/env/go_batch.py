@@ -38,10 +38,10 @@ def check_setup(
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
     mover = layout.BLACK if check_player(to_play) == 1 else layout.WHITE
     komi2 = int(2 * check_komi(komi))
-    if stones is not None:
-        return np.ascontiguousarray(stones, np.int8).ravel(), mover, komi2
-    nothing = None if mover == layout.BLACK else np.zeros(size**2, np.int8)
-    return nothing, mover, komi2
+    if stones is None and mover == layout.BLACK:
+        return None, mover, komi2
+    placed = np.zeros((size, size), np.int8) if stones is None else np.ascontiguousarray(stones, np.int8)
+    return placed.ravel(), mover, komi2
 
 
 class GoBatch(PackedBatch):
@@ -108,16 +108,17 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        In an own pass-alive area with stones of the other side, which count until they are captured, points stay in.
+        The mover's pass-alive points stay in as long as one of them counts for the other side, whose stones there must
+        be captured first.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)
-        owners, alive_points = np.empty((2, len(slots), self._size**2), np.int8)
+        owners, alive_points = np.empty((2, len(slots), self._size**2), np.int8)  # both from the mover's view
         self.ownership(slots, owners)
         self.pass_alive(slots, alive_points)
-        own = alive_points == 1
-        own &= ~(own & (owners == -1)).any(axis=1, keepdims=True)
-        out[:, :-1] &= ~(own | (alive_points == -1))
+        own, others = alive_points == 1, alive_points == -1
+        must_capture = (own & (owners == -1)).any(axis=1, keepdims=True)
+        out[:, :-1] &= ~(own & ~must_capture | others)  # the last action is the pass
         return out
 
     def _scratch(self) -> np.ndarray:

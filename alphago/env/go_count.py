@@ -35,13 +35,15 @@ class GoCount:
         Pass-alive chains are never dead.
         ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
         """
-        board, found = self.position.board, list[int]()
+        dead = set[int]()
         if ownership is not None:
-            stones, safe = board.ravel(), self.position.pass_alive.ravel()
-            own = stones * np.asarray(ownership).ravel()  # 1 if a stone's point stays its side's
-            for chain in chains(board):
-                found += chain if own[chain].mean() < 0 and safe[chain[0]] != stones[chain[0]] else []
-        return replace(self, dead=frozenset(found))
+            stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
+            kept = stones * np.asarray(ownership).ravel()  # 1 if a stone's point stays its side's, -1 if it is lost
+            for chain in chains(self.position.board):
+                is_pass_alive = alive[chain[0]] == stones[chain[0]]
+                if kept[chain].mean() < 0 and not is_pass_alive:
+                    dead.update(chain)
+        return replace(self, dead=frozenset(dead))
 
     def toggled(self, point: int) -> Self:
         """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.
@@ -113,10 +115,11 @@ def chains(board: np.ndarray) -> Iterable[list[int]]:
         while waiting:
             point = waiting.pop()
             row, column = divmod(point, size)
-            for beside in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
-                other = beside[0] * size + beside[1]
-                if min(beside) >= 0 and max(beside) < size and stones[other] == stones[start] and other not in chain:
-                    chain.add(other)
-                    waiting.append(other)
+            for r, c in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+                on_board = 0 <= r < size and 0 <= c < size
+                beside = r * size + c
+                if on_board and stones[beside] == stones[start] and beside not in chain:
+                    chain.add(beside)
+                    waiting.append(beside)
         seen |= chain
         yield sorted(chain)

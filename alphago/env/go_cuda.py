@@ -58,11 +58,11 @@ class CudaGoBatch(DeviceBatch):
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
             return
-        dead = self.backend.zeros((len(slots),), np.int32)
+        dead = self.backend.zeros((len(slots),), np.int32)  # by slot, a point without liberty, or NO_ACTION
         self._launch("set_up_batch", slots, self.backend.upload(colours, np.int8), mover, dead)
-        worst = int(self.backend.download(dead).max(initial=layout.NO_ACTION))
-        if worst != layout.NO_ACTION:
-            raise ValueError(f"the chain at {self.env.to_text(worst)} has no liberty")
+        point = int(self.backend.download(dead).max(initial=layout.NO_ACTION))  # NO_ACTION is less than any point
+        if point != layout.NO_ACTION:
+            raise ValueError(f"the chain at {self.env.to_text(point)} has no liberty")
 
     def legal_mask(self, slots: Array, out: Out) -> Out:
         size = self._size
@@ -75,7 +75,8 @@ class CudaGoBatch(DeviceBatch):
             self._write_rule_planes(slots, dtype, target, 0)
 
     def observe(self, slots: Array, mask: Array, planes: Array) -> None:
-        if self._places is None:
+        """Write legal actions and planes, as `GameBatch.observe`; rule planes and the mask come from one kernel."""
+        if self._places is None:  # planes of the history
             super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
         dtype, target = self._plane_target(slots, planes)

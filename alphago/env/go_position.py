@@ -57,15 +57,15 @@ class GoPosition(StonesPosition):
         Captures before a set-up (`captures` of `GoEnv.position`) are included. Stones that a side removes by suicide
         count as captured by the other side.
         """
-        before = self.setup.get("captures", (0, 0))
-        counts = []
-        played = [
-            mover for mover, action in zip(self.movers, self.moves, strict=True) if action != self.env.pass_action
-        ]
-        for sign, colour in ((1, "black"), (-1, "white")):
+        turns = zip(self.movers, self.moves, strict=True)
+        played = [mover for mover, action in turns if action != self.env.pass_action]
+
+        def lost(colour: str, sign: int) -> int:
             placed = len(list_points(self.setup.get(colour, ()))) + played.count(sign)
-            counts.append(placed - int((self.board == sign).sum()))
-        return before[0] + counts[1], before[1] + counts[0]
+            return placed - int((self.board == sign).sum())
+
+        before = self.setup.get("captures", (0, 0))
+        return before[0] + lost("white", -1), before[1] + lost("black", 1)
 
     @cached_property
     def ko_points(self) -> tuple[int, ...]:

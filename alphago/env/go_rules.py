@@ -66,8 +66,9 @@ def rules_of_json(text: str) -> Rules | None:
 
     Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.
     """
-    if not (fields := rules_fields(text)):
-        return Rules() if text.replace(" ", "") == "{}" else None
+    fields = rules_fields(text)
+    if not fields and text.replace(" ", "") != "{}":  # no JSON, rather than JSON without fields
+        return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
     return Rules(ko.lower(), suicide) if known else None
@@ -136,11 +137,11 @@ def check_komi(komi: float) -> float:
     """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
     try:
         value = check_float("komi", komi, -1000, 1000)
+        if (2 * value).is_integer():
+            return value
     except ValueError:
-        value = 0.25
-    if not (2 * value).is_integer():
-        raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
-    return value
+        pass  # one message for both faults
+    raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
 
 
 def handicap_komi(size: int, komi: float) -> float:
@@ -167,7 +168,8 @@ def handicap_points(size: int, count: int) -> list[int]:
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
     sides = [(middle, near), (middle, far), (near, middle), (far, middle)]
-    places = (corners[:count] if count < 4 else corners) + sides[: (count - 4) // 2 * 2 if count > 5 else 0]
+    pairs_of_sides = max(0, count - 4) // 2
+    places = corners[:count] + sides[: 2 * pairs_of_sides]
     if count in (5, 7, 9):
         places.append((middle, middle))
     return [row * size + column for row, column in places]
@@ -194,6 +196,7 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:
+        # A number is perhaps meant as the komi, as in GoEnv(9, 7.5).
         komi = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
         raise ValueError(
             f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "

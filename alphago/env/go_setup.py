@@ -28,18 +28,18 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
 
     stones: [N, N].  to_play, komi: as in `GoEnv.position`.  Raises ValueError if the arguments contradict each other.
     """
-    history = check_history(past.history, env.plane_shape)
+    earlier_boards = check_history(past.history, env.plane_shape)
     if past.ko is not None:
-        if history:
+        if earlier_boards:
             raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
         to_play = to_play or 1
-        history = [board_before_ko(env, stones, to_play, past.ko)]
-    plies = len(history)
-    number = plies if past.move_number is None else check_int("move_number", past.move_number, 0, env.max_moves)
-    if number < plies:
-        raise ValueError(f"move_number must be at least {plies}, the number of boards in history, got {number}")
-    start = partial(set_up, env, komi=komi, number=number - plies)
-    position = follow([*history, stones], to_play, start) if plies else start(stones, to_play or 1)
+        earlier_boards = [board_before_ko(env, stones, to_play, past.ko)]
+    known = len(earlier_boards)  # plies: one leads from each board to the next
+    number = known if past.move_number is None else check_int("move_number", past.move_number, 0, env.max_moves)
+    if number < known:
+        raise ValueError(f"move_number must be at least {known}, the number of boards in history, got {number}")
+    start = partial(set_up, env, komi=komi, number=number - known)
+    position = follow([*earlier_boards, stones], to_play, start) if known else start(stones, to_play or 1)
     if past.captures is None:
         return position
     earlier = {"captures": earlier_captures(past.captures, position.captures)}
@@ -81,7 +81,7 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
     mover: the side to move after it (+1 or -1), which must not recapture at `ko`.
     Raises ValueError if there is no such board.
     """
-    try:
+    try:  # recapturing brings back the board before, if one stone was placed and one taken
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
         before = stones
@@ -96,7 +96,8 @@ def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[i
     captures: the numbers in the whole game.  later: the numbers in the known moves.
     Raises ValueError if a difference is negative.
     """
-    if np.shape(captures) != (2,) or not all(is_int(a, b) for a, b in zip(captures, later, strict=True)):
+    is_pair = np.shape(captures) == (2,)
+    if not is_pair or not all(is_int(whole, least) for whole, least in zip(captures, later, strict=True)):
         least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
         raise ValueError(f"captures must be two integers, Black's and White's{least}, got {shown(captures)}")
     return int(captures[0]) - later[0], int(captures[1]) - later[1]

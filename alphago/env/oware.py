@@ -107,18 +107,18 @@ class OwareEnv(GameEnv):
     @cached_property
     def board_view(self) -> BoardView:
         """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
-        below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
+        below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]  # the middles of Black's houses
         above = [(x, 0.7) for x, _ in reversed(below)]
-        rows = ((below, 0.92), (above, -0.92))
-        names = [(x, y + away, name) for row, away in rows for (x, y), name in zip(row, LETTERS, strict=True)]
-        places = tuple(tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
+        names = [(x, y + 0.92, name) for (x, y), name in zip(below, LETTERS, strict=True)]
+        names += [(x, y - 0.92, name) for (x, y), name in zip(above, LETTERS, strict=True)]
+        blacks, whites = (tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
         return BoardView(
             self.title,
             "houses",
             size=(11.4, 3),
             margin=0.6,
             cells=(*below, *above),
-            places=(places[0], places[1]),
+            places=(blacks, whites),
             labels=tuple(names),
             stores=((10.2, 0.2, 1.2, 2.6), (0, 0.2, 1.2, 2.6)),
             stone=0.65,
@@ -146,14 +146,14 @@ class OwareEnv(GameEnv):
         return isinstance(other, OwareEnv) and self.rules._replace(graded=other.graded) == other.rules
 
     def __repr__(self) -> str:
-        """Return the shortest call that constructs the game."""
+        """Return the call with the fewest arguments that constructs the game."""
         calls: list[list[str]] = []
         for name, rules in RULES.items():
             usual = {**rules._asdict(), "planes": "board"}
             named = [] if name == "tournament" else [f"rules={name!r}"]
             calls.append([*named, *(f"{key}={value!r}" for key, value in self.config.items() if value != usual[key])])
-        shortest: list[str] = min(calls, key=len)
-        return f"OwareEnv({', '.join(shortest)})"
+        arguments: list[str] = min(calls, key=len)
+        return f"OwareEnv({', '.join(arguments)})"
 
     def match_variant(self) -> "OwareEnv":
         """Return the game without graded outcomes, since a match counts wins."""
@@ -270,14 +270,14 @@ class OwarePosition(Position):
     def drawing(self, look: Look = PLAIN) -> Drawing:
         picture = Houses(
             self.houses,
-            self.captures,
-            LETTERS,
-            self.last_cell,
-            self.texts_below(look),
-            f"oware, {self.caption}",
-            look.coordinates,
-            look.legend,
-            self.env.board_view.sides,
+            stores=self.captures,
+            letters=LETTERS,
+            last=self.last_cell,
+            texts=self.texts_below(look),
+            label=f"oware, {self.caption}",
+            named=look.coordinates,
+            legend=look.legend,
+            sides=self.env.board_view.sides,
         )
         return houses_picture(picture, look.overlay, self.to_play)
 

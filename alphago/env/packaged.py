@@ -40,4 +40,7 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     if game != USUAL_GAME:
         return game if game in names else None
     boards = sorted((board, name) for name in names if (board := board_of(name)) is not None)
-    return next((name for board, name in boards if board >= size), boards[-1][1] if boards else None)
+    fitting = [name for board, name in boards if board >= size]
+    if fitting:
+        return fitting[0]
+    return boards[-1][1] if boards else None

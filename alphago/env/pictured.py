@@ -196,9 +196,10 @@ def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
     positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
+    moves = len(positions) - 1
     for number, (before, after) in enumerate(pairwise(positions), 1):
-        point = int(before.points_of_actions[after.moves[-1]])
-        numbers.pop(point, None)
-        if point >= 0 and number > len(positions) - 1 - last:
+        point = int(before.points_of_actions[after.moves[-1]])  # < 0 for a pass
+        if point >= 0 and number > moves - last:
+            numbers.pop(point, None)  # so that points are drawn in the order of their numbers
             numbers[point] = number
     return numbers

@@ -156,8 +156,10 @@ class Position(Pictured):
         """
         if movers is None:
             return reduce(lambda position, move: position.play(move), moves, self)
-        turns = zip(movers, moves, strict=True)
-        return reduce(lambda position, turn: position.give_turn(turn[0]).play(turn[1]), turns, self)
+        position = self
+        for mover, move in zip(movers, moves, strict=True):
+            position = position.give_turn(mover).play(move)
+        return position
 
     def again_in(self, env: Any) -> "Position":
         """Return the position after the same moves in `env`, which differs from its game in komi or planes at most."""

@@ -66,5 +66,5 @@ class LineBatch(StonesBatch):
             won, lost = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
             raise ValueError(f"to_play must be {lost!r} after {won} has won, got {won.lower()!r}")
         row[PLY] = np.count_nonzero(cells)
-        row[MARGIN] = sum(winners)
+        row[MARGIN] = winners[0] if winners else 0
         row[OVER] = bool(winners) or bool(cells.all())

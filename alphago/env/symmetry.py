@@ -27,7 +27,8 @@ def square(size: int, extra_actions: int = 0) -> Symmetries:
     extra_actions: number of further actions (a pass), which no symmetry changes.
     """
     board = np.arange(size * size).reshape(size, size)
-    turns = [np.rot90(board, k) for k in range(4)]
-    points = np.stack([t.ravel() for t in turns] + [t.T.ravel() for t in turns])
-    rest = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
-    return Symmetries(points, np.concatenate([points, rest], axis=1))
+    turned = [np.rot90(board, quarters) for quarters in range(4)]
+    mirrored = [one.T for one in turned]
+    points = np.stack([one.ravel() for one in turned + mirrored])
+    unchanged = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
+    return Symmetries(points, np.concatenate([points, unchanged], axis=1))

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-KEYS = [tuple(map(int, pair)) for pair in np.random.default_rng(0).integers(1, 2**62, (2000, 2))]  # Zobrist's
+# Zobrist's keys: by point, that of a white stone and that of a black one.
+KEYS = [tuple(map(int, pair)) for pair in np.random.default_rng(0).integers(1, 2**62, (2000, 2))]
 
 
 class GraphChain(NamedTuple):
@@ -55,13 +56,13 @@ class GraphGo:
         """Return the chain of the stone on a point."""
         board, neighbours, colour = self.board, self.env.neighbours, self.board[point]
         stones, liberties, seen = [point], set(), {point}
-        for stone in stones:
-            for other in neighbours[stone]:
-                if board[other] == 0:
-                    liberties.add(other)
-                elif board[other] == colour and other not in seen:
-                    seen.add(other)
-                    stones.append(other)
+        for stone in stones:  # which grows on the way
+            for beside in neighbours[stone]:
+                if board[beside] == 0:
+                    liberties.add(beside)
+                elif board[beside] == colour and beside not in seen:
+                    seen.add(beside)
+                    stones.append(beside)
         return GraphChain(stones, liberties)
 
     def chains(self) -> list[GraphChain | None]:
@@ -85,11 +86,11 @@ class GraphGo:
             return
         self.passes = 0
         self.put(action, self.to_play)
-        for other in self.env.neighbours[action]:
-            if self.board[other] == -self.to_play:
-                chain = self.chain(other)
+        for beside in self.env.neighbours[action]:
+            if self.board[beside] == -self.to_play:
+                chain = self.chain(beside)
                 if not chain.liberties:
-                    self.captured[self.to_play < 0] += len(chain.stones)
+                    self.captured[0 if self.to_play == 1 else 1] += len(chain.stones)
                     for stone in chain.stones:
                         self.put(stone, 0)
         self.seen.add(self.key)
@@ -121,44 +122,47 @@ class GraphGo:
 
     def find_moves(self) -> np.ndarray:
         """Find what `moves` returns."""
-        legal, chains, mover = np.zeros(self.env.action_space, bool), self.chains(), self.to_play
+        legal, chains = np.zeros(self.env.action_space, bool), self.chains()
         for point, colour in enumerate(self.board):
-            if colour or not self.env.neighbours[point]:
+            if colour or not self.env.neighbours[point]:  # a missing point has no neighbours
                 continue
-            taken, free = [], False
-            for other in self.env.neighbours[point]:
-                chain = chains[other]
+            taken, has_liberty = set[int](), False
+            for beside in self.env.neighbours[point]:
+                chain = chains[beside]
                 if chain is None:
-                    free = True
-                elif self.board[other] == mover:
-                    free = free or len(chain.liberties) > 1
+                    has_liberty = True
+                elif self.board[beside] == self.to_play:
+                    has_liberty = has_liberty or len(chain.liberties) > 1
                 elif len(chain.liberties) == 1:
-                    taken += [stone for stone in chain.stones if stone not in taken]
-            legal[point] = free or bool(taken)
-            if legal[point] and not self.env.captures_win:
-                key = self.key ^ KEYS[point][mover > 0]
-                for stone in taken:
-                    key ^= KEYS[stone][mover < 0]
-                legal[point] = key not in self.seen
+                    taken.update(chain.stones)
+            is_suicide = not has_liberty and not taken
+            legal[point] = not is_suicide and (self.env.captures_win or not self.repeats(point, taken))
         if self.env.pass_action is not None:
             legal[self.env.pass_action] = self.plies >= self.env.first_pass or not legal.any()
         return legal
 
+    def repeats(self, point: int, taken: set[int]) -> bool:
+        """Return whether an earlier board occurs again after the mover plays on a point and takes these stones."""
+        key = self.key ^ KEYS[point][self.to_play > 0]
+        for stone in taken:
+            key ^= KEYS[stone][self.to_play < 0]
+        return key in self.seen
+
     def owners(self) -> np.ndarray:
-        """Return the owner of each point, 1 or -1: its stone's colour, or that of all stones around its region."""
+        """Return the owner of each point: its stone's colour, 1 or -1; that of all stones around its region; or 0."""
         owners, done = np.array(self.board, np.int8), set[int]()
         for point, colour in enumerate(self.board):
             if colour or point in done:
                 continue
             region, around = [point], set[int]()
             done.add(point)
-            for empty in region:
-                for other in self.env.neighbours[empty]:
-                    if self.board[other]:
-                        around.add(self.board[other])
-                    elif other not in done:
-                        done.add(other)
-                        region.append(other)
+            for empty in region:  # which grows on the way
+                for beside in self.env.neighbours[empty]:
+                    if self.board[beside]:
+                        around.add(self.board[beside])
+                    elif beside not in done:
+                        done.add(beside)
+                        region.append(beside)
             owners[region] = around.pop() if len(around) == 1 else 0
         return owners
 
@@ -178,9 +182,10 @@ class GraphGo:
     def planes(self) -> np.ndarray:
         """Stones of the mover and of the other side, those in atari, points, whether there was a pass, a last stone."""
         board = np.array(self.board) * self.to_play
+        own, others = board == 1, board == -1
         atari = np.array([chain is not None and len(chain.liberties) == 1 for chain in self.chains()])
-        on_board = np.array([bool(others) for others in self.env.neighbours])
+        on_board = np.array([bool(beside) for beside in self.env.neighbours])
         made = np.zeros((self.planes_made, len(board)), np.float32)
-        made[:5] = board == 1, board == -1, atari & (board == 1), atari & (board == -1), on_board
+        made[:5] = own, others, atari & own, atari & others, on_board
         made[5], made[6] = self.passes > 0, self.left < self.env.stones_a_turn
         return made.reshape(self.planes_made, *self.env.plane_shape)

@@ -73,6 +73,7 @@ class GraphGoEnv(StonesEnv):
                 if 0 <= r < height and 0 <= c < width and not {point, r * width + c} & self.missing:
                     yield r * width + c
 
+        # Without repetitions: on a narrow torus a point lies on two sides of another.
         return tuple(tuple(dict.fromkeys(beside(point))) for point in range(height * width))
 
     @cached_property
@@ -94,14 +95,15 @@ class GraphGoEnv(StonesEnv):
         """The grid, with lines between neighbours only; on a torus they go on beyond the edge."""
         view, width = super().board_view, self.plane_shape[1]
         lines = []
-        for point, others in enumerate(self.neighbours):
+        for point, neighbours in enumerate(self.neighbours):
             y, x = divmod(point, width)
-            for other in others:
-                down, right = other // width - y, other % width - x
-                far = abs(down) > 1 or abs(right) > 1  # around the edge
-                step = -0.45 if far else 1.0
-                if far or other > point:
-                    lines.append((x, y, x + step * float(np.sign(right)), y + step * float(np.sign(down))))
+            for neighbour in neighbours:
+                down, right = neighbour // width - y, neighbour % width - x
+                around_the_edge = abs(down) > 1 or abs(right) > 1
+                if around_the_edge:  # from each of the two a stump, away from the other
+                    lines.append((x, y, x - 0.45 * float(np.sign(right)), y - 0.45 * float(np.sign(down))))
+                elif neighbour > point:  # one line for the two
+                    lines.append((x, y, float(x + right), float(y + down)))
         return replace(view, lines=tuple(lines))
 
     def new(self, black: str = "", white: str = "", to_play: int | str = "black") -> GraphGo:
@@ -184,8 +186,8 @@ class OutlineGoEnv(GraphGoEnv):
         self.lay_out(*sides, komi, first_pass)  # the names of points need it
         points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
         self.lay_out(*sides, komi, first_pass, points)
-        told = " ".join(map(self.to_text, sorted(points)))
-        self.config = {"height": height, "width": width, "missing": told, **self.config}
+        names = " ".join(map(self.to_text, sorted(points)))
+        self.config = {"height": height, "width": width, "missing": names, **self.config}
 
     @property
     def title_and_size(self) -> str:

@@ -43,11 +43,13 @@ class Swap2:
         """Put a stone, black ones and white ones in turn."""
         colour = 1 if self.stones % 2 == 0 else -1
         place = divmod(point, len(self.board))
-        self.board[place], self.stones = colour, self.stones + 1
-        if self.opening:
+        self.board[place] = colour
+        self.stones += 1
+        if self.opening:  # nobody wins by these stones
             self.opening -= 1
             if self.opening == 0:
-                self.choices, self.to_play = 2 if self.stones == 3 else 1, -self.to_play
+                self.choices = 2 if self.stones == 3 else 1  # no "two more" after these were put
+                self.to_play = -self.to_play
             return
         if self.longest(*place) >= self.connect_row:
             self.won = self.to_play

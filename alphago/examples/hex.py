@@ -11,6 +11,8 @@ from alphago.env.check import check_game
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int
 
+STEPS = ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1))  # (down, right) to the six cells beside a cell
+
 
 class Hex:
     """A position; `play` changes it in place."""
@@ -31,13 +33,14 @@ class Hex:
         """Return whether the chain of the stone on a point reaches both edges of its side."""
         size, start = len(self.board), divmod(action, len(self.board))
         colour, cells, seen = self.board[start], [start], {start}
-        for row, column in cells:
-            for r, c in ((0, 1), (0, -1), (1, 0), (-1, 0), (1, -1), (-1, 1)):
-                other = row + r, column + c
-                if min(other) >= 0 and max(other) < size and self.board[other] == colour and other not in seen:
-                    seen.add(other)
-                    cells.append(other)
-        reached = {cell[0 if colour == 1 else 1] for cell in cells}
+        for row, column in cells:  # which grows on the way
+            for down, right in STEPS:
+                r, c = row + down, column + right
+                on_board = 0 <= r < size and 0 <= c < size
+                if on_board and self.board[r, c] == colour and (r, c) not in seen:
+                    seen.add((r, c))
+                    cells.append((r, c))
+        reached = {row if colour == 1 else column for row, column in cells}
         return {0, size - 1} <= reached
 
     def is_over(self) -> bool:
@@ -89,38 +92,44 @@ class HexEnv(StonesEnv):
     def board_view(self) -> BoardView:
         """Stones where three lines cross, on a board that leans to the right: a row down is half a column right."""
         size, last = self.N, self.N - 1
-        cells, points = list(np.ndindex(size, size)), [(point,) for point in range(size**2)]
-
-        def at(row: float, column: float) -> tuple[float, float]:
-            return round(column + row / 2, 3), round(row * sqrt(3) / 2, 3)
-
-        def above_and_below(column: float, away: float) -> list[tuple[float, float]]:
-            return [at(-away, column + away / 2), at(last + away, column - away / 2)]
-
+        cells = list(np.ndindex(size, size))
+        places = (*((point,) for point in range(size**2)), ())  # the swap has no cell
         lines = [
-            (*at(row, column), *at(row + down, column + right))
+            (*xy(row, column), *xy(row + down, column + right))
             for row, column in cells
-            for down, right in ((0, 1), (1, 0), (1, -1))
+            for down, right in ((0, 1), (1, 0), (1, -1))  # the other three are lines from the cells there
             if row + down < size and 0 <= column + right < size
         ]
-        labels = [(*place, COLUMNS[i]) for i in range(size) for place in above_and_below(i, 0.9)]
-        labels += [(*at(i, column), str(size - i)) for i in range(size) for column in (-0.8, last + 0.8)]
         low, high = -0.6, last + 0.6  # a step of 0.6 around the outermost stones
-        corners = [at(low, low + 0.3), at(low, high), at(high, high - 0.3), at(high, low)]
-        edges = [(*corners[i], *corners[(i + 1) % 4]) for i in range(4)]  # the upper one, then to the right
+        corners = [xy(low, low + 0.3), xy(low, high), xy(high, high - 0.3), xy(high, low)]
+        top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))
         return BoardView(
             self.title_and_size,
             self.surface,
-            size=at(last, last),
+            size=xy(last, last),
             margin=1.5,
-            cells=tuple(at(row, column) for row, column in cells),
-            places=((*points, ()),) * 2,  # the swap has none
+            cells=tuple(xy(row, column) for row, column in cells),
+            places=(places, places),
             lines=tuple(lines),
-            edges=((edges[0], edges[2]), (edges[1], edges[3])),
-            labels=tuple(labels),
+            edges=((top, bottom), (right, left)),
+            labels=self.labels(),
             stone=0.42,
             reach=0.45,
         )
+
+    def labels(self) -> tuple[tuple[float, float, str], ...]:
+        """Return the letters straight above and below their columns' ends, and the numbers beside the rows."""
+        last, names = self.N - 1, []
+        for i, letter in enumerate(COLUMNS[: self.N]):  # the shift by half of 0.9 columns undoes the lean
+            names += [(*xy(-0.9, i + 0.45), letter), (*xy(last + 0.9, i - 0.45), letter)]
+        for row in range(self.N):
+            names += [(*xy(row, column), str(self.N - row)) for column in (-0.8, last + 0.8)]
+        return tuple(names)
+
+
+def xy(row: float, column: float) -> tuple[float, float]:
+    """Return where a cell is drawn on the leaning board."""
+    return round(column + row / 2, 3), round(row * sqrt(3) / 2, 3)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ class AnalysisClient(LineProcess):
     """
 
     def __init__(self, command: str, *, timeout: float = TIMEOUT) -> None:
-        none = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
-        words = split_command(command, none)
+        message = f"engine must be a command such as 'katago analysis -model …', got {command!r}"
+        words = split_command(command, message)
         super().__init__(words, name=program_name(words), longest=LONGEST_REPLY)
         self.timeout = timeout
 
@@ -72,7 +72,8 @@ class AnalysisClient(LineProcess):
                 raise self.failed(f"the reply {shown(reply)} is not a JSON object")
             if "error" in reply:
                 raise self.failed(f"it was refused: {shown(reply['error'])}")
-            if reply and not reply.get("isDuringSearch") and ("warning" not in reply or "rootInfo" in reply):
+            only_warns = "warning" in reply and "rootInfo" not in reply
+            if reply and not reply.get("isDuringSearch") and not only_warns:
                 return reply
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:

@@ -96,12 +96,13 @@ class Drawn:
     def result(self) -> ExamPosition:
         """Return the judged position."""
         assert self.root is not None
-        mover, actions = self.position.to_play, sorted(self.after)
+        actions = sorted(self.after)
         values = np.array([self.after[action] for action in actions])  # [legal moves, 2], win rate and lead
-        values = np.where(mover > 0, values, [1.0, 0.0] - values)  # in the mover's view
-        lost = np.full((2, self.position.env.action_space), np.nan, np.float32)
-        lost[:, actions] = (values.max(axis=0) - values).T
-        rates, points = lost
+        if self.position.to_play < 0:
+            values = [1.0, 0.0] - values  # in the mover's view: 1 - win rate, and the lead negated
+        losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
+        losses[:, actions] = (values.max(axis=0) - values).T
+        rates, points = losses
         best = int(np.nanargmin(rates + points / POINTS))
         return ExamPosition(self.position.komi, self.position.moves, *self.root, best, points, rates)
 
@@ -145,7 +146,9 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
     for _ in range(drawing.per_game):
         for game in order:
             record = records[game]
-            last = len(record) - 1 if drawing.last_ply is None else min(drawing.last_ply, len(record) - 1)
+            last = len(record) - 1
+            if drawing.last_ply is not None:
+                last = min(last, drawing.last_ply)
             chance = generator.random()  # also for games that are too short, so that each draw has its number
             if last < drawing.first_ply:
                 continue

@@ -104,8 +104,8 @@ class ExamResult:
 
         Moves that lose equally many points are ordered by the win rate lost.
         """
-        marks = self.marks[player]
-        order = np.lexsort((-marks.rate, -self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]))
+        uncut = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]
+        order = np.lexsort((-self.marks[player].rate, -uncut))  # first by the last key
         return order[:most].tolist()
 
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
@@ -123,8 +123,8 @@ class ExamResult:
         """Yield the grades of all players, also by phase and kind, and the differences of `pairs`, as plain data."""
         for player, name in enumerate(self.names):
             yield {"player": name, **self.grade(player).row()}
-            for label, graded in ((self.by_phase(player), "phase"), (self.by_kind(player), "kind")):
-                yield from ({"player": name, graded: part, **grade.row()} for part, grade in label.items())
+            for key, grades in (("phase", self.by_phase(player)), ("kind", self.by_kind(player))):
+                yield from ({"player": name, key: part, **grade.row()} for part, grade in grades.items())
         for later, earlier in self.pairs:
             yield {"player": self.names[later], "minus": self.names[earlier], **self.paired(later, earlier).row()}
 
@@ -157,9 +157,11 @@ def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: 
     rows: the indices of the positions.  actions, kinds: the player's move in each of them, and the position's kind.
     title: the text above.
     """
-    both = list(zip(rows, actions, strict=True))
-    drawings = [exam.boards[i].drawing(Look(caption="", overlay=overlay_of(exam, i, a), legend=False)) for i, a in both]
-    captions = [f"{caption_of(exam, i, a)}; {kind}" for (i, a), kind in zip(both, kinds, strict=True)]
+    drawings, captions = [], []
+    for row, action, kind in zip(rows, actions, kinds, strict=True):
+        look = Look(caption="", overlay=overlay_of(exam, row, action), legend=False)
+        drawings.append(exam.boards[row].drawing(look))
+        captions.append(f"{caption_of(exam, row, action)}; {kind}")
     return to_svg(sheet(drawings, captions, COLUMNS, title=f"{title}; ringed: the best move"))
 
 
@@ -168,11 +170,11 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     judged, mover = exam.positions[row], exam.boards[row].to_play
     rate = judged.black_win if mover > 0 else 1 - judged.black_win
     q = np.full(len(judged.rates), np.nan)
-    weights = np.zeros(len(judged.rates))
-    for move, weight in ((action, 0.3), (judged.best, 1.0)):
+    priors = np.zeros(len(judged.rates))
+    priors[action], priors[judged.best] = 0.3, 1.0  # the greatest gets the ring
+    for move in (action, judged.best):
         q[move] = 2 * np.clip(rate - judged.rates[move], 0, 1) - 1
-        weights[move] = weight
-    return Overlay(q=q, priors=weights, show="q")
+    return Overlay(q=q, priors=priors, show="q")
 
 
 def caption_of(exam: Exam, row: int, action: int) -> str:

@@ -56,14 +56,14 @@ NUMBERS = tuple(field.name for field in fields(Grade) if field.name != "position
 def grade_of(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
     return Grade(
-        len(marks.points),
-        mean_of(marks.points),
-        mean_of(marks.rate),
-        share_of(marks.best),
-        share_of(marks.blunders),
-        root_mean_square(marks.win_error),
-        root_mean_square(marks.lead_error),
-        correlation_of(marks.win_error + marks.judged, marks.judged),
+        positions=len(marks.points),
+        points=mean_of(marks.points),
+        rate=mean_of(marks.rate),
+        best=share_of(marks.best),
+        blunders=share_of(marks.blunders),
+        win_error=root_mean_square(marks.win_error),
+        lead_error=root_mean_square(marks.lead_error),
+        correlation=correlation_of(marks.win_error + marks.judged, marks.judged),
     )
 
 

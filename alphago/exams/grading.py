@@ -85,19 +85,21 @@ def mark(exam: Exam, answers: Answers) -> Marks:
     """
     rows = np.arange(len(answers.actions))
     points, rates = exam.points[rows].astype(np.float64), exam.rates[rows].astype(np.float64)
-    found = (np.minimum(points, MOST_LOST), rates, points <= ALIKE + 1e-6, points > BLUNDER + 1e-6)
-    if answers.shares is None:
-        lost, rate, best, blunders = (array[rows, answers.actions] for array in found)
-    else:
-        lost, rate, best, blunders = ((answers.shares * np.nan_to_num(array)).sum(axis=1) for array in found)
+
+    def of_answers(each: np.ndarray) -> np.ndarray:
+        """Return what `each` [n, A] has for the answers, [n]."""
+        if answers.shares is None:
+            return each[rows, answers.actions]
+        return (answers.shares * np.nan_to_num(each)).sum(axis=1)  # NaN: illegal moves, with share 0
+
     return Marks(
-        lost,
-        rate,
-        best,
-        blunders,
-        answers.black_win - exam.black_win[rows],
-        answers.black_lead - exam.black_lead[rows],
-        exam.black_win[rows],
+        points=of_answers(np.minimum(points, MOST_LOST)),
+        rate=of_answers(rates),
+        best=of_answers(points <= ALIKE + 1e-6),
+        blunders=of_answers(points > BLUNDER + 1e-6),
+        win_error=answers.black_win - exam.black_win[rows],
+        lead_error=answers.black_lead - exam.black_lead[rows],
+        judged=exam.black_win[rows],
     )
 
 
@@ -135,7 +137,9 @@ class ExamPlayer:
     ) -> None:
         self.exam = exam
         self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
-        self.readouts = readouts = readouts if self.terms is None else self.terms.readouts
+        if self.terms is not None:
+            readouts = self.terms.readouts
+        self.readouts = readouts
         self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
         boards = exam.positions_of(env)
         self.maker = GroupMaker(boards, evaluator, readouts, self.settings, symmetries=False, device="auto")
@@ -143,8 +147,8 @@ class ExamPlayer:
     def answer(self, rows: range) -> Answers:
         """Return the answers to the positions in the range `rows`."""
         group = self.maker.group(rows)
-        group.run(NEVER)
-        found = group.analysis(1)
+        group.run(stop=NEVER)
+        found = group.analysis(plies=1)
         black = found.as_black()
         rates, leads = black.root_win_rate.astype(np.float64), black.root_score.astype(np.float64)
         if self.terms is None:
@@ -172,7 +176,7 @@ class ExamPlayer:
         fits = self.maker.most_games()
         return self.maker.parts(threads, fits if most is None else min(fits, most))
 
-    def answer_all(self, threads: int, tell: Callable[[int], object] = int) -> Answers:
+    def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
         """Return the answers to all positions.
 
         threads: number of threads.  tell: called with the number of positions after each part that is answered.

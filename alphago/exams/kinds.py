@@ -79,10 +79,12 @@ def urgency(judged: ExamPosition, size: int) -> float:
 def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
     """Return whether the best move starts a ladder, or saves a chain of the side to move from one."""
     after = stones.play(mover, best)
+    if after is None:
+        return False
     for chain in stones.chains():
         point = min(chain.stones)
         line = ladder(stones, point) if len(chain.liberties) <= 2 else None  # moves of both sides, the attacker's first
-        if line is None or len(line) < 2 * LADDER - 1 or after is None:
+        if line is None or len(line) < 2 * LADDER - 1:
             continue
         if chain.colour != mover:
             caught = best in chain.liberties and len(after.chain(point).liberties) == 1
@@ -119,14 +121,14 @@ def races(stones: Stones, chain: Chain) -> bool:
 def is_enclosed(stones: Stones, best: int) -> bool:
     """Return whether the best move lies in a small area that stones of one colour enclose."""
     for colour in (1, -1):
-        area, border, left = {best}, set(), [best]
-        while left and len(area) <= EYE_SPACE:
-            for point in neighbours(stones.size)[left.pop()]:
+        area, border, to_visit = {best}, set(), [best]
+        while to_visit and len(area) <= EYE_SPACE:
+            for point in neighbours(stones.size)[to_visit.pop()]:
                 if stones.colours[point] == colour:
                     border.add(point)
                 elif point not in area:
                     area.add(point)
-                    left.append(point)
+                    to_visit.append(point)
         if len(area) <= EYE_SPACE and len(border) >= CIRCLE:
             return True
     return False

@@ -8,7 +8,6 @@ Drawing depends on the games and the settings only, so a call that was stopped g
 
 import shlex
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,10 +58,11 @@ def label_games(
             tell(writer.count, labelling.positions)
             drawing = (one for one in draw(env, records, labelling) if one.number > writer.drawn)
             try:
-                for one, label in labels(client, env, drawing, labelling.readouts):
+                for drawn, label in labels(client, env, drawing, labelling.readouts):
                     if writer.count >= labelling.positions:
                         break
-                    writer.label(records[one.game].moves, len(one.position.moves), one.position.komi, label, one.number)
+                    position, moves = drawn.position, records[drawn.game].moves
+                    writer.label(moves, len(position.moves), position.komi, label, drawn.number)
                     tell(writer.count, labelling.positions)
             finally:
                 writer.flush()
@@ -77,25 +77,26 @@ def own_engine(network: str | Path) -> str:
 def labels(
     client: AnalysisClient, env: GoEnv, drawing: Iterator[Drawn], readouts: int
 ) -> Iterator[tuple[Drawn, np.ndarray]]:
-    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing."""
-    window: deque[Drawn] = deque()
-    found: dict[str, np.ndarray | None] = {}  # by the position's number; None before the reply
+    """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing.
+
+    AT_ONCE positions are asked at once, and the replies come in any order.
+    """
+    asked: dict[str, Drawn] = {}  # by number, in the order of drawing, until they are yielded
+    found: dict[str, np.ndarray] = {}  # labels that wait for that of an earlier position
     while True:
-        while len(window) < AT_ONCE and (one := next(drawing, None)) is not None:
-            window.append(one)
-            found[str(one.number)] = None
-            client.ask(str(one.number), one.position, readouts, includePolicy=True, includeOwnership=True)
-        if not window:
+        while len(asked) < AT_ONCE and (drawn := next(drawing, None)) is not None:
+            number = str(drawn.number)
+            asked[number] = drawn
+            client.ask(number, drawn.position, readouts, includePolicy=True, includeOwnership=True)
+        if not asked:
             return
         reply = client.receive()
-        if (name := str(reply.get("id"))) not in found:
+        answered = asked.get(str(reply.get("id")))
+        if answered is None:
             continue  # an answer to another question
-        mover = next(one.position.to_play for one in window if str(one.number) == name)
-        found[name] = label_of(client, env, reply, mover, readouts)
-        while window and (label := found[str(window[0].number)]) is not None:
-            one = window.popleft()
-            del found[str(one.number)]
-            yield one, label
+        found[str(answered.number)] = label_of(client, env, reply, answered.position.to_play, readouts)
+        while asked and (number := next(iter(asked))) in found:
+            yield asked.pop(number), found.pop(number)
 
 
 def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
@@ -109,7 +110,7 @@ def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: i
     try:
         label["ownership"] = np.round(np.array(reply["ownership"]) * mover * OWNED)
         if readouts == 1:
-            policy = np.maximum(np.array(reply["policy"]), 0)
+            policy = np.maximum(np.array(reply["policy"]), 0)  # the network's; below 0 for illegal moves
         else:
             policy = np.zeros(env.action_space)
             for info in reply["moveInfos"]:

@@ -42,14 +42,14 @@ class Stones:
     def chain(self, point: int) -> Chain:
         """Return the chain of the stone on a point."""
         colour, liberties = self.colours[point], set()
-        stones, left = {point}, [point]
-        while left:
-            for other in neighbours(self.size)[left.pop()]:
-                if self.colours[other] == 0:
-                    liberties.add(other)
-                elif self.colours[other] == colour and other not in stones:
-                    stones.add(other)
-                    left.append(other)
+        stones, to_visit = {point}, [point]
+        while to_visit:
+            for near in neighbours(self.size)[to_visit.pop()]:
+                if self.colours[near] == 0:
+                    liberties.add(near)
+                elif self.colours[near] == colour and near not in stones:
+                    stones.add(near)
+                    to_visit.append(near)
         return Chain(colour, frozenset(stones), frozenset(liberties))
 
     def chains(self) -> Iterator[Chain]:
@@ -78,13 +78,14 @@ class Stones:
         colours, captured = list(self.colours), list[int]()
         colours[point] = colour
         after = Stones(self.size, tuple(colours))
-        for other in neighbours(self.size)[point]:
-            if after.colours[other] == -colour and not (taken := after.chain(other)).liberties:
+        for near in neighbours(self.size)[point]:
+            if after.colours[near] == -colour and not (taken := after.chain(near)).liberties:
                 captured += taken.stones
                 kept = [0 if p in taken.stones else c for p, c in enumerate(after.colours)]
                 after = Stones(self.size, tuple(kept))
         own = after.chain(point)
-        if len(captured) == len(own.stones) == len(own.liberties) == 1:
+        is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one, and is in atari
+        if is_ko:
             after.ko = captured[0]
         return after if own.liberties else None
 
@@ -110,6 +111,8 @@ class Reading:
         """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it is free.
 
         Every move but the last must leave the chain one liberty, so the defender always has to answer.
+
+        deep: most moves of the attacker.
         """
         chain = stones.chain(point)
         if len(chain.liberties) > 2 or deep == 0 or self.left <= 0:
@@ -136,7 +139,7 @@ class Reading:
             return None
         saving = set(chain.liberties)
         saving |= {p for other in stones.touching(chain) if len(other.liberties) == 1 for p in other.liberties}
-        longest: Line = (stones.size**2, *chain.liberties)
+        longest: Line = (stones.size**2, *chain.liberties)  # a pass, and the chain is taken
         for move in sorted(saving):
             after = stones.play(chain.colour, move)
             if after is None:

@@ -60,8 +60,8 @@ def make_exam(
         if done < making.positions:
             drawing = (one for one in draw(env, records, making) if one.number > last)
             with explain_os_error(f"{path} cannot be written"), path.open("ab") as out:
-                for one in judge(client, drawing, making):
-                    out.write(position_line(env, one.result(), drawn=one.number))
+                for judged in judge(client, drawing, making):
+                    out.write(position_line(env, judged.result(), drawn=judged.number))
                     out.flush()
                     os.fsync(out.fileno())
                     done += 1
@@ -97,47 +97,51 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         data = path.read_bytes() if path.exists() else b""
         whole = data[: data.rfind(b"\n") + 1]
         if not whole:
+            # A killed call may have left the beginning of a header; anything else is another file.
             if data and not header_line(size, provenance).startswith(data[:9]):
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
             path.write_bytes(header_line(size, provenance))
             return 0, -1
-        lines = whole.splitlines()
-        header = parse_row(lines[0], f"{path}, line 1")
-        expected = json.loads(header_line(size, provenance))
-        differing = [key for key in expected if key != "date" and header.get(key) != expected[key]]
-        if differing:
-            texts = [f"{key} {header.get(key)} instead of {expected[key]}" for key in differing]
-            raise ValueError(f"{path} must have been begun by the same call, got {'; '.join(texts)}")
-        rows = [parse_row(line, f"{path}, line {number}") for number, line in enumerate(lines[1:], 2)]
+        header, *rows = [parse_row(line, f"{path}, line {i}") for i, line in enumerate(whole.splitlines(), 1)]
+        check_header(path, header, json.loads(header_line(size, provenance)))
         if missing := [number for number, row in enumerate(rows, 2) if not isinstance(row.get("drawn"), int)]:
             raise ValueError(f"{path}, line {missing[0]} must have the number drawn, got none")
         if len(whole) < len(data):  # the end of a line that a killed call began
             os.truncate(path, len(whole))
-    return len(rows), rows[-1]["drawn"] if rows else -1
+    return len(rows), (rows[-1]["drawn"] if rows else -1)
+
+
+def check_header(path: Path, header: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Raise ValueError unless the header of an exam's file is the expected one, on whatever day it was begun."""
+    differing = [key for key in expected if key != "date" and header.get(key) != expected[key]]
+    if differing:
+        texts = [f"{key} {header.get(key)} instead of {expected[key]}" for key in differing]
+        raise ValueError(f"{path} must have been begun by the same call, got {'; '.join(texts)}")
 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:
     """Yield the undecided ones of drawn positions, judged, in the order of drawing."""
-    window: deque[Drawn] = deque()
+    window: deque[Drawn] = deque()  # drawn, and neither yielded nor left out yet
     asked: dict[str, tuple[Drawn, int | None]] = {}  # the position and the move (None: the position itself), by id
     while True:
         while len(window) < AT_ONCE and (one := next(drawing, None)) is not None:
             window.append(one)
-            ask(client, asked, one, None, making.visits)
+            ask(client, asked, one, action=None, visits=making.visits)
         if not window:
             return
         reply = client.receive()
-        if (known := asked.pop(str(reply.get("id")), None)) is None:
+        question = asked.pop(str(reply.get("id")), None)
+        if question is None:
             continue  # an answer to another question, such as a second one to the same
-        one, action = known
-        found = client.root(reply)
-        if action is not None:
-            one.after[action] = found
-            one.missing.discard(action)
-        else:
-            one.root = found
+        one, action = question
+        judgement = client.root(reply)
+        if action is None:
+            one.root = judgement
             if one.is_undecided:
                 ask_moves(client, asked, one, making.move_visits)
+        else:
+            one.after[action] = judgement
+            one.missing.discard(action)
         while window and window[0].is_judged:
             if (first := window.popleft()).is_undecided:
                 yield first
@@ -150,7 +154,7 @@ def ask_moves(client: AnalysisClient, asked: dict[str, tuple[Drawn, int | None]]
     for action in legal:
         after = one.position.play(action)
         if after.is_over:
-            one.after[action] = (1 + after.result) / 2, after.score()
+            one.after[action] = (1 + after.result) / 2, after.score()  # Black's win rate and lead
             one.missing.discard(action)
         else:
             ask(client, asked, one, action, visits)

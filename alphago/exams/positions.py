@@ -162,7 +162,7 @@ def read_exam(path: Path) -> Exam:
     for number, line in numbered:
         where = f"{path}, line {number}"
         row = parse_row(line, where)
-        if not positions and not size and "exam" in row:
+        if not size and "exam" in row:  # a header comes first, if there is one
             provenance, size = read_header(row, where)
             continue
         size = size or row_size(row, where)

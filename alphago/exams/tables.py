@@ -29,12 +29,12 @@ def grade_table(
 
     heading: of the first column.  signed: whether positive numbers have a sign.
     """
-    columns = [
-        (title, [estimate_text(getattr(grade, name), digits, share, signed) for grade in grades.values()])
-        for title, name, digits, share in COLUMNS
-        if name in names and any(not np.isnan(getattr(grade, name).value) for grade in grades.values())
-    ]
-    return table([(heading, list(grades)), *columns])
+    columns = [(heading, list(grades))]
+    for title, name, digits, share in COLUMNS:
+        estimates: list[Estimate] = [getattr(grade, name) for grade in grades.values()]
+        if name in names and not all(np.isnan(estimate.value) for estimate in estimates):
+            columns.append((title, [estimate_text(estimate, digits, share, signed) for estimate in estimates]))
+    return table(columns)
 
 
 def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:

@@ -86,24 +86,24 @@ def exam(
         check_int("readouts", count, 0, MOST_READOUTS)
     chosen = None if file is None else find_exam(file)
     examinees = [
-        examinee_of(network, counts, search, f"network {number}" if len(listed) > 1 else "network", chosen)
+        examinee_of(network, counts, search, name=f"network {number}" if len(listed) > 1 else "network", chosen=chosen)
         for number, network in enumerate(listed, 1)
     ]
-    if not examinees or not all(one.readouts for one in examinees):
+    if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = chosen or find_exam(None, board_of(examinees))
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     names: list[str] = []
     answers: list[Answers] = []
-    total = len(questions) * sum(len(one.readouts) for one in examinees)
-    for one in examinees:
-        env = exam_game(one.env or questions.env, questions.size)
-        evaluator = evaluator_of(one.network, env, dtype, device)
-        for count in one.readouts:
-            name = one.label(count)
+    total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
+    for examinee in examinees:
+        env = exam_game(examinee.env or questions.env, questions.size)
+        evaluator = evaluator_of(examinee.network, env, dtype, device)
+        for count in examinee.readouts:
+            name = examinee.label(count)
             if name in names:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            player = ExamPlayer(questions, env, evaluator, count, one.search, one.level)
+            player = ExamPlayer(questions, env, evaluator, count, examinee.search, examinee.level)
             answers.append(player.answer_all(cores, partial(tell, name, total)))
             names.append(name)
     return ExamResult(questions, tuple(names), tuple(answers))
@@ -120,14 +120,17 @@ def examinee_of(
     if not isinstance(network, (str, PathLike)):
         return Examinee(name, network, readouts, search)
     text = str(network)
-    entry = parse_entrant(text, -1, "")
+    entry = parse_entrant(text, readouts=-1, search="")  # these mean that the name has none
     if entry.model is None:
         raise ValueError(f"an exam must be taken by networks, got {text}")
     env: GameEnv = saved_game(entry.model)
     if chosen is not None and chosen.size != env.N:
         env = require_go(env, "an exam").resized(chosen.size)
-    own = readouts if entry.readouts < 0 and entry.level is None else (max(entry.readouts, 0),)
-    return Examinee(entry.base, load_model(entry.model, env), own, entry.search or search, entry.level)
+    if entry.level is not None:
+        readouts = (0,)  # the level has its own
+    elif entry.readouts >= 0:
+        readouts = (entry.readouts,)
+    return Examinee(entry.base, load_model(entry.model, env), readouts, entry.search or search, entry.level)
 
 
 def board_of(examinees: Sequence[Examinee]) -> int:

@@ -42,9 +42,9 @@ class ResidualTower(nn.Module):
         height, pooled = check_int("height", height, 0), check_bool("pooled", pooled)
         self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
-        self.blocks = nn.Sequential(
-            *(BLOCKS[block](channels, pooled and number % 2 == 1, activation) for number in range(height))
-        )
+        pools = [pooled and number % 2 == 1 for number in range(height)]  # of each block
+        self.blocks = nn.Sequential(*(BLOCKS[block](channels, pools_here, activation) for pools_here in pools))
+        # Nothing normalises what the preactivation blocks have added up.
         self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
@@ -76,7 +76,7 @@ class DenseBase(nn.Module):
         hidden = [check_int("a size in hidden", size, 1) for size in hidden]
         self.activate = ACTIVATIONS[activation]
         sizes = [planes * prod(plane_shape), *hidden]
-        self.layers = nn.ModuleList(nn.Linear(*pair) for pair in pairwise(sizes))
+        self.layers = nn.ModuleList(nn.Linear(inputs, outputs) for inputs, outputs in pairwise(sizes))
         for layer in self.layers:
             assert isinstance(layer, nn.Linear)
             nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")

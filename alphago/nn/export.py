@@ -22,7 +22,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.graph import NetworkGraph, Tensor, run_graph
-from alphago.nn.inference.frozen import TRACING, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, frozen_copy, frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import class_path
@@ -91,21 +91,25 @@ def export_model(
     Unless the error is an OSError, no file is written.
     """
     path = user_path(path)
-    chosen = path.suffix.removeprefix(".") if format is None else format
-    if chosen not in FORMATS:
+    written = path.suffix.removeprefix(".") if format is None else format
+    if written not in FORMATS:
         wanted = "format must be onnx, w32, w16 or npz"
         raise ValueError(f"{wanted}, or the end of the file's name, got {path.name if format is None else format!r}")
     positions = check_int("positions", positions, 1)
     net = load_model(net) if isinstance(net, (str, PathLike)) else net
     graph = network_graph(net)
-    files = {path: onnx_bytes(graph, net)} if chosen == "onnx" else raw_files(graph, net, path, chosen)
-    run = onnx_run(files[path]) if chosen == "onnx" else rounded_run(graph, np.float16 if chosen == "w16" else None)
+    if written == "onnx":
+        files = {path: onnx_bytes(graph, net)}
+        exported = onnx_run(files[path])
+    else:
+        files = {path: npz_bytes(graph, net)} if written == "npz" else raw_files(graph, net, path, written)
+        exported = rounded_run(graph, np.float16 if written == "w16" else None)
     boards = check_boards(net)
-    differences: dict[str, float] = {}
+    differences: dict[str, float] = {}  # the largest on any board
     for env in boards:
-        for name, difference in compare(net.resized(env) if env is not net.env else net, env, run, positions).items():
+        for name, difference in compare(net, env, exported, positions).items():
             differences[name] = max(difference, differences.get(name, 0.0))
-    if chosen != "w16" and max(differences.values()) > ROUNDING:
+    if written != "w16" and max(differences.values()) > ROUNDING:  # float16 weights may differ by more
         raise ValueError(f"the exported network must compute what torch does, got differences of {differences}")
     for file, data in files.items():
         write_atomic(file, data)
@@ -125,13 +129,16 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
     height, width = ("height", "width") if net.size_free else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
     frozen = frozen_parts(net.base_net, net.value, net.policy)
-    with TRACING, torch.no_grad(), one_torch_thread():
+    with TRACING_LOCK, torch.no_grad(), one_torch_thread():
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         values = translate(graph, "value", WholeValue(frozen.value), features)
     graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
-    for name, tensor in zip(("value", "score", "ownership"), values, strict=False):
-        graph.outputs[name] = tensor if name == "ownership" else reshape(graph, tensor, ("batch",))
+    value, *forecast = values
+    graph.outputs["value"] = reshape(graph, value, ("batch",))
+    if forecast:
+        score, ownership = forecast
+        graph.outputs |= {"score": reshape(graph, score, ("batch",)), "ownership": ownership}
     return graph
 
 
@@ -178,20 +185,20 @@ def check_boards(net: NeuralNet) -> list[GameEnv]:
     return [net.env]
 
 
-def compare(net: NeuralNet, env: GameEnv, run: Computation, count: int) -> dict[str, float]:
+def compare(net: NeuralNet, env: GameEnv, exported: Computation, count: int) -> dict[str, float]:
     """Return the largest difference of each output between torch in float32 and the exported network, by name.
 
-    run: computes the exported network: planes float32 [n, C, H, W] -> outputs by name.
-    count: number of positions of random games to compare.
+    net: the original network.  env: its game, or the same game on another board.
+    exported: computes the exported network.  count: number of positions of random games to compare.
     """
     planes = random_planes(env, count)
-    twin = frozen_copy(net)
+    original = frozen_copy(net if env is net.env else net.resized(env))
     with torch.no_grad(), one_torch_thread():
-        logits, value, forecast = twin.forecast(torch.from_numpy(planes))
+        logits, value, forecast = original.forecast(torch.from_numpy(planes))
     expected = {"logits": logits, "value": value}
     if forecast is not None and forecast.score is not None and forecast.ownership is not None:
         expected |= {"score": forecast.score, "ownership": forecast.ownership}
-    outputs = run(planes)
+    outputs = exported(planes)
     return {name: float(np.abs(outputs[name] - tensor.numpy()).max()) for name, tensor in expected.items()}
 
 
@@ -203,7 +210,7 @@ def onnx_run(data: bytes) -> Computation:
     runtime = package("onnxruntime")
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 3  # errors only
     session = runtime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
     return lambda planes: dict(zip(names, session.run(names, {"planes": planes}), strict=True))
@@ -214,10 +221,10 @@ def rounded_run(graph: NetworkGraph, dtype: type[np.floating] | None) -> Computa
 
     dtype: the weights are rounded to this dtype first; None for no rounding.
     """
-    weights = graph.weights
+    weights = dict(graph.weights)
     if dtype is not None:
-        rounded = {name: array.astype(dtype).astype(array.dtype) for name, array in layer_weights(graph).items()}
-        weights = weights | rounded
+        for name, array in layer_weights(graph).items():
+            weights[name] = array.astype(dtype).astype(array.dtype)
     return lambda planes: run_graph(graph, weights, planes)
 
 
@@ -232,9 +239,12 @@ def package(name: str) -> Any:
 def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
-    actions: str | list[str] = "row * board side + column, row 0 at the top; then the pass"
-    points = env.plane_shape[0] * env.plane_shape[1]
-    if not env.actions_are_points or (env.pass_action is None and env.action_space > points):
+    height, width = env.plane_shape
+    only_pass_follows = env.pass_action is not None or env.action_space <= height * width
+    actions: str | list[str]
+    if env.actions_are_points and only_pass_follows:
+        actions = "row * board side + column, row 0 at the top; then the pass"
+    else:
         actions = [env.to_text(action) for action in range(env.action_space)]
     facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
     return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
@@ -243,39 +253,43 @@ def about(net: NeuralNet) -> dict[str, object]:
 def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
     """Return the contents of an ONNX file with the network, checked by the package onnx."""
     onnx = package("onnx")
-    helper, kinds = onnx.helper, onnx.TensorProto
+    helper = onnx.helper
     nodes = [helper.make_node(step.op, step.inputs, [step.output], **step.attributes) for step in graph.steps]
+    # The steps' outputs are numbered; these give the network's outputs their names.
     nodes += [helper.make_node("Identity", [tensor.name], [name]) for name, tensor in graph.outputs.items()]
     weights = [onnx.numpy_helper.from_array(array, name) for name, array in graph.weights.items()]
-    values = [
-        helper.make_tensor_value_info(name, kinds.FLOAT, tensor.shape, doc_string=DOCUMENTATION[name])
+    planes, *outputs = (
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, tensor.shape, doc_string=DOCUMENTATION[name])
         for name, tensor in {"planes": graph.planes, **graph.outputs}.items()
-    ]
-    made = helper.make_graph(nodes, "network", values[:1], values[1:], weights, doc_string=f"A network for {net.env}.")
-    model = helper.make_model(
-        made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="alphago"
     )
-    texts = {
-        name: fact if isinstance(fact, str) else json.dumps(fact, default=str) for name, fact in about(net).items()
-    }
+    network = helper.make_graph(nodes, "network", [planes], outputs, weights, doc_string=f"A network for {net.env}.")
+    model = helper.make_model(
+        network, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION, producer_name="alphago"
+    )
+    facts = about(net).items()
+    texts = {name: fact if isinstance(fact, str) else json.dumps(fact, default=str) for name, fact in facts}
     helper.set_model_props(model, texts)
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString())
 
 
+def npz_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
+    """Return the contents of a file of the format "npz"; graph: the operations of `net`."""
+    file = io.BytesIO()
+    text = np.frombuffer(json.dumps(manifest(graph, net, {})).encode(), np.uint8)
+    arrays: Mapping[str, Any] = {**graph.weights, "manifest": text}
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
 def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> dict[Path, bytes]:
-    """Return the contents of each file of the format "w32", "w16" or "npz", the file with the weights first.
+    """Return the contents of each file of the format "w32" or "w16", the file with the weights first.
 
     graph: the operations of `net`.  path: the file with the weights.
     """
-    if format == "npz":
-        data = io.BytesIO()
-        texts = np.frombuffer(json.dumps(manifest(graph, net, {})).encode(), np.uint8)
-        arrays: Mapping[str, Any] = {**graph.weights, "manifest": texts}
-        np.savez(data, **arrays)
-        return {path: data.getvalue()}
     dtype = np.dtype("<f2" if format == "w16" else "<f4")
-    layers, offset, parts = [], 0, []
+    layers, parts = [], []
+    offset = 0  # in numbers, from the start of the file
     for name, array in layer_weights(graph).items():
         if np.abs(array).max(initial=0) > np.finfo(dtype).max:
             raise ValueError(f"{name} must fit into {format}'s numbers, got {np.abs(array).max():g}: choose w32")
@@ -291,12 +305,14 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
 
 def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
     """Return the weights of the layers by name, in order, without the constants that operations use."""
+    # A layer's weight has a name such as "policy.0.weight", a constant one such as "c3".
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 
 def manifest(graph: NetworkGraph, net: NeuralNet, facts: Mapping[str, object]) -> dict[str, object]:
     """Return the manifest of exported weights as plain data; facts: its entries about the file of weights."""
-    constants = {name: array.tolist() for name, array in graph.weights.items() if "." not in name}
+    layers = layer_weights(graph)
+    constants = {name: array.tolist() for name, array in graph.weights.items() if name not in layers}
     outputs = {
         name: {"step": tensor.name, "shape": list(tensor.shape), "what": DOCUMENTATION[name]}
         for name, tensor in graph.outputs.items()

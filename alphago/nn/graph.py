@@ -103,15 +103,18 @@ def convolution(
 
     The keywords are the attributes of ONNX's operation Conv.
     """
-    padded = np.pad(x, ((0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])))
+    top, left, bottom, right = pads
+    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
     grouped = padded.reshape(len(x), group, -1, *padded.shape[2:])
     kernels = kernel.reshape(group, -1, *kernel.shape[1:])
-    spans = [side - hole * (k - 1) for side, hole, k in zip(padded.shape[2:], dilations, kernel_shape, strict=True)]
+    # Each entry of the kernel multiplies a window of this size; that of entry (i, j) begins at (row, column).
+    rows = padded.shape[2] - dilations[0] * (kernel_shape[0] - 1)
+    columns = padded.shape[3] - dilations[1] * (kernel_shape[1] - 1)
     out = np.reshape(np.asarray(bias, np.float32), (-1, 1, 1))
     for i, j in np.ndindex(*kernel_shape):
-        down, right = i * dilations[0], j * dilations[1]
-        part = grouped[..., down : down + spans[0] : strides[0], right : right + spans[1] : strides[1]]
-        product = np.einsum("bgchw,goc->bgohw", part, kernels[..., i, j], optimize=True)
+        row, column = i * dilations[0], j * dilations[1]
+        window = grouped[..., row : row + rows : strides[0], column : column + columns : strides[1]]
+        product = np.einsum("bgchw,goc->bgohw", window, kernels[..., i, j], optimize=True)
         out = out + product.reshape(len(x), -1, *product.shape[3:])
     return out
 

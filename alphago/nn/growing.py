@@ -26,7 +26,7 @@ def grown(net: NeuralNet, tower_height: int | None = None, channels: int | None 
         if size < before:
             raise ValueError(f"{name} must be at least that of the model, {before}, got {size}")
     larger = NeuralNet(net.env, tower_height=height, channels=width, size_free=True)
-    weights = larger.state_dict()
+    weights = larger.state_dict()  # shares the network's memory
     for name, old in net.state_dict().items():
         embed(old, weights[name], halves=2 if name.endswith(POOLED) else 1)
     larger.taught_by = net.taught_by
@@ -40,9 +40,11 @@ def embed(old: torch.Tensor, new: torch.Tensor, halves: int) -> None:
     old, new: [outputs, inputs, ...], [outputs] or a scalar.  halves: number of equal parts of the inputs, which grow
         each for itself.
     """
-    if old.dim() < 2:
-        new[(slice(len(old)),) if old.dim() else ...] = old
-        return
-    outputs, inputs = old.shape[0], old.shape[1] // halves
-    new[:outputs] = 0
-    new.unflatten(1, (halves, -1))[:outputs, :, :inputs] = old.unflatten(1, (halves, -1))
+    if old.dim() == 0:
+        new.copy_(old)
+    elif old.dim() == 1:
+        new[: len(old)] = old
+    else:
+        outputs, inputs = old.shape[0], old.shape[1] // halves
+        new[:outputs] = 0
+        new.unflatten(1, (halves, -1))[:outputs, :, :inputs] = old.unflatten(1, (halves, -1))

@@ -118,7 +118,7 @@ def alphazero_loss(
     if weights.masked:
         logits, target_policy = legal_alone(logits, target_policy)
     policy_each = -(target_policy * F.log_softmax(logits, dim=1)).sum(dim=1)
-    if weights.kl:
+    if weights.kl:  # the cross-entropy less the target's entropy
         policy_each = policy_each + torch.xlogy(target_policy, target_policy).sum(dim=1)
     value_each = (value.float() - target_value).square()
     if weight is None:
@@ -180,11 +180,13 @@ def forecast_loss(
 ) -> ForecastLosses:
     """Return the losses of a network's predictions of ownership and score, averaged over the batch.
 
+    A position whose end is unknown counts in the mean as a loss of 0.
     weights: the weights of ownership and score in `total`.
     """
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
     losses, total = {}, share.new_zeros(())
-    if forecast.ownership is not None and targets.ownership.shape[1]:
+    has_owners = targets.ownership.shape[1] > 0
+    if forecast.ownership is not None and has_owners:
         losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()
     if forecast.score is not None:
         error = F.huber_loss(forecast.score.float(), targets.score / POINTS, reduction="none")
@@ -202,5 +204,5 @@ def add_l2_gradient(parameters: list[torch.nn.Parameter], l2: float) -> None:
     """
     pairs = [(parameter.grad, parameter) for parameter in parameters if parameter.grad is not None]
     if l2 and pairs:
-        gradients, moved = zip(*pairs, strict=True)
-        torch._foreach_add_(gradients, moved, alpha=2 * l2)
+        gradients, weights = zip(*pairs, strict=True)
+        torch._foreach_add_(gradients, weights, alpha=2 * l2)

@@ -47,9 +47,12 @@ def check_tower_size(
     tensors: the tensors in the file `path`.
     """
     sizes = (tower_height, channels)
-    numbers = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
+    fits = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
-    if not numbers or tower_height > len(tensors) or tower_height * 2 * 9 * channels**2 + 9 * channels > held:
+    if fits:
+        entry, block = 9 * channels, 2 * 9 * channels**2  # fewest weights of their 3x3 convolutions
+        fits = entry + tower_height * block <= held and tower_height <= len(tensors)  # channels may be 0
+    if not fits:
         size = f"{shortened(tower_height)} blocks x {shortened(channels)} channels"
         raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")
 
@@ -65,13 +68,13 @@ def check_tensors(
         if name not in tensors:
             raise ModelError(f"{path} lacks the weight {name}, which the network has")
     for name, tensor in tensors.items():
-        own = expected.get(name)
-        if own is None:
+        like = expected.get(name)
+        if like is None:
             raise ModelError(f"{path} holds a weight {shortened(name)}, which the network does not have")
-        if tensor.shape != own.shape:
+        if tensor.shape != like.shape:
             got = shown(list(tensor.shape))
-            raise ModelError(f"{path}: weight {name} must have shape {list(own.shape)}, got {got}")
-        if tensor.is_floating_point() != own.is_floating_point():
-            raise ModelError(f"{path}: weight {name} must be {own.dtype}, got {tensor.dtype}")
+            raise ModelError(f"{path}: weight {name} must have shape {list(like.shape)}, got {got}")
+        if tensor.is_floating_point() != like.is_floating_point():
+            raise ModelError(f"{path}: weight {name} must be {like.dtype}, got {tensor.dtype}")
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise ModelError(f"{path}: weight {name} holds NaN or infinite numbers")

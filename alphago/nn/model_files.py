@@ -49,13 +49,12 @@ def model_file(path: str | PathLike[str]) -> Path:
         file.
     Raises ModelError for a name such as "5x5" that no packaged network has, TypeError if `path` is not a name or path.
     """
+    hint = "; the game comes second" if isinstance(path, GameEnv) else ""
     if not isinstance(path, (str, PathLike)):
-        raise TypeError(
-            f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}"
-            + ("; the game comes second" if isinstance(path, GameEnv) else "")
-        )
+        raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
     if isinstance(path, str) and not user_path(path).exists():
-        if path in (names := packaged_nets()):
+        names = packaged_nets()
+        if path in names:
             return NETWORKS / f"{path}.safetensors"
         if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
@@ -119,13 +118,13 @@ def write_network(
         "extra": json.dumps(dict(extra)),
     }
     # Tensors are copied, since safetensors refuses tensors that share memory, as tied weights do.
-    own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
-    description["digest"] = content_digest(own, description)
+    copies = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    description["digest"] = content_digest(copies, description)
     try:
-        write_atomic(user_path(path), bytes_of(own, description))
+        write_atomic(user_path(path), bytes_of(copies, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
-        failure.errno = error.errno
+        failure.errno = error.errno  # which an exception made from one text lacks
         raise failure from error
 
 
@@ -160,7 +159,8 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
     except (SafetensorError, ValueError, KeyError) as error:
         raise ModelError(f"{path} is damaged: {shortened(error)}") from error
     description = parse_description(path, texts)
-    if texts.get("digest", own := content_digest(tensors, texts)) != own:
+    digest = content_digest(tensors, texts)
+    if texts.get("digest", digest) != digest:
         raise ModelError(f"{path} is damaged: its contents are not those that were saved, by their digest")
     return tensors, description
 
@@ -187,7 +187,7 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
         if not stat.S_ISREG(status.st_mode):
             raise ModelError(f"{path} is a pipe or device, {NOT_A_NETWORK}")
         with open(path, "rb") as file:
-            begin = file.read(9)
+            begin = file.read(9)  # the length of the header's JSON, and the JSON's first character
             end = header_end(path, begin, status.st_size)
             header = begin + file.read(end - len(begin))
             texts = read_header(path, header, status.st_size)
@@ -219,9 +219,10 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
         raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
     if begin.startswith(b"PK"):
         raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
-    if begin.startswith(b"\x80") and not begin[8:] == b"{":
+    starts_json = begin[8:] == b"{"
+    if begin.startswith(b"\x80") and not starts_json:  # a header's length may begin with this byte too
         raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
-    if len(begin) == 9 and begin[8:] != b"{":
+    if len(begin) == 9 and not starts_json:
         raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
     end = 8 + int.from_bytes(begin[:8], "little")
     if size < max(end, 9):
@@ -242,15 +243,16 @@ def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[
     try:
         entries = json.loads(header[8:])
         texts = entries.pop("__metadata__", {})
-        largest = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
-        if not isinstance(texts, dict) or not isinstance(largest, int):
+        data_size = max((entry["data_offsets"][1] for entry in entries.values()), default=0)  # the last tensor's end
+        if not isinstance(texts, dict) or not isinstance(data_size, int):
             raise ValueError("no table of tensors")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise ModelError(f"{path} is no safetensors file or a damaged one: {shortened(error)}") from error
-    if size < len(header) + largest:
-        raise ModelError(f"{path} is cut off: {size:,} bytes of {len(header) + largest:,}")
-    if size > len(header) + largest:
-        raise ModelError(f"{path} is damaged: {size:,} bytes instead of {len(header) + largest:,}")
+    described = len(header) + data_size
+    if size < described:
+        raise ModelError(f"{path} is cut off: {size:,} bytes of {described:,}")
+    if size > described:
+        raise ModelError(f"{path} is damaged: {size:,} bytes instead of {described:,}")
     return texts
 
 
@@ -268,12 +270,13 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     try:
         description["env"] = shortened(texts["env"])
         reference = str(texts.get("reference"))
+        # A message shows it as what to pass as --game: a placeholder, unless it looks like a class.
         description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
             description[key] = table(key, json.loads(texts[key]))
         check_structure(description["structure"])
         net = description["net"]
-        table("custom", net["custom"])
+        table("custom", net["custom"])  # raises if it is no dictionary
         for slot in table("parts", net.setdefault("parts", {})):
             if slot not in SLOTS:
                 raise ValueError(f"a part must be {' or '.join(SLOTS)}, got {shortened(slot)}")
@@ -291,9 +294,10 @@ def check_structure(structure: Mapping[str, object]) -> None:
     sides = structure["plane_shape"]
     if not isinstance(sides, list) or len(sides) != 2:
         raise ValueError(f"plane_shape must be height and width, got {shortened(sides)}")
-    numbers = [(name, structure[name]) for name in ("planes", "action_space")]
-    for name, number in (*numbers, *(("a side of plane_shape", side) for side in sides)):
-        check_int(name, number, 1, MOST_BYTES)
+    for name in ("planes", "action_space"):
+        check_int(name, structure[name], 1, MOST_BYTES)
+    for side in sides:
+        check_int("a side of plane_shape", side, 1, MOST_BYTES)
 
 
 def table(name: str, value: object) -> dict[str, object]:

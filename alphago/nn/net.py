@@ -76,21 +76,13 @@ class NeuralNet(nn.Module):
         super().__init__()
         check_env(env)
         slots = {"base_net": base_net, "value": value, "policy": policy}
-        for slot, module in slots.items():
-            if module is not None and not isinstance(module, nn.Module):
-                raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
-        if preset is not None:
-            check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
-        if base_net is not None and not tower_height is channels is preset is None:
-            raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
-        if size_free and not env.actions_are_points:
-            raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
+        sized = tower_height is not None or channels is not None
+        check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
         if preset is not None and preset in OWN_PARTS:
-            if not tower_height is channels is None or size_free:
-                raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
-            slots = {**OWN_PARTS[preset](env), **{slot: part for slot, part in slots.items() if part is not None}}
+            preset_parts = OWN_PARTS[preset](env)
+            slots = {slot: preset_parts[slot] if module is None else module for slot, module in slots.items()}
             base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
-        height, width, free = PRESETS.get(preset or "default", (0, 0, False))
+        height, width, free = PRESETS.get(preset or "default", (0, 0, False))  # zeros: OWN_PARTS have no such sizes
         self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts from the network's file
@@ -98,7 +90,7 @@ class NeuralNet(nn.Module):
         self.taught_by = ""  # the teacher whose labels it has learned from; "" for none
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
-        self.tower_height: int | None = None
+        self.tower_height: int | None = None  # None for a base_net that is not the default tower
         if base_net is None:
             self.tower_height = check_int("tower_height", height if tower_height is None else tower_height, 0)
             width = check_int("channels", width if channels is None else channels, 1)
@@ -108,15 +100,15 @@ class NeuralNet(nn.Module):
         if size_free is None and tuple(features.shape[2:]) != env.plane_shape:
             self.size_free = False  # there is no feature for each point
         self.channels = int(features.shape[1])
-        shape = (int(features.shape[-2]), int(features.shape[-1])) if features.dim() == 4 else env.plane_shape
         flat = features.dim() == 2
         if flat and size_free:
             raise ValueError(f"size_free needs features for each point, got {list(features.shape)} from base_net")
+        shape = None if flat else (int(features.shape[-2]), int(features.shape[-1]))
         if value is None:
-            value = default_value(self.channels, None if flat else shape, self.size_free).to(features)
+            value = default_value(self.channels, shape, self.size_free).to(features)
         if policy is None:
-            policy = default_policy(env, self.channels, None if flat else shape, self.size_free).to(features)
-            if flat:  # see `build_net`
+            policy = default_policy(env, self.channels, shape, self.size_free).to(features)
+            if flat:  # `build_net` takes such a head without a description for an older one
                 self.parts |= describe_slots({"policy": policy})[0]
         self.value = value
         self.policy = policy
@@ -237,7 +229,7 @@ class NeuralNet(nn.Module):
         return {
             "preset": self.preset,
             "tower_height": self.tower_height,
-            "channels": None if self.tower_height is None else self.channels,
+            "channels": None if self.tower_height is None else self.channels,  # sizes the default tower only
             "size_free": self.size_free,
             "parts": self.parts,
             "custom": self.custom,
@@ -283,6 +275,26 @@ class NeuralNet(nn.Module):
         model_files.write_network(path, self.state_dict(), self.env, self.config, {**(extra or {}), **taught})
 
 
+def check_options(
+    env: GameEnv, slots: Mapping[str, nn.Module | None], *, sized: bool, size_free: bool | None, preset: str | None
+) -> None:
+    """Raise TypeError or ValueError if arguments of a NeuralNet are wrong or do not go together.
+
+    slots: the modules passed, by slot.  sized: whether tower_height or channels was passed.
+    """
+    for slot, module in slots.items():
+        if module is not None and not isinstance(module, nn.Module):
+            raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
+    if preset is not None:
+        check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
+    if slots["base_net"] is not None and (sized or preset is not None):
+        raise ValueError("tower_height, channels and preset must be left out with a base_net: they size the tower")
+    if size_free and not env.actions_are_points:
+        raise ValueError(f"size_free needs a game whose actions are its points, got {env}")
+    if preset in OWN_PARTS and (sized or size_free):
+        raise ValueError(f"tower_height, channels and size_free must be left out with preset={preset!r}")
+
+
 def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
     """Return new parts with the layers of marchete/CGZero's network: dense, one in the base and one in each head.
 
@@ -314,9 +326,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     """Return a network with new weights from a description.
 
     config: from `NeuralNet.config`.
-    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.  If
-        features have no board, a policy that is not described has no hidden layer, as in old files, which did not
-        describe default parts.
+    modules: parts by slot.  For a slot that is missing or None, the described part or the default part is built.
     Raises ValueError or TypeError if the description is damaged or does not fit the game.
     """
     slots: dict[str, Any] = {slot: module for slot, module in modules.items() if module is not None}
@@ -324,6 +334,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
     if "policy" not in slots and isinstance(net.policy, FlatPolicy):
+        # Old files describe no default parts, and the default head for features without a board had no hidden layer.
         net.policy = FlatPolicy(net.channels, env.action_space)
         del net.parts["policy"]
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
@@ -375,7 +386,7 @@ def load_model(
     net.taught_by = net.notes.get(TAUGHT_BY, "")
     net.measured_in = model_files.saved_game(path) if description["structure"].get("game") in GAMES else env
     try:
-        _ = net.resign_threshold
+        _ = net.resign_threshold  # raises if the note is damaged
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return net.eval()

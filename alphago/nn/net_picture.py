@@ -38,12 +38,12 @@ def net_svg(env: GameEnv, net: NetParts, parameters: int, size: float | None = N
         base = [*base[: MOST_BOXES - 1], Box(f"… and {len(base) - MOST_BOXES + 1} more", "")]
     base.append(Box(f"features {shape_text(features)}", "of each position"))
     inputs = [f"planes {shape_text(planes)}", "what the player to move sees"]
-    value = ["value", "-1 .. 1 for the player to move"]
+    meaning = "-1 .. 1 for the player to move"
     if isinstance(net.value, ForecastHead):
-        value[1] += "; score and ownership of the end"
+        meaning += "; score and ownership of the end"
     heads = [
         Head(head_box("policy head", net.policy), [f"policy [{env.action_space}]", "a probability for each action"]),
-        Head(head_box("value head", net.value), value),
+        Head(head_box("value head", net.value), ["value", meaning]),
     ]
     name = f"{env}: {parameters:,} parameters"
     return to_svg(network_picture(inputs, base, heads, name), size)

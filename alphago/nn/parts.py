@@ -29,9 +29,9 @@ def register_part(part: PartClass) -> PartClass:
     as `arguments`.
     Raises ValueError if another class is registered by this name.
     """
-    other = PARTS.setdefault(part.__name__, part)
-    if class_path(other) != class_path(part):
-        raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(other)}")
+    known = PARTS.get(part.__name__, part)
+    if class_path(known) != class_path(part):
+        raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(known)}")
     PARTS[part.__name__] = part  # a notebook may define a class again
     create: Any = part.__init__
     signature = inspect.signature(part)
@@ -167,12 +167,16 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
 
     structure: from `game_structure`.  size_free: whether the network fits any board of its game.
     """
-    own = game_structure(env)
+    wanted = game_structure(env)
     if not size_free:
-        return structure == own
-    # Number of passes among the actions.  A game has a pass on every board or on none.
-    passes = [s.get("action_space", 0) - math.prod(s.get("plane_shape", [0])) for s in (structure, own)]
-    return all(structure.get(key) == own[key] for key in ("game", "planes")) and passes[0] == passes[1]
+        return structure == wanted
+
+    def passes(described: Mapping[str, Any]) -> int:
+        """Return the number of passes among the actions; a game has a pass on every board or on none."""
+        return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
+
+    same_game = all(structure.get(key) == wanted[key] for key in ("game", "planes"))
+    return same_game and passes(structure) == passes(wanted)
 
 
 @contextmanager
@@ -219,9 +223,8 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     random = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
     outputs = torch.cat([output, run_part("policy", policy, random)])
     sums = outputs.sum(dim=1)
-    if isinstance(last_layer(policy), nn.Softmax) or (
-        env.action_space > 1 and bool((outputs >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
-    ):
+    like_probabilities = bool((outputs >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
+    if isinstance(last_layer(policy), nn.Softmax) or (like_probabilities and env.action_space > 1):
         raise ValueError(
             f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"
         )

@@ -56,8 +56,8 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     if training and suits_kernels(features):
         both = BoardPool.apply(features)
         return both[:, : features.shape[1]], both[:, features.shape[1] :]
-    most = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
-    return board_mean(features, training), most
+    maximum = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
+    return board_mean(features, training), maximum
 
 
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
@@ -113,7 +113,7 @@ class NormRelu(torch.autograd.Function):
         norm: nn.BatchNorm2d,
     ) -> torch.Tensor:
         x, channels = flat(features), len(weight)
-        tiles = np.empty((2, kernels.ROWS * channels), np.float32)
+        tiles = np.empty((2, kernels.ROWS * channels), np.float32)  # each channel's scale and shift, repeated
         mean, deviation = np.empty(channels), np.empty(channels)
         kernels.scale_to_norm(x, weight.detach().numpy(), bias.detach().numpy(), norm.eps, tiles, mean, deviation)
         out = torch.empty_like(features)
@@ -135,10 +135,10 @@ class NormRelu(torch.autograd.Function):
         features, out, weight = ctx.saved_tensors
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
-        tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)
+        tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
         inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
         kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
-        dadded = passed if ctx.has_added else None
+        dadded = passed if ctx.has_added else None  # an addition passes on the gradient that the relu lets through
         return dx, dadded, dweight, dbias, None
 
 

@@ -12,13 +12,14 @@ def random_planes(env: GameEnv, count: int) -> np.ndarray:
     earlier, the position is the one before its last move.
     """
     generator = np.random.default_rng(1)
-    games, batch = np.arange(count), env.new_batch(count)
+    slots, batch = np.arange(count), env.new_batch(count)
     planes = np.zeros((count, env.planes, *env.plane_shape), np.float32)
-    ends = generator.integers(0, 2 * int(np.prod(env.plane_shape)), count)
+    ends = generator.integers(0, 2 * int(np.prod(env.plane_shape)), count)  # the ply of each game's position
     for ply in range(int(ends.max()) + 1):
-        going = games[ends >= ply]
+        going = slots[ends >= ply]
         going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
         planes[going] = batch.planes(going, np.empty((len(going), *planes.shape[1:]), np.float32))
         legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
-        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
+        random_moves = (generator.random(legal.shape) * legal).argmax(axis=1)
+        batch.play(going, random_moves.astype(np.int32))
     return planes

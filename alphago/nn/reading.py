@@ -60,11 +60,13 @@ def read_positions(net: nn.Module, env: GameEnv, positions: Sequence[Position]) 
             batch = stack(positions[rows], env)
             slots = np.arange(len(policy[rows]))
             mask = batch.legal_mask(slots, np.empty(policy[rows].shape, np.bool_))
-            logits, raw = net.forward(planes_for(net, batch, slots))
+            logits, values = net.forward(planes_for(net, batch, slots))
+            # The kernels write to `policy` and `value`, and return the number of rows that are not finite.
             broken = masked_softmax_batch(logits.float().cpu().contiguous().numpy(), mask, policy[rows])
-            if clip_values(raw.float().cpu().contiguous().numpy(), value[rows]) or broken:
+            broken += clip_values(values.float().cpu().contiguous().numpy(), value[rows])
+            if broken:
                 raise ValueError(NOT_FINITE)
-            value[rows] *= batch.to_play(slots, np.empty(len(slots), np.int8))
+            value[rows] *= batch.to_play(slots, np.empty(len(slots), np.int8))  # now in Black's view
     return policy, value
 
 
@@ -85,14 +87,11 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
         expected = value.forecast(base_net(planes_for(base_net, batch, np.zeros(1, np.int64))))
     if expected.score is None or expected.ownership is None:
         raise ValueError(f"a forecast of points needs score and ownership, got neither from {type(value).__name__}")
-    side = position.to_play
-    numbers = [
-        side * tensor[0].float().cpu().numpy() for tensor in (expected.value, expected.score, expected.ownership)
-    ]
-    if not all(np.isfinite(array).all() for array in numbers):
+    outputs = (expected.value, expected.score, expected.ownership)
+    outcome, score, ownership = (position.to_play * tensor[0].float().cpu().numpy() for tensor in outputs)  # Black's
+    if not all(np.isfinite(array).all() for array in (outcome, score, ownership)):
         raise ValueError(NOT_FINITE)
-    black, score, ownership = numbers
-    win = min(max(float(1 + black) / 2, 0.0), 1.0)  # a rounded tanh may be slightly above 1
+    win = min(max(float(1 + outcome) / 2, 0.0), 1.0)  # a rounded tanh may be slightly above 1
     return PositionForecast(win, POINTS * float(score), ownership.reshape(env.plane_shape))
 
 

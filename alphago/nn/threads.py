@@ -112,7 +112,7 @@ class Workers:
             if stop is not None:
                 stop.set()
             for future in futures:
-                future.exception()
+                future.exception()  # waits for the task
             raise
 
     def close(self) -> None:

@@ -32,31 +32,34 @@ class Translator(fx.Interpreter):
     def __init__(self, module: fx.GraphModule, graph: NetworkGraph, slot: str) -> None:
         super().__init__(module, garbage_collect_values=False)
         self.extra_traceback = False
-        self.made, self.slot = graph, slot
+        self.operations, self.slot = graph, slot
 
     def call_module(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         module = self.fetch_attr(str(target))
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
             raise NotImplementedError(f"no translation of {type(module).__name__}")
-        return translate(self.made, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
+        # The name of the layer's weights is that in the network, without the WholeValue around a value head.
+        return translate(self.operations, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Translate a function of tensors; compute what depends on shapes alone, such as `x.shape[0] * 2`, at once."""
-        if target is getattr and args[1:] == ("shape",) and isinstance(args[0], Tensor):
+        is_shape = target is getattr and args[1:] == ("shape",)  # of `x.shape`
+        if is_shape and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
-        if isinstance(args[0], Shape) or not any(isinstance(item, Tensor) for item in flattened(args)):
+        reads_tensors = any(isinstance(item, Tensor) for item in flattened(args))
+        if isinstance(args[0], Shape) or not reads_tensors:
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
         if translate is None:
             raise NotImplementedError(f"no translation of {getattr(target, '__name__', target)}")
-        return translate(self.made, *args, **kwargs)
+        return translate(self.operations, *args, **kwargs)
 
     def call_method(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         translate = METHODS.get(target)
         if translate is None:
             raise NotImplementedError(f"no translation of the method {target}")
-        return translate(self.made, *args, **kwargs)
+        return translate(self.operations, *args, **kwargs)
 
 
 class Shape(tuple[int | Tensor, ...]):
@@ -76,7 +79,7 @@ def number(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
     """
     if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
         return value
-    _, name, axis = value.name.split(":")
+    _, name, axis = value.name.split(":")  # as `side` made it
     length = graph.add("Shape", [Tensor(name, ())], (1,), start=int(axis), end=int(axis) + 1)
     return graph.add("Cast", [length], (1,), to=1)  # onnx.TensorProto.FLOAT
 
@@ -98,15 +101,16 @@ def weights_of(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) ->
 
 
 def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: str) -> Tensor:
+    """Translate a convolution; one that changes the size of the board needs a board of known size."""
     padding, stride = module.padding, module.stride
     if module.padding_mode != "zeros" or isinstance(padding, str):
         raise NotImplementedError(f"no translation of {module}")
     kernel, sides = module.weight.shape[2:], list(inputs.shape[2:])
     for axis, length in enumerate(sides):
-        grown = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)
+        growth = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)  # with a stride of 1
         if isinstance(length, int):
-            sides[axis] = (length + grown - 1) // stride[axis] + 1
-        elif grown or stride[axis] != 1:
+            sides[axis] = (length + growth - 1) // stride[axis] + 1
+        elif growth != 0 or stride[axis] != 1:
             raise NotImplementedError(f"no translation of {module}, which changes the board's size")
     return graph.add(
         "Conv",
@@ -133,9 +137,11 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
     scale = torch.rsqrt(module.running_var + module.eps)
     scale = scale if module.weight is None else scale * module.weight
     shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
-    scaled = Tensor(graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale"), ())
-    shifted = Tensor(graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift"), ())
-    return graph.add("Add", [graph.add("Mul", [inputs, scaled], inputs.shape), shifted], inputs.shape)
+    # Stored under names of their own, they count as weights, and not as constants.
+    scales = Tensor(graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale"), ())
+    shifts = Tensor(graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift"), ())
+    scaled = graph.add("Mul", [inputs, scales], inputs.shape)
+    return graph.add("Add", [scaled, shifts], inputs.shape)
 
 
 def layer(op: str) -> Callable[..., Tensor]:
@@ -173,8 +179,12 @@ def product(sides: Sequence[Side]) -> Side:
 
 def reshape(graph: NetworkGraph, inputs: Tensor, shape: Sides) -> Tensor:
     """Append a Reshape; raise NotImplementedError if several dimensions would have to be found out."""
-    kept = dict(enumerate(inputs.shape))
-    lengths = [length if isinstance(length, int) else -(kept.get(i) != length) for i, length in enumerate(shape)]
+    lengths = []
+    for axis, length in enumerate(shape):
+        if isinstance(length, int):
+            lengths.append(length)
+        else:  # ONNX: 0 for the length of this axis of the input, -1 for a length to be found out
+            lengths.append(0 if inputs.shape[axis : axis + 1] == (length,) else -1)
     if lengths.count(-1) > 1:
         raise NotImplementedError(f"no translation of a change of shape from {inputs.shape} to {shape}")
     return graph.add("Reshape", [inputs, np.array(lengths)], shape)
@@ -189,10 +199,13 @@ def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: in
 
 
 def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    length, known = inputs.shape[dim], -prod(sizes)  # of the other sizes, where one is -1
-    if -1 in sizes and known != 1 and not isinstance(length, int):
+    length = inputs.shape[dim]
+    known = prod(size for size in sizes if size != -1)
+    rest: Side = length
+    if isinstance(length, int):
+        rest = length // known
+    elif -1 in sizes and known != 1:
         raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")
-    rest = length // known if isinstance(length, int) and -1 in sizes else length
     parts = (rest if size == -1 else size for size in sizes)
     dim %= len(inputs.shape)
     return reshape(graph, inputs, (*inputs.shape[:dim], *parts, *inputs.shape[dim + 1 :]))
@@ -204,7 +217,7 @@ def whole_board(op: str) -> Callable[..., Tensor]:
     def translate(
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
-        window = tuple(item.shape[0] if isinstance(item, Tensor) else item for item in kernel_size)
+        window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
         if window != inputs.shape[2:] or not options.items() <= PLAIN_POOLING.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
         return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
@@ -230,7 +243,7 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice, slice | int]) ->
         one = item(graph, inputs, (rows, slice(columns % width, columns % width + 1)))
         return reshape(graph, one, (one.shape[0], *one.shape[2:]))
     begin, end, step = columns.indices(width)
-    bounds = (np.array([x]) for x in (begin, end, 1, step))
+    bounds = [np.array([bound]) for bound in (begin, end, 1, step)]  # the third is the axis
     return graph.add("Slice", [inputs, *bounds], (inputs.shape[0], len(range(begin, end, step)), *inputs.shape[2:]))
 
 

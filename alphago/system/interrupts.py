@@ -27,7 +27,8 @@ def ended_by_interrupt() -> Iterator[None]:
     A KeyboardInterrupt during an import could be ignored or printed by a library.
     """
     before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()  # only this thread may set a handler
+    if before is not signal.default_int_handler or not is_main:
         yield
         return
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))

@@ -22,7 +22,7 @@ class LiveBar(tqdm):
         if sys.stderr is None:  # as in a program without a console
             options["disable"] = True
         super().__init__(*args, dynamic_ncols=True, **options)
-        if not self.disable and getattr(self.fp, "isatty", bool)():
+        if not self.disable and hasattr(self.fp, "isatty") and self.fp.isatty():
             self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
             self._thread.start()
 

@@ -18,7 +18,7 @@ def optional_import(name: str, need: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and name.partition(".")[0] == error.name.partition(".")[0]:
-            raise ImportError(need) from None
+            raise ImportError(need) from None  # the library is missing, and not another one that it needs
         raise broken(name, need, error) from error
     except Exception as error:
         raise broken(name, need, error) from error

@@ -52,35 +52,40 @@ class Slot:
     ) -> None:
         self.keyword, self.named, self.default = keyword, named, default
         self.title, self.first, self.optional, self.form = title, first, optional, form
-        self.classes: dict[type, str] = {}  # the classes that have a name, each with its name
-        for name, made in named.items():
-            self.classes.setdefault(made if isinstance(made, type) else type(made), name)
-        if default is not None or kind is not None:
-            self.classes.setdefault(kind or type(default), keyword)
-        self.usual = kind or (next(iter(self.classes), object) if default is None else type(default))
-        self.inner: dict[str, dict[type, str]] = {}  # by keyword: the classes with the setting, and its name there
+        if kind is None and default is not None:
+            kind = type(default)
+        self.classes: dict[type, str] = {}  # the classes that have a name, each with its first name
+        for name, item in named.items():
+            self.classes.setdefault(item if isinstance(item, type) else type(item), name)
+        if kind is not None:
+            self.classes.setdefault(kind, keyword)
+        self.usual = kind or next(iter(self.classes), object)
+        # By the keyword of a setting of the part: the classes that have the setting, each with its name there.
+        self.owners: dict[str, dict[type, str]] = {}
         for owner, name in self.classes.items():
-            own = "" if owner is self.usual else f"{name.replace('-', '_')}_"
+            begin = prefix
+            if begin is None:
+                begin = "" if owner is self.usual else f"{name.replace('-', '_')}_"
             for field in fields(owner)[1 if first else 0 :]:  # the keyword of the part is the first setting's
-                self.inner.setdefault((own if prefix is None else prefix) + field.name, {})[owner] = field.name
+                self.owners.setdefault(begin + field.name, {})[owner] = field.name
 
     def merge(self, before: object, given: Mapping[str, object]) -> Any:
         """Return the part `before`, changed as the keywords in `given` say; `given` may have other keywords too."""
-        own = given.get(self.keyword, UNSET)
-        now = before if own is UNSET else self.read(own, before)
-        inner = {keyword: given[keyword] for keyword in self.inner if keyword in given}
-        if not inner:
-            return now
-        if own is None:
-            name, value = next(iter(inner.items()))
-            raise ValueError(f"{name} must be left out where {self.keyword} is None, got {shown(value)}")
-        kind, values = self.kind_of(now), {}
-        for name, value in inner.items():
-            owner = next((one for one in self.inner[name] if issubclass(kind, one)), None)
+        chosen = given.get(self.keyword, UNSET)
+        part = before if chosen is UNSET else self.read(chosen, before)
+        settings = {keyword: given[keyword] for keyword in self.owners if keyword in given}
+        if not settings:
+            return part
+        if chosen is None:
+            keyword, value = next(iter(settings.items()))
+            raise ValueError(f"{keyword} must be left out where {self.keyword} is None, got {shown(value)}")
+        kind, values = self.kind_of(part), {}
+        for keyword, value in settings.items():
+            owner = next((owner for owner in self.owners[keyword] if issubclass(kind, owner)), None)
             if owner is None:
-                self.refuse(name, kind)
-            values[self.inner[name][owner]] = value
-        return self.change(now, values)
+                self.refuse(keyword, kind)
+            values[self.owners[keyword][owner]] = value
+        return self.change(part, values)
 
     def read(self, given: object, before: object) -> Any:
         """Return the part that the value `given` of the keyword stands for: a name, settings, an object.
@@ -88,42 +93,48 @@ class Slot:
         before: the part so far, which a name of its class leaves as it is, and of which settings change some.
         """
         given = plain_number(given)
-        if given is None or (self.optional and self.first and given in ((), [])):
+        is_empty = self.optional and self.first and given in ((), [])  # such as an empty list of opponents
+        if given is None or is_empty:
             if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
             return None
         if isinstance(given, str) and given in self.named:
-            made = self.named[given]
-            if not isinstance(made, type):
-                return made
-            if self.form:
-                return before if self.kind_of(before) is made else {KIND: qualified_name(made)}
-            return before if type(before) is made else made()
+            return self.read_name(given, before)
         if isinstance(given, Mapping):
             values = {name: plain_number(value) for name, value in given.items()}
-            now = self.read(values.pop(KIND), before) if KIND in values else before
-            return self.change(now, values)
+            part = self.read(values.pop(KIND), before) if KIND in values else before
+            return self.change(part, values)
         if isinstance(given, (str, *PLAIN)):
             if not self.first:
                 error = ValueError if isinstance(given, str) else TypeError
                 raise error(f"{self.keyword} must be {self.expected}, got {shown(given)}")
-            return self.change(before, {fields(self.kind_of(before))[0].name: given})
+            first_setting = fields(self.kind_of(before))[0].name
+            return self.change(before, {first_setting: given})
         return given
 
-    def change(self, now: object, values: Mapping[str, object]) -> Any:
-        """Return the part `now` with other values of its settings, or a new part with them if `now` is None.
+    def read_name(self, name: str, before: object) -> Any:
+        """Return the part or form with a name; `before` if the name is that of its class."""
+        item = self.named[name]
+        if not isinstance(item, type):
+            return item
+        if self.form:
+            return before if self.kind_of(before) is item else {KIND: qualified_name(item)}
+        return before if type(before) is item else item()
+
+    def change(self, part: object, values: Mapping[str, object]) -> Any:
+        """Return a part with other values of its settings, or a new part with them if `part` is None.
 
         values: by the names of the settings in the part's class.
         Raises ValueError for a setting that only another part has, TypeError for one that no part has.
         """
-        kind = self.kind_of(now)
-        names = [one.name for one in fields(kind)] if is_dataclass(kind) else []
+        kind = self.kind_of(part)
+        names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
         for name in values:
             if name not in names:
                 self.refuse(name, kind)
-        if self.form and (now is None or isinstance(now, Mapping)):
-            return {**(now or {}), **values}
-        before = {} if now is None else {name: getattr(now, name) for name in names}
+        if self.form and (part is None or isinstance(part, Mapping)):
+            return {**(part or {}), **values}
+        before = {} if part is None else {name: getattr(part, name) for name in names}
         return make_settings(kind, **{**before, **values})
 
     def refuse(self, name: str, kind: type) -> NoReturn:
@@ -131,13 +142,13 @@ class Slot:
 
         name: the setting's keyword, or its name in the classes that have it.
         """
-        owners = list(self.inner.get(name, [])) or [one for one in self.classes if name in keywords_of(one)]
+        owners = list(self.owners.get(name, [])) or [owner for owner in self.classes if name in keywords_of(owner)]
         if not owners:
             known = keywords_of(kind) if is_dataclass(kind) else []
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.classes[owners[0]]
         this = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
-        whose = " and ".join(one.__qualname__ for one in owners)
+        whose = " and ".join(owner.__qualname__ for owner in owners)
         raise UnusedSetting(
             f"{name} is a setting of {whose}, but {this} {kind.__qualname__}",
             f'{self.keyword}="{label}"',
@@ -183,7 +194,7 @@ def save_part(part: object, classes: Mapping[type, str], *, bare: bool = False) 
     """
     if hasattr(part, "__qualname__"):  # a function or a class
         return {"function": qualified_name(part)}
-    values = {one.name: plain(getattr(part, one.name)) for one in fields(part)} if is_dataclass(part) else {}
+    values = {field.name: plain(getattr(part, field.name)) for field in fields(part)} if is_dataclass(part) else {}
     if bare and type(part) not in classes:
         return values
     return {KIND: classes.get(type(part)) or qualified_name(type(part)), **values}
@@ -210,10 +221,10 @@ def load_part(
     name = saved.get(KIND)
     kind = usual if name is None else classes.get(name)
     if kind is None:
-        own = next((one for one in given if qualified_name(type(one)) == name), None)
-        if own is not None and not values:
-            return own
-        kind = type(own) if own is not None else imported(str(name), keyword=keyword, who=who)
+        found = next((one for one in given if qualified_name(type(one)) == name), None)
+        if found is not None and not values:
+            return found  # an object whose settings are not saved
+        kind = type(found) if found is not None else imported(str(name), keyword=keyword, who=who)
     return make_settings(kind, **values)
 
 

@@ -94,25 +94,25 @@ class SettingsTree(Generic[Root]):
         """All keywords."""
         return list(self.entries)
 
-    def slots(self, one: Field[Any]) -> dict[str, Slot]:
+    def slots(self, field: Field[Any]) -> dict[str, Slot]:
         """Return the slots of a field with a part or parts, by keyword."""
-        own = self.named.get(one.name, {})
-        if "part" in one.metadata:
-            return {one.name: Slot(one.name, own, one.default, **one.metadata["part"])}
-        return {name: judge_slot(name, made) for name, made in own.items()}
+        named = self.named.get(field.name, {})
+        if "part" in field.metadata:
+            return {field.name: Slot(field.name, named, field.default, **field.metadata["part"])}
+        return {name: judge_slot(name, made) for name, made in named.items()}
 
     def _walk(self, kind: type[Any], title: str, made: object) -> Iterator[SettingEntry]:
         """Yield the entries of a class's settings and of those below; made: an object with its defaults, or None."""
-        for one in fields(kind):
-            if "group" in one.metadata:
-                yield from self._walk(one.metadata["group"], one.metadata["help"], one.default)
+        for field in fields(kind):
+            if "group" in field.metadata:
+                yield from self._walk(field.metadata["group"], field.metadata["help"], field.default)
                 continue
-            if "part" not in one.metadata:
-                default = one.default if made is None else getattr(made, one.name)
-                yield SettingEntry(one.name, title, kind, one, default)
-            if "part" in one.metadata or "parts" in one.metadata:
-                for slot in self.slots(one).values():
-                    yield SettingEntry(slot.keyword, slot.title, kind, one, slot.default, slot)
+            if "part" not in field.metadata:  # the entry of a part is that of its slot
+                default = field.default if made is None else getattr(made, field.name)
+                yield SettingEntry(field.name, title, kind, field, default)
+            if "part" in field.metadata or "parts" in field.metadata:
+                for slot in self.slots(field).values():
+                    yield SettingEntry(slot.keyword, slot.title, kind, field, slot.default, slot)
                     yield from slot_entries(slot)
 
     def make(self, given: Mapping[str, Any], before: Root | None = None) -> Root:
@@ -129,32 +129,32 @@ class SettingsTree(Generic[Root]):
     def _make(self, kind: type[Any], before: Any, given: Mapping[str, Any]) -> Any:
         """Return an object of the class `kind` as `make` does; `given` may have keywords of other groups too."""
         values = {}
-        for one in fields(kind):
-            was: Any = one.default if before is None else getattr(before, one.name)
-            if "group" in one.metadata:
-                values[one.name] = self._make(one.metadata["group"], was, given)
-            elif "part" in one.metadata:
-                values[one.name] = self.slots(one)[one.name].merge(was, given)
-            elif "parts" in one.metadata:
-                values[one.name] = merge_parts(self.slots(one), one.name, was, given)
+        for field in fields(kind):
+            was: Any = field.default if before is None else getattr(before, field.name)
+            if "group" in field.metadata:
+                values[field.name] = self._make(field.metadata["group"], was, given)
+            elif "part" in field.metadata:
+                values[field.name] = self.slots(field)[field.name].merge(was, given)
+            elif "parts" in field.metadata:
+                values[field.name] = merge_parts(self.slots(field), field.name, was, given)
             else:
-                values[one.name] = given.get(one.name, was)
+                values[field.name] = given.get(field.name, was)
         return make_settings(kind, **values)
 
     def plain(self, settings: Any) -> dict[str, Any]:
         """Return settings of the tree, or of a group of it, as plain data for JSON."""
         saved: dict[str, Any] = {}
-        for one in fields(settings):
-            value = getattr(settings, one.name)
-            if "group" in one.metadata:
-                saved[one.name] = self.plain(value)
-            elif "part" in one.metadata:
-                saved[one.name] = self.slots(one)[one.name].save(value)
-            elif "parts" in one.metadata:
-                classes = {slot.usual: name for name, slot in self.slots(one).items()}
-                saved[one.name] = [save_part(item, classes) for item in value]
+        for field in fields(settings):
+            value = getattr(settings, field.name)
+            if "group" in field.metadata:
+                saved[field.name] = self.plain(value)
+            elif "part" in field.metadata:
+                saved[field.name] = self.slots(field)[field.name].save(value)
+            elif "parts" in field.metadata:
+                classes = {slot.usual: name for name, slot in self.slots(field).items()}
+                saved[field.name] = [save_part(item, classes) for item in value]
             else:
-                saved[one.name] = plain(value)
+                saved[field.name] = plain(value)
         return saved
 
     def plain_value(self, keyword: str, value: Any) -> Any:
@@ -176,26 +176,28 @@ class SettingsTree(Generic[Root]):
 
     def _load(self, kind: type[Any], saved: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Any:
         """Return an object of the class `kind` from what `plain` made of it; given, who: as in `load`."""
-        check_keywords(kind.__qualname__, saved, [one.name for one in fields(kind)])
+        check_keywords(kind.__qualname__, saved, [field.name for field in fields(kind)])
         values: dict[str, Any] = {}
-        for one in fields(kind):
-            if one.name not in saved:
+        for field in fields(kind):
+            if field.name not in saved:
                 continue  # a setting that is newer than the data has its default
-            value = saved[one.name]
-            if "group" in one.metadata:
-                values[one.name] = self._load(one.metadata["group"], value, given, who)
-            elif "part" in one.metadata:
-                values[one.name] = self.slots(one)[one.name].load(value, given, who)
-            elif "parts" in one.metadata:
-                classes = {name: slot.usual for name, slot in self.slots(one).items()}
-                own = given.get(one.name, ())
-                values[one.name] = tuple(
-                    load_part(item, classes, None, own, keyword=one.name, who=who) for item in value
+            value = saved[field.name]
+            if "group" in field.metadata:
+                values[field.name] = self._load(field.metadata["group"], value, given, who)
+            elif "part" in field.metadata:
+                values[field.name] = self.slots(field)[field.name].load(value, given, who)
+            elif "parts" in field.metadata:
+                classes = {name: slot.usual for name, slot in self.slots(field).items()}
+                objects = given.get(field.name, ())
+                values[field.name] = tuple(
+                    load_part(item, classes, None, objects, keyword=field.name, who=who) for item in value
                 )
             elif isinstance(value, Mapping) and "function" in value:
-                values[one.name] = named_function(value["function"], [given.get(one.name)], keyword=one.name, who=who)
+                values[field.name] = named_function(
+                    value["function"], [given.get(field.name)], keyword=field.name, who=who
+                )
             else:
-                values[one.name] = loaded(value)
+                values[field.name] = loaded(value)
         return make_settings(kind, **values)
 
     def changes(self, before: Root, after: Root) -> dict[str, tuple[Any, Any]]:
@@ -204,21 +206,24 @@ class SettingsTree(Generic[Root]):
 
     def structural(self, before: Root, after: Root) -> list[str]:
         """Return the keywords of the settings that differ, but that a run must keep."""
-        return [name for name, one, was, now in self._pairs(before, after) if was != now and must_keep(one, was, now)]
+        return [
+            name for name, field, was, now in self._pairs(before, after) if was != now and must_keep(field, was, now)
+        ]
 
     def _pairs(self, before: Any, after: Any) -> Iterator[tuple[str, Field[Any], Any, Any]]:
         """Yield each setting's keyword, declaration, value before and value after; None where one has no such part."""
-        for one in fields(before):
-            was, now = getattr(before, one.name), getattr(after, one.name)
-            if "group" in one.metadata:
+        for field in fields(before):
+            was, now = getattr(before, field.name), getattr(after, field.name)
+            if "group" in field.metadata:
                 yield from self._pairs(was, now)
-            elif "parts" in one.metadata:
-                names = {slot.usual: name for name, slot in self.slots(one).items()}
-                first, second = ({names.get(type(item), one.name): item for item in items} for items in (was, now))
-                for name in first | second:
-                    yield name, one, first.get(name), second.get(name)
+            elif "parts" in field.metadata:
+                names = {slot.usual: name for name, slot in self.slots(field).items()}
+                # By keyword, which for objects of classes without a name is the field's.
+                old, new = ({names.get(type(item), field.name): item for item in items} for items in (was, now))
+                for name in old | new:
+                    yield name, field, old.get(name), new.get(name)
             else:
-                yield one.name, one, was, now
+                yield field.name, field, was, now
 
 
 def judge_slot(name: str, kind: type) -> Slot:
@@ -228,11 +233,11 @@ def judge_slot(name: str, kind: type) -> Slot:
 
 def slot_entries(slot: Slot) -> Iterator[SettingEntry]:
     """Yield the entries of the settings of a slot's parts."""
-    for keyword, kinds in slot.inner.items():
+    for keyword, kinds in slot.owners.items():
         kind, name = next(iter(kinds.items()))
-        one = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
+        field = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
         whose = tuple(slot.classes[kind] for kind in kinds) if len(kinds) < len(slot.classes) else ()
-        yield SettingEntry(keyword, slot.title, kind, one, getattr(slot.default, name, one.default), kinds=whose)
+        yield SettingEntry(keyword, slot.title, kind, field, getattr(slot.default, name, field.default), kinds=whose)
 
 
 def merge_parts(
@@ -250,20 +255,20 @@ def merge_parts(
         raise TypeError(f"{name} must be a sequence of objects, got {shown(objects)}")
     others, merged = list(objects), []
     for slot in slots.values():
-        own = [item for item in others if type(item) in slot.classes]
-        if len(own) > 1:
-            raise ValueError(f"{name} must have one {qualified_name(type(own[0]))}, got {own!r}")
+        of_class = [item for item in others if type(item) in slot.classes]
+        if len(of_class) > 1:
+            raise ValueError(f"{name} must have one {qualified_name(type(of_class[0]))}, got {of_class!r}")
         others = [item for item in others if type(item) not in slot.classes]
-        merged.append(slot.merge(own[0] if own else None, given))
+        merged.append(slot.merge(of_class[0] if of_class else None, given))
     return tuple(item for item in [*merged, *others] if item is not None)
 
 
-def must_keep(one: Field[Any], was: object, now: object) -> bool:
+def must_keep(field: Field[Any], was: object, now: object) -> bool:
     """Return whether a run must keep a setting that a call would change from `was` to `now`.
 
-    one: its declaration.  A part of a class that a run must keep may change the settings that are not structural.
+    field: its declaration.  A part of a class that a run must keep may change the settings that are not structural.
     """
     if type(was) is not type(now) or not is_dataclass(was):
-        return bool(one.metadata["structural"])
-    inner = ((field, getattr(was, field.name), getattr(now, field.name)) for field in fields(was))
-    return any(field.metadata.get("structural", False) and old != new for field, old, new in inner)
+        return bool(field.metadata["structural"])
+    kept = [field.name for field in fields(was) if field.metadata.get("structural", False)]
+    return any(getattr(was, name) != getattr(now, name) for name in kept)

@@ -24,13 +24,13 @@ class Stopwatch:
     @contextmanager
     def running(self, kind: str) -> Iterator[None]:
         """Measure this thread's time within the `with` block: for a Work while it is entered, otherwise for `kind`."""
-        before, _thread.watch = _thread.watch, self
+        outer, _thread.watch = _thread.watch, self  # a Work finds the watch there
         self.enter(kind)
         try:
             yield
         finally:
             self.leave()
-            _thread.watch = before
+            _thread.watch = outer
 
     def enter(self, kind: str) -> None:
         """Count time for `kind` until the matching `leave`; kinds may be nested.  Work calls this."""

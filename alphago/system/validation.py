@@ -113,11 +113,10 @@ def settings(cls: type[Kind]) -> type[Kind]:
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
-    own: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
-    lines = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in own]
-    made.__doc__ = "\n".join(
-        [inspect.cleandoc(made.__doc__ or ""), "", "Args:", *(textwrap.indent(s, "    ") for s in lines)]
-    )
+    declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
+    paragraphs = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in declared]
+    arguments = [textwrap.indent(paragraph, "    ") for paragraph in paragraphs]
+    made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
     return made
 
 
@@ -144,8 +143,9 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
     name: the setting's name for the message.  hint: its type.  declared: its metadata.
     """
     least: Any = declared.get("least")
-    most, members = declared.get("most", math.inf), {hint, *get_args(hint)}
-    if value is None and (NoneType in members or declared.get("automatic")):
+    most = declared.get("most", math.inf)
+    types = {hint, *get_args(hint)}  # such as {int | None, int, None}
+    if value is None and (NoneType in types or declared.get("automatic")):
         return None
     if hint is bool:
         return check_bool(name, value)
@@ -153,7 +153,7 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
         return plain_number(value)
     if declared.get("positive"):
         value = check_positive(name, value, most)
-    elif float in members:
+    elif float in types:
         value = check_float(name, value, least, most)
     else:
         value = check_int(name, value, least, None if most == math.inf else most)
@@ -172,8 +172,10 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
     """
 
     def decorate(call: Call) -> Call:
-        takers = [call, *further]
-        known = list(dict.fromkeys(name for one in takers for name in (keywords_of(one) if callable(one) else one)))
+        known = keywords_of(call)
+        for keywords in further:
+            known += keywords_of(keywords) if isinstance(keywords, type) else keywords
+        known = list(dict.fromkeys(known))  # each once
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
@@ -184,11 +186,11 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             except (TypeError, AttributeError, ValueError) as error:
                 # A sentence of a check, which has "must" in it, goes out as it is.  What Python and NumPy say of wrong
                 # arguments gives way to a sentence about the argument, if one of the two checks finds it.
-                raw = str(error).startswith(RAW)
-                if isinstance(error, ValueError) and not raw:
+                of_array = str(error).startswith(RAW)
+                if isinstance(error, ValueError) and not of_array:
                     raise
                 check_arguments(call.__qualname__, function, given, named)
-                if raw or " must " not in str(error):
+                if of_array or " must " not in str(error):
                     check_types(function, given, named)
                 raise
 
@@ -235,20 +237,23 @@ def check_arguments(
         return
     except TypeError:
         parameters = signature.parameters.values()
-    unnamed = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    own = [name for name in unnamed if name != "self"]
-    if len(given) > len(unnamed):
+    positional = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    order = [name for name in positional if name != "self"]
+    if len(given) > len(positional):
+        count = len(given) - positional.count("self")
         raise TypeError(
-            f"{who} takes {', '.join(own) or 'nothing'} without a name before it, and all else as name=value; "
-            f"got {len(given) - len(unnamed) + len(own)} values without one"
+            f"{who} takes {', '.join(order) or 'nothing'} without a name before it, and all else as name=value; "
+            f"got {count} values without one"
         ) from None
-    if twice := [name for name in unnamed[: len(given)] if name in named]:
+    set_by_order = positional[: len(given)]
+    twice = [name for name in set_by_order if name in named]
+    if twice:
         raise TypeError(
-            f"{who} got two values for {twice[0]}: {', '.join(own)} is the order of its arguments"
+            f"{who} got two values for {twice[0]}: {', '.join(order)} is the order of its arguments"
         ) from None
     required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
-    missing = [name for name in required if name not in (*unnamed[: len(given)], *named)]
-    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(own)}, …)") from None
+    missing = [name for name in required if name not in (*set_by_order, *named)]
+    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(order)}, …)") from None
 
 
 def check_types(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> None:

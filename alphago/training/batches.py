@@ -89,16 +89,20 @@ class Prefetcher:
         """
         with ThreadPoolExecutor(1) as drawer:
 
-            def begin(left: int) -> Future[Batch] | None:
-                self._state_before_draw = self.generator.bit_generator.state if left else None
-                return drawer.submit(draw, self.generator) if left else None
+            def draw_ahead(left: int) -> Future[Batch] | None:
+                if not left:
+                    self._state_before_draw = None
+                    return None
+                self._state_before_draw = self.generator.bit_generator.state
+                return drawer.submit(draw, self.generator)
 
-            coming = begin(count)
+            coming = draw_ahead(count)
             while coming is not None and may_go_on():
                 with SAMPLING:
                     batch = coming.result()
                 count -= 1
-                coming = begin(count)
+                coming = draw_ahead(count)
                 yield batch
         if self._state_before_draw is not None:  # a batch was drawn and not yielded
-            self.state, self._state_before_draw = self._state_before_draw, None
+            self.state = self._state_before_draw
+            self._state_before_draw = None

@@ -25,7 +25,10 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
     """
     generator = np.random.default_rng([seed, number])
     setup = selfplay_game(env).random_setup(generator)
-    longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
-    plies = longest / 20 if settings.opening_plies is None else settings.opening_plies
-    opening = int(generator.exponential(plies))
-    return Beginning(generator, setup, opening, bool(generator.random() >= settings.no_resign_share))
+    mean_opening = settings.opening_plies
+    if mean_opening is None:
+        longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
+        mean_opening = longest / 20
+    opening = int(generator.exponential(mean_opening))
+    may_resign = bool(generator.random() >= settings.no_resign_share)
+    return Beginning(generator, setup, opening, may_resign)

@@ -5,7 +5,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
-from alphago.nn.inference.frozen import TRACING
+from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.training.batches import Batch, DeviceSample
 
 WARM_UP_CALLS = 2  # that run as usual: libraries allocate workspaces, and optimizers their state
@@ -45,9 +45,9 @@ class Captured(Generic[Result]):
         """Capture the function's operations; nothing is computed yet."""
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        here = torch.cuda.current_stream()
-        # torch captures one graph at a time; where a capture fails, it stays on the stream of the capture.
-        with TRACING, torch.cuda.stream(here):
+        before = torch.cuda.current_stream()
+        # The lock: torch captures one graph at a time.  The stream: torch stays on its own where a capture fails.
+        with TRACING_LOCK, torch.cuda.stream(before):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                     self._result = self._work()

@@ -33,8 +33,8 @@ class Columns(NamedTuple):
     values: np.ndarray  # float32 [P]
     weights: np.ndarray  # float32 [P]
     movers: np.ndarray  # int8 [P]
-    ends: np.ndarray  # int64 [G], the games' sampled plies, summed up
-    counts: np.ndarray  # int64 [G], the games' sampled plies
+    ends: np.ndarray  # int64 [G], the sums of `counts` up to and with each game
+    counts: np.ndarray  # int64 [G], number of the game's plies that can be sampled
     plies: np.ndarray  # int32 [S]
     cumulative: np.ndarray  # float64 [S]
     scores: np.ndarray  # float32 [G]
@@ -45,10 +45,10 @@ class Columns(NamedTuple):
     def of(cls, entries: Sequence[Entry]) -> Self:
         """Return the columns of at least one game."""
         records = [entry.record for entry in entries]
-        numbers: dict[int, int] = {}
-        start = [numbers.setdefault(id(entry.start), len(numbers)) for entry in entries]
-        starts = entries[0].start.env.new_batch(len(numbers))
-        starts.gather(list({id(entry.start): entry.start for entry in entries}.values()))
+        different = {id(entry.start): entry.start for entry in entries}  # games share start positions
+        starts = entries[0].start.env.new_batch(len(different))
+        starts.gather(list(different.values()))
+        slots = {start: slot for slot, start in enumerate(different)}
         lengths = np.array([len(record) for record in records])
         counts = np.array([len(entry.plies) for entry in entries])
 
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
         return cls(
             records=records,
             starts=starts,
-            start=np.array(start),
+            start=np.array([slots[id(entry.start)] for entry in entries]),
             first=np.cumsum(lengths) - lengths,
             steps=joined([entry.steps for entry in entries], np.int32),
             values=joined([entry.values for entry in entries], np.float32),
@@ -80,8 +80,9 @@ class Columns(NamedTuple):
             that can be sampled.
         """
         counts = self.counts[games]
+        begins = self.ends[games] - counts
         places = np.empty(len(games), np.int64)
-        find_drawn(self.cumulative, self.ends[games] - counts, counts, drawn, places)
+        find_drawn(self.cumulative, begins, counts, drawn, places)
         return self.plies[places]
 
     def paths(self, games: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -13,11 +13,12 @@ Curriculum = tuple[tuple[int, float], ...]  # pairs (board size, share of the ru
 
 def check_curriculum(given: Any) -> Curriculum:
     """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
+    pairs: Curriculum | None
     try:
         pairs = tuple((operator.index(size), check_float("share", share)) for size, share in given)
     except (TypeError, ValueError):
-        pairs = ((0, -1.0),)
-    if not (all(share > 0 for _, share in pairs) and sum(share for _, share in pairs) < 1):
+        pairs = None
+    if pairs is None or any(share <= 0 for _, share in pairs) or sum(share for _, share in pairs) >= 1:
         raise ValueError(
             "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, "
             f"got {given!r}"

@@ -129,7 +129,10 @@ class GroupPlan:
         others: tuple[Evaluator, ...],
         shares: tuple[float, ...],
     ) -> None:
-        """Continue the games in progress; slots: of `slot_states`.  The others: as in `restore`."""
+        """Continue the games in progress.
+
+        slots: the result of the saved group's `slot_states`.  The others: as in `restore`.
+        """
         raise NotImplementedError
 
     def add_finished(self, records: Iterable[GameRecord]) -> None:
@@ -162,8 +165,8 @@ class Group(GroupPlan):
         self.threads = threads
         self.search = Search(env, evaluator, width, settings.search, threads)
         self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
-        self.builders: list[RecordBuilder | None] = [None] * width
-        self.generators = [np.random.default_rng(0)] * width
+        self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
+        self.generators = [np.random.default_rng(0)] * width  # `begin` puts each game's own here
         self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
@@ -207,7 +210,7 @@ class Group(GroupPlan):
         moves = self.look(games)
         self.choose(moves)
         resigned = self.slots.may_resign[games] & resigns(moves.values, self.resign_threshold) & moves.searched
-        if self.settings.play_out:
+        if self.settings.play_out:  # instead of resigning, let the policy play the rest of the game without search
             self.slots.may_resign[games[resigned]] = False
             self.slots.opening[games[resigned]] = PLAYED_OUT
             resigned[:] = False
@@ -225,10 +228,10 @@ class Group(GroupPlan):
         readouts = np.where(searched, self.readouts, 0).astype(np.int32)
         movers = search.batch.to_play(games, np.empty(count, np.int8))
         priors = np.empty((count, self.env.action_space), np.float32)
-        for own, evaluator in self.seating.evaluators(games, movers):
+        for its_games, evaluator in self.seating.evaluators(games, movers):
             search.evaluator = evaluator
-            priors[own] = self.search_moves(games[own], readouts[own])
-        self.readouts_done += int(readouts.sum()) + count
+            priors[its_games] = self.search_moves(games[its_games], readouts[its_games])
+        self.readouts_done += int(readouts.sum()) + count  # each root is evaluated, too
         return Moves(
             games=games,
             plies=self.slots.plies[games],
@@ -262,28 +265,36 @@ class Group(GroupPlan):
 
         The policy's moves are drawn, but in a game that is played out they are the most probable ones.
         """
-        found, drawn = moves.games[moves.searched], moves.games[~moves.searched]
-        early = self.slots.plies[found] < self.temperature_plies
-        policies, actions = self.search.selfplay_moves(found, early, self.generators_of(found))
-        moves.policies[moves.searched], moves.actions[moves.searched] = policies, actions
-        weights = moves.priors[~moves.searched]
-        chosen = weights.argmax(axis=1).astype(np.int32)
-        opening = self.slots.opening[drawn] != PLAYED_OUT
-        chosen[opening] = draw_moves(self.env, weights[opening], self.generators_of(drawn[opening]))
-        moves.actions[~moves.searched] = chosen
+        by_search, by_policy = moves.searched, ~moves.searched
+        games = moves.games[by_search]
+        early = self.slots.plies[games] < self.temperature_plies
+        policies, actions = self.search.selfplay_moves(games, early, self.generators_of(games))
+        moves.policies[by_search], moves.actions[by_search] = policies, actions
+        policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
+        chosen = priors.argmax(axis=1).astype(np.int32)
+        drawn = self.slots.opening[policy_games] != PLAYED_OUT
+        chosen[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(policy_games[drawn]))
+        moves.actions[by_policy] = chosen
 
     def record(self, moves: Moves, plays: np.ndarray) -> None:
         """Add the moves to the games' records, after the seating has altered them.
 
         plays: bool [n], whether the player to move does not resign.
         """
-        cut = self.seating.alter(moves, self.generators_of(moves.games))
-        for slot in moves.games[cut & plays]:
-            self.builder(slot).drop_samples()
+        changes_course = self.seating.alter(moves, self.generators_of(moves.games))
         surprises = divergence(moves.policies, moves.priors)
-        counts = moves.legal.sum(axis=1)
-        columns = (moves.policies, moves.actions, moves.values, counts, moves.movers, moves.weights, surprises)
-        add_moves([self.builder(slot) for slot in moves.games[plays]], *(column[plays] for column in columns))
+        for slot in moves.games[changes_course & plays]:
+            self.builder(slot).drop_samples()  # the moves before it are not learned
+        add_moves(
+            [self.builder(slot) for slot in moves.games[plays]],
+            policies=moves.policies[plays],
+            actions=moves.actions[plays],
+            values=moves.values[plays],
+            legal_counts=moves.legal[plays].sum(axis=1),
+            movers=moves.movers[plays],
+            weights=moves.weights[plays],
+            surprises=surprises[plays],
+        )
 
     def advance(self, moves: Moves, plays: np.ndarray) -> None:
         """Play the moves, and finish the games that are over or resigned; plays: as in `record`."""
@@ -319,10 +330,11 @@ class Group(GroupPlan):
         """
         builder = self.builder(slot)
         assert builder.seed is not None
+        _, number = builder.seed
         record = builder.finish(outcome, score, resigned, self.env.action_space)
-        self.finished.append((builder.seed[1], record))
+        self.finished.append((number, record))
         if self.on_game is not None:
-            self.on_game(builder.seed[1], record)
+            self.on_game(number, record)
         self.begin(slot)
 
     def records(self) -> list[GameRecord]:
@@ -363,17 +375,22 @@ class Group(GroupPlan):
             self._replay(games)
 
     def _replay(self, games: Mapping[int, GameRecord]) -> None:
-        """Put the positions after saved games into their slots, with few calls of a batch that is on a GPU."""
-        batch, setups = self.search.batch, dict[str, list[int]]()
+        """Put the positions after saved games into their slots; games: the records by slot.
+
+        Calls are few, since they are slow where the batch is on a GPU: one for each set-up, and one for all moves.
+        """
+        batch = self.search.batch
+        slots_of: dict[str, list[int]] = {}  # by set-up as JSON
         for slot, record in games.items():
-            setups.setdefault(json.dumps(record.setup, sort_keys=True), []).append(slot)
-        for alike in setups.values():
+            slots_of.setdefault(json.dumps(record.setup, sort_keys=True), []).append(slot)
+        for alike in slots_of.values():
             batch.reset(np.array(alike), **games[alike[0]].setup)
+        slots = np.array(list(games))
         lengths = np.array([len(record) for record in games.values()], np.int32)
         paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
         for path, record in zip(paths, games.values(), strict=True):
             path[: len(record)] = record.steps(self.env)
-        batch.replay(slots := np.array(list(games)), paths, lengths, slots)
+        batch.replay(slots, paths, lengths, slots)
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:

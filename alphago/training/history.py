@@ -120,7 +120,8 @@ def parse_row(line: bytes) -> dict[str, Any]:
             and all(is_number(row[key]) for key in NUMBERS if row.get(key) is not None)
             and all(isinstance(row[key], str) for key in TEXTS if key in row)
             and isinstance(row.get("accepted", False), bool)
-            and ("opponent" not in row or all(map(is_game, row.get("moves") or ())))  # in metrics it is a number
+            # A judge's "moves" are the games of its match; those of an iteration are their number.
+            and ("opponent" not in row or all(map(is_game, row.get("moves") or ())))
         )
     except (ValueError, TypeError, RecursionError):
         return {}

@@ -7,7 +7,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from multiprocessing import Pipe
@@ -59,12 +59,7 @@ class JointLearner:
         self.others: list[Connection] = []
         self.started: list[subprocess.Popen[bytes]] = []
         for rank in range(1, processes):
-            connection, other = Pipe()
-            words = [self.folder.name, str(rank), str(processes), str(device_of(rank, device)), str(workers.count)]
-            begin = [sys.executable, "-m", __name__, *words]
-            with other:  # not for Ctrl-C, which ends the run in order
-                self.started.append(subprocess.Popen(begin, stdin=other.fileno(), start_new_session=True))
-            self.others.append(connection)
+            self._start(rank, device_of(rank, device), workers.count)
         with self.all_there():
             for connection in self.others:
                 connection.send_bytes(pickle.dumps((net, settings)))
@@ -72,14 +67,24 @@ class JointLearner:
                 connection.recv()  # it has its learner
             meet(self.folder.name, 0, processes, device)
 
+    def _start(self, rank: int, device: torch.device, threads: int) -> None:
+        """Start another process, which runs `join`."""
+        own_end, its_end = Pipe()
+        words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
+        command = [sys.executable, "-m", __name__, *words]
+        with its_end:
+            # In a session of its own Ctrl-C does not reach it, and this process can end the run in order.
+            self.started.append(subprocess.Popen(command, stdin=its_end.fileno(), start_new_session=True))
+        self.others.append(own_end)
+
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch, as Learner.step does."""
-        total = max(weight_sum(batch), 1e-12)
+        batch_weight = max(weight_sum(batch), 1e-12)
         mine, *theirs = split(batch, self.processes)
         with self.all_there():
             for other, part in zip(self.others, theirs, strict=True):
-                other.send((self.own.net.env, part, total))
-            accumulated = accumulate_together(self.own, mine, total)
+                other.send((self.own.net.env, part, batch_weight))  # the board may have changed since the last step
+            accumulated = accumulate_together(self.own, mine, batch_weight)
         return self.own.update(accumulated, progress=progress)
 
     @contextmanager
@@ -89,7 +94,7 @@ class JointLearner:
             yield
         except (EOFError, OSError, RuntimeError) as error:
             for rank, process in enumerate(self.started, 1):
-                with suppress(subprocess.TimeoutExpired):
+                with suppress(subprocess.TimeoutExpired):  # it has not ended: look at the next one
                     process.wait(DYING)
                     ended = f"learner {rank + 1} of {self.processes} has ended ({process.returncode})"
                     raise ConnectionError(f"{ended}; the run can be resumed") from error
@@ -135,22 +140,26 @@ def flat(tensors: Iterable[torch.Tensor], like: torch.Tensor) -> torch.Tensor:
     return torch.cat([tensor.detach().reshape(-1).to(like) for tensor in tensors])
 
 
+def copy_parts(values: torch.Tensor, tensors: Sequence[torch.Tensor]) -> None:
+    """Copy the parts of a tensor that `flat` has made of such tensors back to them."""
+    for tensor, part in zip(tensors, values.split([tensor.numel() for tensor in tensors]), strict=True):
+        tensor.copy_(part.view_as(tensor))
+
+
 def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> Accumulated:
     """Compute this process's gradients with the weights of process 0, which gets the sums of gradients and losses."""
     parameters = list(learner.net.parameters())
-    sizes = [parameter.numel() for parameter in parameters]
-    weights = flat(parameters, parameters[0])
+    weights = flat(parameters, like=parameters[0])
     dist.broadcast(weights, 0)
-    for parameter, values in zip(parameters, weights.split(sizes), strict=True):
-        parameter.data.copy_(values.view_as(parameter))
+    copy_parts(weights, [parameter.data for parameter in parameters])
     moved = to_device(part, learner.device) if isinstance(part, Sample) else part
     accumulated = learner.accumulate(moved, batch_weight)
+    gradients = [gradient_of(parameter) for parameter in parameters]
     losses = {name: loss for name, loss in accumulated.metrics.items() if name.endswith("_loss")}
-    sums = flat([*(gradient_of(parameter) for parameter in parameters), *losses.values()], weights)
+    sums = flat([*gradients, *losses.values()], like=weights)
     dist.reduce(sums, 0)
-    for parameter, values in zip(parameters, sums[: sum(sizes)].split(sizes), strict=True):
-        gradient_of(parameter).copy_(values.view_as(parameter))
-    accumulated.metrics.update(zip(losses, sums[sum(sizes) :], strict=True))
+    copy_parts(sums[: len(weights)], gradients)
+    accumulated.metrics.update(zip(losses, sums[len(weights) :], strict=True))
     return accumulated
 
 
@@ -171,10 +180,10 @@ def join(folder: str, rank: int, processes: int, device: torch.device, threads: 
         first.send(rank)
         meet(folder, rank, processes, device)
         while (work := first.recv()) is not None:
-            env, part, total = work
+            env, part, batch_weight = work
             if env != learner.net.env:
                 learner.resize(env)
-            accumulate_together(learner, part, total)
+            accumulate_together(learner, part, batch_weight)
         dist.destroy_process_group()
 
 

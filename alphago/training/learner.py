@@ -78,13 +78,10 @@ class Learner:
         self.net = net
         self.settings = settings
         self.weights = settings.weights
-        if not may_drift(net.policy):  # nothing to keep near 0
+        if not may_drift(net.policy):  # then the logits need no loss that keeps them near 0
             self.weights = replace(settings.weights, log_sum=0.0)
-        self.loss: LossFunction = (
-            partial(alphazero_loss, weights=self.weights)
-            if isinstance(settings.losses, LossWeights)
-            else settings.losses
-        )
+        own_loss = partial(alphazero_loss, weights=self.weights)
+        self.loss: LossFunction = own_loss if isinstance(settings.losses, LossWeights) else settings.losses
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -100,8 +97,8 @@ class Learner:
         self._on_gpu: dict[tuple[object, ...], Steps] = {}  # CUDA graphs, by the shapes of batches
         self._update: Callable[[], object] = self.optimizer.step  # or a CUDA graph of it
         if self.optimizer.defaults.get("capturable"):
-            for group in self.optimizer.param_groups:
-                group["lr"] = torch.tensor(float(group["lr"]), device=device)  # which CUDA graphs read
+            for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
+                group["lr"] = torch.tensor(float(group["lr"]), device=device)
         if isinstance(settings.bfloat16, bool):
             self.autocast = settings.bfloat16
         else:
@@ -141,31 +138,37 @@ class Learner:
                 for net, part in zip(self.replicas, parts, strict=False)
             ]
         )
-        for same in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
-            for other in same[1:]:
-                if other.grad is not None:
-                    same[0].grad += other.grad
+        # Add the other threads' gradients to those of `net`, the first replica.
+        for parameter, *twins in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
+            for twin in twins:
+                if twin.grad is not None:
+                    parameter.grad += twin.grad
         return Accumulated(batch_metrics(batch, outputs), buffers)
 
     def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
         """Compute the gradients of a batch as `accumulate` does; share: the batch's share of the loss."""
-        shapes = shapes_of(batch)
-        if shapes not in self._on_gpu:
-            inputs = Inputs(batch)
-            compute = partial(self._accumulated, inputs.batch, inputs.share)
-            self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
-        steps, parameters = self._on_gpu[shapes], list(self.net.parameters())
+        steps, parameters = self._steps_for(batch), list(self.net.parameters())
         steps.inputs.fill(batch, share)
-        found = steps.accumulate()
-        if steps.accumulate.is_captured:  # the graph writes to the gradients of its capture
-            steps.gradients[:] = steps.gradients or [parameter.grad for parameter in parameters]
+        accumulated = steps.accumulate()
+        if steps.accumulate.is_captured:
+            if not steps.gradients:  # just captured: from now on the graph writes to these gradients
+                steps.gradients.extend(parameter.grad for parameter in parameters)
             for parameter, gradient in zip(parameters, steps.gradients, strict=True):
                 parameter.grad = gradient
             self._update = steps.update
         else:
             self._update = self.optimizer.step
-        self.net.train()
-        return Accumulated(dict(found.metrics), found.buffers)
+        self.net.train()  # as `gradients` leaves it, which is not called where a graph is repeated
+        return Accumulated(dict(accumulated.metrics), accumulated.buffers)
+
+    def _steps_for(self, batch: DeviceSample) -> Steps:
+        """Return how steps with batches of this size are computed."""
+        shapes = shapes_of(batch)
+        if shapes not in self._on_gpu:
+            inputs = Inputs(batch)
+            compute = partial(self._accumulated, inputs.batch, inputs.share)
+            self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
+        return self._on_gpu[shapes]
 
     def _accumulated(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
         buffers = [buffer.clone() for buffer in self.net.buffers()]
@@ -193,8 +196,11 @@ class Learner:
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
-            rate = self.rate(progress) * group.get("share", 1.0)
-            group["lr"] = group["lr"].fill_(rate) if isinstance(group["lr"], torch.Tensor) else rate
+            rate = self.rate(progress) * group.get("share", 1.0)  # from `slow_down_dense`
+            if isinstance(group["lr"], torch.Tensor):
+                group["lr"].fill_(rate)
+            else:
+                group["lr"] = rate
         self._update()
         self.steps += 1
         return metrics
@@ -214,19 +220,18 @@ class Learner:
 
         Raises ValueError if the optimizer's state of a parameter has anything but tensors and numbers.
         """
-        found = self.net.state_dict(prefix="net.")
+        tensors = self.net.state_dict(prefix="net.")
         for name, parameter in self.net.named_parameters():
-            kept = self.optimizer.state.get(parameter, {})
-            for field, value in kept.items():
+            for field, value in self.optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor):
-                    found[f"optimizer.{field}.{name}"] = value
+                    tensors[f"optimizer.{field}.{name}"] = value
                 elif isinstance(value, (int, float)):
-                    found[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
+                    tensors[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
                 elif value is not None:
                     kind = type(self.optimizer).__name__
                     what = f"{field} is a {type(value).__name__}, must be a tensor or a number"
                     raise ValueError(f"the state of optimizer {kind} cannot be saved: {what}")
-        return {name: tensor.cpu() for name, tensor in found.items()}
+        return {name: tensor.cpu() for name, tensor in tensors.items()}
 
     @torch.no_grad()
     def restore(self, tensors: Mapping[str, torch.Tensor], steps: int, skipped: int) -> None:
@@ -265,7 +270,7 @@ class Learner:
 
         net: the thread's replica.  part: the thread's rows.
         share: the rows' share of the whole batch's weight, by which their mean loss is multiplied.
-        Returns the network's outputs.
+        Returns the network's outputs, and the losses times `share`.
         """
         net.train()
         net.zero_grad(set_to_none=True)
@@ -276,13 +281,13 @@ class Learner:
         logits, value = logits.float(), value.float()
         losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         total = losses.total
-        parts = {"policy_loss": losses.policy, "value_loss": losses.value}
+        by_name = {"policy_loss": losses.policy, "value_loss": losses.value}
         if forecast is not None:
-            more = forecast_loss(forecast, targets, weights=self.weights)
-            total = total + more.total
-            parts |= more.metrics()
+            forecast_losses = forecast_loss(forecast, targets, weights=self.weights)
+            total = total + forecast_losses.total
+            by_name |= forecast_losses.metrics()
         (total * share).backward()
-        scaled = {name: share * loss.detach().double() for name, loss in parts.items()}
+        scaled = {name: share * loss.detach().double() for name, loss in by_name.items()}
         return Outputs(scaled, logits.detach(), value.detach())
 
     @torch.no_grad()

@@ -216,9 +216,10 @@ class ReplayMemory:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._columns is None:
             self._columns = Columns.of(self.entries)
-        oldest = max(0, self._positions - (newest or self._positions))
+        skipped = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
-        drawn = oldest + generator.random(count) * (self._positions - oldest)
+        # Each game has a range as long as its number of positions, which its sampling weights divide.
+        drawn = skipped + generator.random(count) * (self._positions - skipped)
         ends, counts = self._columns.ends, self._columns.counts
         games = np.searchsorted(ends, drawn, side="right")
         plies = self._columns.plies_at(games, drawn - ends[games] + counts[games])
@@ -235,7 +236,7 @@ class ReplayMemory:
         """Return what `rebuild` does, for plies of the columns' games, int64 [n]."""
         rows = columns.first[games] + plies
         movers = columns.movers[rows]
-        sample = Sample(
+        sample = Sample(  # planes, illegal actions and symmetries follow, part by part
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
             policy=self.targets.policies([columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
@@ -247,9 +248,9 @@ class ReplayMemory:
 
         def finish(begin: int) -> None:
             part = slice(begin, begin + REBUILT_AT_ONCE)
-            own = sample.map(lambda array: array[part])
-            self._write_planes(columns, games[part], plies[part], movers[part], own)
-            turn(self.env, own, symmetries[part])
+            rows_of_part = sample.map(lambda array: array[part])  # views: they are written to `sample`
+            self._write_planes(columns, games[part], plies[part], movers[part], rows_of_part)
+            turn(self.env, rows_of_part, symmetries[part])
 
         begins = range(0, len(games), REBUILT_AT_ONCE)
         list(map(finish, begins) if self._pool is None else self._pool.map(finish, begins))
@@ -290,8 +291,9 @@ class ReplayMemory:
         batch = self.env.new_batch(1)
         batch.copy(_FIRST, _FIRST, of=start)
         batch.replay(_FIRST, steps[None, :], np.array([len(record)], np.int32), _FIRST)
-        mover = batch.to_play(_FIRST, np.empty(1, np.int8))
-        return batch.ownership(_FIRST, np.empty((1, points), np.int8))[0] * mover[0]
+        mover = batch.to_play(_FIRST, np.empty(1, np.int8))[0]
+        owners = batch.ownership(_FIRST, np.empty((1, points), np.int8))[0]  # in the view of the player to move
+        return owners * mover
 
 
 def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

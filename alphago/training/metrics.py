@@ -73,8 +73,9 @@ class Pace(ProcessorMeter):
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        (_, playing), total = self.so_far(), time.monotonic() - self.began
-        moves, readouts = self.source.moves - self.moves, self.source.readouts_done - self.readouts
+        moves, playing = self.so_far()
+        total = time.monotonic() - self.began
+        readouts = self.source.readouts_done - self.readouts
         return {
             "moves": moves,
             "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
@@ -117,7 +118,8 @@ def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: i
     threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.
     """
     seconds = {kind: run.get(kind, 0.0) + threads.get(kind, 0.0) / count for kind in WORK}
-    seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - sum(threads.values()) / count)
+    busy = sum(threads.values()) / count
+    seconds[WAITING] += max(0.0, run.get(PLAYING.name, 0.0) - busy)
     total = max(sum(seconds.values()), 1e-9)
     return {f"{kind}_share": spent / total for kind, spent in seconds.items()}
 

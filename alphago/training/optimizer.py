@@ -46,16 +46,17 @@ class MuonAdamW(torch.optim.AdamW):
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         """Take one step with the parameters' current gradients; `closure` is not supported."""
-        hidden: list[tuple[torch.nn.Parameter, torch.Tensor]] = []
+        moved: Moving = []
         for group in self.param_groups:
-            moving = [(kernel, kernel.grad) for kernel in group["params"] if group["muon"] and kernel.grad is not None]
-            for part in moved_together(moving):
-                self._move(part, MUON_RATE * group["lr"], group["weight_decay"])
-            hidden += moving
-        for kernel, _ in hidden:
+            if group["muon"]:
+                moving = [(kernel, kernel.grad) for kernel in group["params"] if kernel.grad is not None]
+                for part in moved_together(moving):
+                    self._move(part, MUON_RATE * group["lr"], group["weight_decay"])
+                moved += moving
+        for kernel, _ in moved:
             kernel.grad = None  # AdamW skips parameters without a gradient
         super().step()
-        for kernel, gradient in hidden:
+        for kernel, gradient in moved:
             kernel.grad = gradient
 
     def _move(self, moving: Moving, rate: float | torch.Tensor, weight_decay: float) -> None:
@@ -70,17 +71,20 @@ class MuonAdamW(torch.optim.AdamW):
         gradients = [gradient for _, gradient in moving]
         momenta = [self.state[kernel]["momentum"] for kernel in kernels]
         torch._foreach_lerp_(momenta, gradients, 1 - MOMENTUM)
-        directions = [d.flatten(1) for d in torch._foreach_lerp(gradients, momenta, MOMENTUM)]
-        alone = len(directions) == 1  # a batched matrix product is slower for a single matrix
-        turned = [orthogonalised(directions[0])] if alone else orthogonalised(torch.stack(directions)).unbind()
-        outputs, inputs = directions[0].shape
-        torch._foreach_mul_(kernels, 1 - rate * weight_decay)
-        moves = [matrix.reshape(kernel.shape) for matrix, kernel in zip(turned, kernels, strict=True)]
-        factor = -rate * max(1.0, outputs / inputs) ** 0.5
-        if isinstance(factor, torch.Tensor):
-            torch._foreach_sub_(kernels, torch._foreach_mul(moves, -factor))
+        nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)
+        matrices = [momentum.flatten(1) for momentum in nesterov]  # [outputs, inputs * height * width]
+        if len(matrices) == 1:  # a batched matrix product is slower for a single matrix
+            directions = [orthogonalised(matrices[0])]
         else:
-            torch._foreach_add_(kernels, moves, alpha=factor)
+            directions = list(orthogonalised(torch.stack(matrices)).unbind())
+        rows, columns = matrices[0].shape
+        torch._foreach_mul_(kernels, 1 - rate * weight_decay)
+        moves = [direction.reshape(kernel.shape) for direction, kernel in zip(directions, kernels, strict=True)]
+        step_size = rate * max(1.0, rows / columns) ** 0.5
+        if isinstance(step_size, torch.Tensor):  # which `alpha` does not take
+            torch._foreach_sub_(kernels, torch._foreach_mul(moves, step_size))
+        else:
+            torch._foreach_add_(kernels, moves, alpha=-step_size)
 
 
 def on_gpu(parameters: Sequence[torch.nn.Parameter]) -> bool:
@@ -187,7 +191,8 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     progress = min(max(progress, 0.0), 1.0)
     if isinstance(schedule, tuple):
         return stepped(schedule, progress)
-    return (SCHEDULES[schedule] if isinstance(schedule, str) else schedule)(progress)
+    factor_at = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+    return factor_at(progress)
 
 
 def stepped(steps: Steps, progress: float) -> float:
@@ -200,14 +205,14 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
 
     Raises ValueError for anything else.
     """
-    if hasattr(schedule, "__qualname__") and callable(schedule):
+    if callable(schedule) and hasattr(schedule, "__qualname__"):  # a run's config.json has the function's name
         return schedule
     if isinstance(schedule, str):
         if schedule in SCHEDULES:
             return schedule
     elif isinstance(schedule, Sequence) and all(is_step(step) for step in schedule):
         steps = tuple((float(begin), float(share)) for begin, share in schedule)
-        if all(one[0] < other[0] for one, other in pairwise(steps)):
+        if all(begin < next_begin for (begin, _), (next_begin, _) in pairwise(steps)):
             return steps
     raise ValueError(
         f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "

@@ -84,10 +84,8 @@ def train_on(
     chosen = LEARNING.make(settings)
     sample = sample_of(network.env, positions, policies, outcomes, masked=chosen.weights.masked)
     epochs = check_int("epochs", epochs, 1)
-    with (
-        one_torch_thread(),
-        Workers(available_cores() if groups is None else check_int("groups", groups, 1)) as workers,
-    ):
+    threads = available_cores() if groups is None else check_int("groups", groups, 1)
+    with one_torch_thread(), Workers(threads) as workers:
         learner = learner_for(network, chosen, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
         rows = [learner.step(batch) for _ in range(epochs) for batch in batches(sample, chosen.batch_size, generator)]
@@ -133,9 +131,9 @@ def sample_of(
     if not np.all(np.abs(outcome) <= 1):
         raise ValueError("outcomes must be numbers from -1 (White won) to 1 (Black won)")
     batch, slots = stack(positions, env), np.arange(count)
-    illegal = np.where(batch.legal_mask(slots, np.empty(shape, np.bool_)), 0, policy)
-    if np.any(illegal.sum(axis=1) > SUM_ERROR):
-        row, action = divmod(int(illegal.argmax()), env.action_space)
+    on_illegal = np.where(batch.legal_mask(slots, np.empty(shape, np.bool_)), 0, policy)
+    if np.any(on_illegal.sum(axis=1) > SUM_ERROR):
+        row, action = divmod(int(on_illegal.argmax()), env.action_space)
         raise ValueError(
             f"policies must be 0 for illegal moves, got {policy[row, action]:g} for {env.to_text(action)} in position "
             f"{row} of {count}"
@@ -143,15 +141,15 @@ def sample_of(
     movers = batch.to_play(slots, np.empty(count, np.int8))
     if masked:
         mark_illegal(batch, slots, policy)
-    nothing = np.zeros(count, np.float32)
+    unknown = np.zeros(count, np.float32)
     return Sample(
         planes=batch.planes(slots, np.empty((count, env.planes, *env.plane_shape), np.float32)),
         policy=policy,
         value=outcome * movers,
         weight=np.ones(count, np.float32),
-        score=nothing,
+        score=unknown,
         ownership=np.zeros((count, 0), np.int8),
-        ended=nothing,
+        ended=unknown,  # 0: no loss of scores
     )
 
 
@@ -173,6 +171,7 @@ def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) ->
     if kept is None or kept[0] != settings:
         return Learner(net, settings, workers)
     _, optimizer, steps = kept
+    # Instead of making an optimizer, the learner is given the kept one, which has this network's parameters.
     learner = Learner(net, replace(settings, optimizer=lambda *_: optimizer), workers)
     learner.steps = steps
     return learner

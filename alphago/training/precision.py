@@ -30,7 +30,7 @@ from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
-ROUNDS = 2, 9  # least and greatest number of runs of each task
+LEAST_RUNS, MOST_RUNS = 2, 9  # of each task, timed
 POSITIONS = 64  # positions in a batch of the search
 
 
@@ -50,14 +50,14 @@ def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, t
     if learning.bfloat16 is None:
         flags = [trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()))]
     elif learning.bfloat16 == MEASURED:
-        flags = [False, True][: 1 + has_native_bfloat16()]
-    kinds = [replace(learning, bfloat16=flag) for flag in flags]
+        flags = [False, True] if has_native_bfloat16() else [False]
+    candidates = [replace(learning, bfloat16=flag) for flag in flags]
     with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
-        learners = [Learner(copy.deepcopy(net), kind, workers) for kind in kinds]
-        steps = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
-    best = int(np.argmin(steps))
-    return Precision(kinds[best], steps[best])
+        learners = [Learner(copy.deepcopy(net), candidate, workers) for candidate in candidates]
+        seconds = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
+    best = int(np.argmin(seconds))
+    return Precision(candidates[best], seconds[best])
 
 
 def inference_dtype(env: GameEnv, net: NeuralNet, wish: str | None) -> str:
@@ -67,7 +67,8 @@ def inference_dtype(env: GameEnv, net: NeuralNet, wish: str | None) -> str:
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     """Return the name of the dtype in which the network's evaluator is fastest on this CPU."""
-    names = list(dict.fromkeys(map(dtype_name, (choose_dtype(None), fastest_float(), torch.float32))))
+    dtypes = (choose_dtype(None), fastest_float(), torch.float32)
+    names = list(dict.fromkeys(map(dtype_name, dtypes)))  # each once
     if len(names) == 1:
         return names[0]
     batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
@@ -84,13 +85,13 @@ def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
         task()
     times: list[list[float]] = [[] for _ in tasks]
     began = time.perf_counter()
-    for done in range(ROUNDS[1]):
-        if done >= ROUNDS[0] and time.perf_counter() - began > ENOUGH * len(tasks):
+    for runs in range(MOST_RUNS):
+        if runs >= LEAST_RUNS and time.perf_counter() - began > ENOUGH * len(tasks):
             break
-        for task, of_task in zip(tasks, times, strict=True):
+        for task, task_times in zip(tasks, times, strict=True):
             start = time.perf_counter()
             task()
-            of_task.append(time.perf_counter() - start)
+            task_times.append(time.perf_counter() - start)
     return list(map(median, times))
 
 

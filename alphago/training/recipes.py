@@ -15,7 +15,8 @@ from alphago.env.game import GameEnv
 from alphago.env.games import make_game
 from alphago.system.validation import check_choice
 
-TABLES = Path(__file__).with_suffix(".toml")
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+COMMON = TABLES.pop("common")  # settings that recipes share, by name
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Recipe:
         A run may be resumed on another device than it began on.
         """
         networks = [self.network_on(device) for device in ("cpu", "cuda")]
-        return next((one for one in networks if one.items() <= config.items()), self.network)
+        return next((network for network in networks if network.items() <= config.items()), self.network)
 
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
@@ -80,17 +81,20 @@ class Recipe:
 
 def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name."""
-    tables = tomllib.loads(TABLES.read_text("utf-8"))
-    common, recipes = tables.pop("common"), {}
-    for name, table in tables.items():
-        parts = [common[part] for part in table.pop("common", ())] + [table.pop("settings")]
-        settings = {key: None if value == "none" else value for part in parts for key, value in part.items()}
-        recipes[name] = Recipe(settings=settings, gpu=common.get(table.pop("gpu", ""), {}), **table)
-    return recipes | {"few-games": Recipe({}, {}, common["few-games"])}
+    recipes = {}
+    for name, table in TABLES.items():
+        settings: dict[str, Any] = {}
+        for shared in table.pop("common", ()):
+            settings |= COMMON[shared]
+        settings |= table.pop("settings")
+        settings = {key: None if value == "none" else value for key, value in settings.items()}
+        gpu = COMMON[table.pop("gpu")] if "gpu" in table else {}
+        recipes[name] = Recipe(settings=settings, gpu=gpu, **table)
+    return recipes
 
 
 RECIPES = read_recipes()
-OTHER_GAMES, FEW_GAMES = RECIPES.pop("other"), RECIPES.pop("few-games").settings
+OTHER_GAMES, FEW_GAMES = RECIPES.pop("other"), COMMON["few-games"]
 MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 

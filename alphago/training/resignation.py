@@ -1,5 +1,6 @@
 """The resignation threshold, calibrated on games without resignation: at checkpoints, or continuously in a run."""
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -67,15 +68,14 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
     Returns None if no threshold with at least FEWEST resignations meets the bound.
     """
     ordered = sorted(sides)
-    values, right = np.array([value for value, _ in ordered]), np.array([lost for _, lost in ordered], np.bool_)
-    wrong = np.cumsum(~right) / np.arange(1, len(right) + 1)
-    fits = np.flatnonzero((wrong <= most_wrong) & (values < 0))
-    fits = fits[fits + 1 >= FEWEST]
-    # Sides of equal lowest value resign together, so a threshold lies above all of them.
-    for last in fits[::-1]:
-        if last + 1 == len(values) or values[last + 1] > values[last]:
-            above = min(float(values[last + 1]), 0.0) if last + 1 < len(values) else 0.0
-            return Resignation((float(values[last]) + above) / 2, int(last) + 1, float(wrong[last]))
+    lowest, lost = np.array([value for value, _ in ordered]), np.array([lost for _, lost in ordered], np.bool_)
+    resigned = np.arange(1, len(lost) + 1)  # number of resignations if the side at this place is the last to resign
+    wrong = np.cumsum(~lost) / resigned
+    for last in np.flatnonzero((wrong <= most_wrong) & (lowest < 0) & (resigned >= FEWEST))[::-1]:
+        value, next_value = float(lowest[last]), float(lowest[last + 1]) if last + 1 < len(lowest) else math.inf
+        if value < next_value:  # sides of equal lowest value resign together
+            threshold = (value + min(next_value, 0.0)) / 2
+            return Resignation(threshold, int(resigned[last]), float(wrong[last]))
     return None
 
 
@@ -102,7 +102,7 @@ class AdaptiveThreshold:
         self.found = calibrate_sides(self.sides)
         if self.found is not None:
             self.threshold = min(self.found.threshold, HIGHEST)
-        elif self.threshold is not None:
+        elif self.threshold is not None:  # the one of earlier games is refuted
             self.threshold = NEVER
 
     def state(self) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 """The class Run: everything in a training run that lasts from one iteration to the next, and its saved state."""
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,7 @@ class Run:
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
-        numbers = count(self.counts.batches_taken)
+        numbers = itertools.count(self.counts.batches_taken)
 
         def draw(generator: np.random.Generator) -> Batch:
             return to_device(self.draw(next(numbers), generator), self.learner.device)
@@ -244,7 +244,8 @@ class Run:
         self.step_metrics = []
         self.folder.add_metrics(metrics)
         self.reporter.iteration(metrics)
-        if self.games // self.settings.ckp_freq > self.counts.saved_games // self.settings.ckp_freq:
+        ckp_freq = self.settings.ckp_freq
+        if self.games // ckp_freq > self.counts.saved_games // ckp_freq:  # a multiple of ckp_freq has been passed
             self.checkpoint(keep=True)
         else:
             self.autosave()
@@ -300,9 +301,9 @@ class Run:
 
     def state(self) -> State:
         """Return the run's state; the threads of self-play must not be playing."""
-        tensors, own = self._own_state()
+        own_tensors, own_data = self._own_state()
         data = {
-            **own,
+            **own_data,
             "counts": asdict(self.counts),
             "game_metrics": self.game_metrics,
             "step_metrics": list(self.step_metrics),
@@ -312,8 +313,10 @@ class Run:
             "clock": self.clock.state(),
             "judges": {judge.name: judge.state() for judge in self.judges},
         }
-        judged = {name: tensor for judge in self.judges for name, tensor in judge.tensors().items()}
-        return State({**self.learner.tensors(), **tensors, **judged}, data)
+        tensors = {**self.learner.tensors(), **own_tensors}
+        for judge in self.judges:
+            tensors.update(judge.tensors())
+        return State(tensors, data)
 
     def _restore(self, state: State) -> None:
         """Continue from a state saved in this run's folder."""

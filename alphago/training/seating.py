@@ -102,8 +102,9 @@ def draw_moves(env: GameEnv, weights: np.ndarray, generators: Sequence[np.random
     generators: the random generators of the n games.
     """
     if env.pass_action is not None:
-        others = np.delete(weights, env.pass_action, axis=1).any(axis=1)
-        weights[others, env.pass_action] = 0
+        can_move = np.delete(weights, env.pass_action, axis=1).any(axis=1)
+        weights[can_move, env.pass_action] = 0
     sums = np.cumsum(weights, axis=1)
-    chance = np.array([generator.random() for generator in generators])
-    return np.argmax(sums > chance[:, None] * sums[:, -1:], axis=1).astype(np.int32)
+    random = np.array([generator.random() for generator in generators])
+    drawn = random[:, None] * sums[:, -1:]
+    return np.argmax(sums > drawn, axis=1).astype(np.int32)  # the first action whose sum exceeds the number drawn

@@ -74,8 +74,8 @@ class SelfPlay(GameSource):
         """
         self.evaluator = self._snapshot(net, dtype, self.evaluator)
         nets = () if company is None else company.nets
-        before = zip_longest(nets, self.others[: len(nets)])
-        self.others = tuple(self._snapshot(other, dtype, old) for other, old in before)
+        pairs = zip_longest(nets, self.others[: len(nets)])  # a network, and the evaluator before or None
+        self.others = tuple(self._snapshot(other, dtype, before) for other, before in pairs)
         self.shares = () if company is None else company.shares
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
@@ -170,11 +170,11 @@ class SelfPlay(GameSource):
         if not data["groups"]:
             return
         records = iter(read_arrays(arrays))
-        end, step = self.numbers.stop, self.numbers.step * len(data["groups"])
+        count = len(data["groups"])
         groups = []
         for state in data["groups"]:
-            numbers = range(state["next"], end, step)
-            group = self._new_group(self.evaluator, len(state["slots"]), numbers, len(data["groups"]))
+            numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)  # as _new_groups divides them
+            group = self._new_group(self.evaluator, len(state["slots"]), numbers, groups=count)
             group.restore(state, records, self.evaluator, self.others, self.shares)
             groups.append(group)
         self.groups = groups

@@ -76,10 +76,11 @@ class SelfPlayRun(Run):
         self._closing.close()
         self.entered = entered
         env = self.lessons[entered.lesson].env
+        games_left = self.settings.game_limit - entered.games
         self.stage = Stage(
             env,
             self.settings,
-            range(entered.first, entered.first + self.settings.game_limit - entered.games),
+            range(entered.first, entered.first + games_left),
             self.workers,
             make_source=self.make_source,
             memory=self.settings.memory,
@@ -124,12 +125,12 @@ class SelfPlayRun(Run):
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
-        due = next(number for number, one in enumerate(self.lessons) if self.progress < one.end or one.end == 1.0)
+        due = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # as many lessons are over
         if due > self.entered.lesson:
             self.checkpoint(keep=True)
             before, positions = self.stage, self.positions
             self._enter(Entered(due, self.games, before.source.begun), before)
-            self.count(positions=positions - self.stage.memory.added)
+            self.count(positions=positions - self.stage.memory.added)  # `added` is not 0 if the memory goes on
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:

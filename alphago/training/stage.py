@@ -123,8 +123,8 @@ class Stage:
             "memory": self.memory.state(),
             "source": source,
             "source_class": self.source_class,
+            "adaptive": None if self.adaptive is None else self.adaptive.state(),
         }
-        data["adaptive"] = None if self.adaptive is None else self.adaptive.state()
         return {tensor_name(self.env.N): pack_arrays(games)}, data
 
     def restore(self, records: list[GameRecord], tensors: Mapping[str, torch.Tensor], data: Any) -> None:

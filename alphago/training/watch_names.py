@@ -54,11 +54,12 @@ def split_readouts(text: str) -> tuple[str, int]:
     Names without "@", records, and paths of existing files that contain "@" get READOUTS.
     Raises ValueError if the text before "@" is empty or the text after it is not a number of readouts.
     """
-    base, at, own = text.rpartition("@")
-    if text.startswith(RECORDS) or not at or (not re.fullmatch(r"[0-9]+", own) and Path(text).exists()):
+    opponent, at, readouts = text.rpartition("@")
+    is_number = re.fullmatch(r"[0-9]+", readouts) is not None
+    if text.startswith(RECORDS) or not at or (not is_number and Path(text).exists()):
         return text, READOUTS
-    if not base or not re.fullmatch(r"[0-9]+", own):
+    if not opponent or not is_number:
         raise ValueError(
-            f"watch: after @ come the readouts of the run's network, as in {base or 'random'}@64, got {text!r}"
+            f"watch: after @ come the readouts of the run's network, as in {opponent or 'random'}@64, got {text!r}"
         )
-    return base, check_int(f"readouts in watch, {text!r},", int(own), 0, MOST_READOUTS)
+    return opponent, check_int(f"readouts in watch, {text!r},", int(readouts), 0, MOST_READOUTS)

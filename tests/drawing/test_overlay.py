@@ -25,8 +25,9 @@ SPOTS = [Spot(10 * i, 0, 4) for i in range(4)]
 
 
 def test_counts_are_short() -> None:
-    counts = (0, 999, 1000, 1234, 12_345, 1_500_000, 99_000_000)
-    assert [short_count(count) for count in counts] == ["0", "999", "1.0k", "1.2k", "12k", "1.5M", "99M"]
+    counts = (0, 999, 1000, 1234, 9949, 9950, 12_345, 999_499, 999_500, 1_500_000, 99_000_000)
+    texts = ["0", "999", "1.0k", "1.2k", "9.9k", "10k", "12k", "999k", "1.0M", "1.5M", "99M"]
+    assert [short_count(count) for count in counts] == texts
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Alpha-beta search to a fixed depth, without recursion, so that it can pause after any node and continue later.
 
-A node's value is from the view of its mover (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft).
+A node's value is from the view of its mover (Knuth and Moore 1975, "An analysis of alpha-beta pruning", fail-soft);
+the sides move in turn in all games with an evaluation.
 Plies are counted from the root of the search; arrays have one entry per ply.  The move from the transposition table is
 tried first, then moves by how often each was the best one at other nodes ("history", Schaeffer 1989), which is
 initialised with the game's preferences.  The order does not change the value.
@@ -63,6 +64,12 @@ def final_value(row):
 
 
 @inlined
+def side_of(row):
+    """Return the index of the mover in `history`."""
+    return (1 - load(row, TO_PLAY)) // 2
+
+
+@inlined
 def key_of(row):
     return mix(wrap(position_hash(row) + wrap(load(row, PLY) * GOLDEN)))
 
@@ -112,7 +119,8 @@ def probe(stack, table, ply, depth, number):
     settles = bound == EXACT
     settles = settles or (bound == LOWER and value >= stack.beta[ply])
     settles = settles or (bound == UPPER and value <= stack.alpha[ply])
-    return settles and same_depth and ply > 0, value, note % ACTIONS
+    known = settles and same_depth and ply > 0  # the root is always searched, for its best action
+    return known, value, note % ACTIONS
 
 
 @inlined
@@ -133,7 +141,7 @@ def list_actions(stack, history, ply, first):
     """Write the scores of the actions at `ply`; the action `first`, unless NONE, is tried before all others."""
     row = stack.rows[ply]
     legal_mask(row, stack.mask)
-    side = (1 - load(row, TO_PLAY)) // 2
+    side = side_of(row)
     for action in range(stack.mask.shape[0]):
         score = TRIED
         if load(stack.mask, action):
@@ -143,18 +151,12 @@ def list_actions(stack, history, ply, first):
 
 def open_child(stack, ply, action):
     """Play an action of the node at `ply`, which leads to a new node at `ply` + 1; set its alpha-beta window."""
-    row = stack.rows[ply]
     after = stack.rows[ply + 1]
     stack.chosen[ply] = action
-    copy(row, after)
+    copy(stack.rows[ply], after)
     play(after, action)
-    alpha = max(stack.alpha[ply], stack.best[ply])
-    if load(after, TO_PLAY) == load(row, TO_PLAY):
-        stack.alpha[ply + 1] = alpha
-        stack.beta[ply + 1] = stack.beta[ply]
-    else:
-        stack.alpha[ply + 1] = -stack.beta[ply]
-        stack.beta[ply + 1] = -alpha
+    stack.alpha[ply + 1] = -stack.beta[ply]
+    stack.beta[ply + 1] = -max(stack.alpha[ply], stack.best[ply])
 
 
 def enter(depth, number, stack, table, history, ply):
@@ -179,8 +181,7 @@ def enter(depth, number, stack, table, history, ply):
 def leave(depth, number, stack, table, history, ply):
     """Write the result of the completely searched node at `ply` into table and history; return its value."""
     remember(stack, table, ply, depth, number)
-    side = (1 - load(stack.rows[ply], TO_PLAY)) // 2
-    history[side, stack.best_action[ply]] += (depth - ply) * (depth - ply)
+    history[side_of(stack.rows[ply]), stack.best_action[ply]] += (depth - ply) * (depth - ply)
     return stack.best[ply]
 
 
@@ -190,10 +191,8 @@ def take_value(stack, ply, value):
 
     value: the value of the node at `ply` + 1, from that node's mover's view.
     """
-    if load(stack.rows[ply], TO_PLAY) != load(stack.rows[ply + 1], TO_PLAY):
-        value = -value
-    if value > stack.best[ply]:
-        stack.best[ply] = value
+    if -value > stack.best[ply]:
+        stack.best[ply] = -value
         stack.best_action[ply] = stack.chosen[ply]
 
 
@@ -210,7 +209,7 @@ def search(depth, number, stack, table, history, most):
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
     nodes = 0
-    while nodes < most or not entering:
+    while nodes < most or not entering:  # it pauses only before a new node
         known = False
         value = 0
         if entering:
@@ -234,7 +233,7 @@ def search(depth, number, stack, table, history, most):
     stack.place[AT] = ply
     stack.place[ENTERING] = entering
     stack.place[NODES] += nodes
-    return not entering
+    return not entering  # the search was left by `break`
 
 
 def search_of(rules: Any, evaluation: Any, copy: Any = layout.copy) -> Any:

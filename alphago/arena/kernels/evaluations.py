@@ -55,7 +55,7 @@ def line_value(row, point, step, length):
         owner = load(row, HEADER + point + i * step)
         total += owner
         stones += owner * owner
-    if total == 0 or abs(total) != stones:
+    if total == 0 or abs(total) != stones:  # no stones, or both colours
         return 0
     value = 1
     for _ in range(stones - 1):
@@ -79,11 +79,12 @@ def open_lines(row, length):
             fits_right = c + length <= width
             if fits_right:
                 total += line_value(row, point, 1, length)
+            fits_left = c + 1 >= length
             if r + length <= height:
                 total += line_value(row, point, width, length)
                 if fits_right:
                     total += line_value(row, point, width + 1, length)
-                if c + 1 >= length:
+                if fits_left:
                     total += line_value(row, point, width - 1, length)
     return total * load(row, TO_PLAY)
 

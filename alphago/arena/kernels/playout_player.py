@@ -21,14 +21,17 @@ NO_SIDE = -1  # in `first_side`: neither side has played on the point
 
 
 @part
-def black_points(row):
-    """Return 2 if Black wins on the current board, 1 for a draw, 0 if White wins."""
+def points_of(row, side):
+    """Return 2 if `side`, BLACK or WHITE, wins on the current board, 1 for a draw, 0 if it loses."""
     margin = 2 * area(row) - load(row, KOMI2)
+    if side != BLACK:
+        margin = -margin
     return 2 * (margin > 0) + (margin == 0)
 
 
 @part
 def add_node(tree, action, amaf_visits, amaf_points):
+    """Add a node without visits and children; the arguments are fields of `PlayoutTree`."""
     node = load(tree.used, 0)
     store(tree.action, node, action)
     store(tree.visits, node, 0)
@@ -62,14 +65,16 @@ def add_points(tree, row, own_eyes, prior):
 def shuffle(tree, first, state):
     """Shuffle the nodes from index `first` to the last one, since the search takes the first of equally good nodes.
 
-    state: int64 [1], the state of the random generator.
+    It is the shuffle of Fisher and Yates; the nodes still differ only in their actions.
+
+    state: int64 [1], the state of the random generator, whose numbers are below 2^32.
     """
     for left in range(load(tree.used, 0) - first, 1, -1):
-        a = first + left - 1
-        b = first + ((next_random(state) * left) >> 32)
-        action = load(tree.action, a)
-        store(tree.action, a, load(tree.action, b))
-        store(tree.action, b, action)
+        last = first + left - 1
+        drawn = first + ((next_random(state) * left) >> 32)
+        action = load(tree.action, last)
+        store(tree.action, last, load(tree.action, drawn))
+        store(tree.action, drawn, action)
 
 
 @part
@@ -87,14 +92,13 @@ def expand(tree, node, row, state, prior):
     if first + size * size + 1 > tree.action.shape[0]:
         return
     any_legal = add_points(tree, row, False, prior)
-    stuck = load(tree.used, 0) == first
+    stuck = load(tree.used, 0) == first  # at most own eyes can be filled
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
         add_points(tree, row, True, prior)
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
-        won = black_points(row)
-        add_node(tree, size * size, prior, prior * (won if load(row, TO_PLAY) == BLACK else 2 - won))
+        add_node(tree, size * size, prior, prior * points_of(row, load(row, TO_PLAY)))
     store(tree.first_child, node, first)
     store(tree.children, node, load(tree.used, 0) - first)
 
@@ -159,7 +163,7 @@ def descend(tree, game, settings):
         if load(tree.children, node) == 0:
             if node == ROOT or load(tree.visits, node) > 0:
                 expand(tree, node, row, game.state, settings.prior)
-            if load(tree.children, node) == 0:
+            if load(tree.children, node) == 0:  # a first visit, or the tree is full
                 break
         node = best_child(tree, node, settings.exploration, settings.equivalence)
         action = load(tree.action, node)
@@ -205,14 +209,14 @@ def back_up(tree, game, depth, plies, mover_points):
     Nodes are updated from the last to the first, so that `first_side` holds the side that was first to play each point
     after the current node. Passes are left out, since the value of a pass says nothing about other passes.
     """
-    passing = game.first_side.shape[0] - 1
-    for action in range(passing + 1):
+    pass_action = game.first_side.shape[0] - 1
+    for action in range(pass_action + 1):
         store(game.first_side, action, NO_SIDE)
     for ply in range(plies - 1, -1, -1):
         side = ply & 1
         points = mover_points if side == 0 else 2 - mover_points
         action = load(game.actions, ply)
-        if action != passing:
+        if action != pass_action:
             store(game.first_side, action, side)
         if ply < depth:
             count_amaf(tree, load(game.path, ply), game.first_side, side, points)
@@ -235,8 +239,7 @@ def search(root, tree, game, settings, out_visits):
         copy(root, game.row)
         depth = descend(tree, game, settings)
         plies = play_out(game, depth)
-        won = black_points(game.row)
-        back_up(tree, game, depth, plies, won if load(root, TO_PLAY) == BLACK else 2 - won)
+        back_up(tree, game, depth, plies, points_of(game.row, load(root, TO_PLAY)))
     for action in range(out_visits.shape[0]):
         store(out_visits, action, 0)
     first = load(tree.first_child, ROOT)

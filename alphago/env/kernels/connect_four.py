@@ -24,7 +24,7 @@ CONNECT = 4
 @part
 def play(row, action):
     width = load(row, WIDTH)
-    point = (load(row, HEIGHT) - 1) * width + action
+    point = (load(row, HEIGHT) - 1) * width + action  # the lowest of the column, and from there up
     while load(row, HEADER + point) != EMPTY:
         point -= width
     mover = load(row, TO_PLAY)

@@ -21,13 +21,14 @@ def lay_out(row):
     for word in range(layout.LAST, layout.THIRD_LAST + 1):
         store(row, word, layout.NO_ACTION)
     points = (size + 1) * (size + 2) + 1
-    at = layout.HEADER + layout.CELL * points
-    store(row, layout.AT_VACATED, at)
-    store(row, layout.AT_SCRATCH, at + size)
-    store(row, layout.AT_BOARDS, at + 3 * size)
-    at += 3 * size + 2 * size * load(row, layout.DEPTH)
-    store(row, layout.AT_FILTER, at)
-    store(row, layout.AT_HASHES, at + load(row, layout.FILTER_BITS) // 32)
+    after_cells = layout.HEADER + layout.CELL * points
+    at_boards = after_cells + 3 * size
+    after_boards = at_boards + 2 * size * load(row, layout.DEPTH)
+    store(row, layout.AT_VACATED, after_cells)
+    store(row, layout.AT_SCRATCH, after_cells + size)
+    store(row, layout.AT_BOARDS, at_boards)
+    store(row, layout.AT_FILTER, after_boards)
+    store(row, layout.AT_HASHES, after_boards + load(row, layout.FILTER_BITS) // 32)
     for point in range(points):
         store(row, cell(point) + layout.COLOUR, layout.BORDER)
     for action in range(size * size):
@@ -57,7 +58,7 @@ def set_up(row, colours, to_play):
     store(row, layout.TO_PLAY, to_play)
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return
-    store(row, layout.BOARDS_SEEN, 0)
+    store(row, layout.BOARDS_SEEN, 0)  # the empty board never occurred
     for i in range(load(row, layout.FILTER_BITS) // 32):
         store(row, load(row, layout.AT_FILTER) + i, 0)
     record_board(row)
@@ -73,8 +74,8 @@ def misplaced(row, colours):
         if load(colours, action) == 0:
             continue
         at = cell(point_of(row, action))
-        head = cell(load(row, at + layout.HEAD))
-        if load(row, at + layout.COLOUR) == layout.EMPTY or load_long(row, head + layout.LIBERTIES_LOW) == 0:
+        at_head = cell(load(row, at + layout.HEAD))
+        if load(row, at + layout.COLOUR) == layout.EMPTY or load_long(row, at_head + layout.LIBERTIES_LOW) == 0:
             return action
     return layout.NO_ACTION
 
@@ -82,16 +83,16 @@ def misplaced(row, colours):
 @kernel
 def advance_boards(row):
     """Copy the newest board to the next place of the ring buffer, and make the copy the newest."""
-    words = 2 * load(row, layout.SIZE)
+    words = 2 * load(row, layout.SIZE)  # of a board
     depth = load(row, layout.DEPTH)
     if depth == 1:
         return
     newest = load(row, layout.NEWEST)
-    after = newest + 1 if newest + 1 < depth else 0
+    target = newest + 1 if newest + 1 < depth else 0
     at = load(row, layout.AT_BOARDS)
     for i in range(words):
-        store(row, at + after * words + i, load(row, at + newest * words + i))
-    store(row, layout.NEWEST, after)
+        store(row, at + target * words + i, load(row, at + newest * words + i))
+    store(row, layout.NEWEST, target)
 
 
 @kernel
@@ -106,7 +107,7 @@ def play(row, action):
     store(row, layout.BEFORE_HIGH, load(row, layout.HASH_HIGH))
     if action == size * size:
         store(row, layout.PASSES, load(row, layout.PASSES) + 1)
-        if rule == layout.SITUATIONAL:
+        if rule == layout.SITUATIONAL:  # the same board with the other side to move is a new one
             record_board(row)
     else:
         store(row, layout.PASSES, 0)

@@ -13,7 +13,7 @@ regions of each chain (at the index of its head).
 """
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go_row import bordered_points, cell, point_of
+from alphago.env.kernels.go_row import action_of, bordered_points, cell, neighbour, point_of
 from alphago.system.kernels.jit import kernel, load, part, store
 
 VITAL = 2  # vital regions that a pass-alive chain needs
@@ -25,23 +25,23 @@ def scratch_words(size):
 
 
 @part
-def gather(row, colour, first, members, scratch, at_marks):
-    """Append the points of the region around the point `first` to `scratch`, from index `members` on.
+def gather(row, colour, first, begin, scratch, at_marks):
+    """Append the points of the region around the point `first` to `scratch`, from index `begin` on.
 
     Returns the next free index.  colour: the colour of which this is a region.  at_marks: index of the points' marks.
     """
     stride = load(row, layout.SIZE) + 1
-    store(scratch, members, first)
+    store(scratch, begin, first)
     store(scratch, at_marks + first, 1)
-    end = members + 1
-    while members < end:
-        point = load(scratch, members)
-        members += 1
+    end = begin + 1
+    done = begin  # the points before it have been left in all directions
+    while done < end:
+        point = load(scratch, done)
+        done += 1
         for side in range(4):
-            step = stride if side & 1 else 1
-            near = point + (step if side & 2 else -step)
-            other = load(row, cell(near) + layout.COLOUR)
-            if other != colour and other != layout.BORDER and load(scratch, at_marks + near) == 0:
+            near = neighbour(point, side, stride)
+            near_colour = load(row, cell(near) + layout.COLOUR)
+            if near_colour != colour and near_colour != layout.BORDER and load(scratch, at_marks + near) == 0:
                 store(scratch, at_marks + near, 1)
                 store(scratch, end, near)
                 end += 1
@@ -50,7 +50,10 @@ def gather(row, colour, first, members, scratch, at_marks):
 
 @part
 def divide(row, colour, scratch, at_begins, at_marks):
-    """Divide all points without a stone of `colour` into regions; return the number of regions."""
+    """Divide all points without a stone of `colour` into regions; return the number of regions.
+
+    The regions' points are written to `scratch` from index 0 on, and from `at_begins` on where each region begins.
+    """
     size = load(row, layout.SIZE)
     for i in range((size + 1) * (size + 2) + 1):
         store(scratch, at_marks + i, 0)
@@ -70,8 +73,7 @@ def touches(row, point, colour, head):
     """Return whether the point is adjacent to the chain of `colour` with this head point."""
     stride = load(row, layout.SIZE) + 1
     for side in range(4):
-        step = stride if side & 1 else 1
-        at = cell(point + (step if side & 2 else -step))
+        at = cell(neighbour(point, side, stride))
         if load(row, at + layout.COLOUR) == colour and load(row, at + layout.HEAD) == head:
             return True
     return False
@@ -105,17 +107,18 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
     if i == end:
         return 0
     # A chain to which the region is vital touches every point that counts, so also the first.
+    point = load(scratch, i)
     stride = load(row, layout.SIZE) + 1
-    chains = first = second = third = 0
+    chains = 0
+    seen1 = seen2 = seen3 = 0  # heads of chains found on other sides; 0 is no head
     for side in range(4):
-        step = stride if side & 1 else 1
-        at = cell(load(scratch, i) + (step if side & 2 else -step))
+        at = cell(neighbour(point, side, stride))
         if load(row, at + layout.COLOUR) == colour:
             head = load(row, at + layout.HEAD)
-            if head != first and head != second and head != third:
-                third = second
-                second = first
-                first = head
+            if head != seen1 and head != seen2 and head != seen3:
+                seen3 = seen2
+                seen2 = seen1
+                seen1 = head
                 if is_vital(row, colour, head, scratch, i, end):
                     store(scratch, at_counts + head, load(scratch, at_counts + head) + 1)
                     chains += 1
@@ -129,8 +132,7 @@ def touches_struck_out(row, colour, scratch, begin, end, at_counts):
     for i in range(begin, end):
         point = load(scratch, i)
         for side in range(4):
-            step = stride if side & 1 else 1
-            at = cell(point + (step if side & 2 else -step))
+            at = cell(neighbour(point, side, stride))
             if (
                 load(row, at + layout.COLOUR) == colour
                 and load(scratch, at_counts + load(row, at + layout.HEAD)) < VITAL
@@ -166,7 +168,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 def mark_alive(row, colour, value, scratch, out, at):
     """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
     size = load(row, layout.SIZE)
-    stride = size + 1
+    # Where the parts of the scratch begin, see the module; there are at most N * N regions.
     at_begins = size * size
     at_open = 2 * size * size + 1
     at_marks = 3 * size * size + 1
@@ -188,9 +190,7 @@ def mark_alive(row, colour, value, scratch, out, at):
         end = load(scratch, at_begins + region + 1)
         if load(scratch, at_open + region) != 0 and count_vital(row, colour, scratch, begin, end, at_counts) > 0:
             for i in range(begin, end):
-                point = load(scratch, i)
-                r = point // stride - 1
-                store(out, at + r * size + point - (r + 1) * stride - 1, value)
+                store(out, at + action_of(row, load(scratch, i)), value)
 
 
 @part

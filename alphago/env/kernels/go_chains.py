@@ -86,7 +86,7 @@ def join(row, a, b):
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
     count_b = load_long(row, at_b + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
-    if count_a < count_b:
+    if count_a < count_b:  # the chain of `b`, whose stones get another head, should be the smaller one
         a, b = b, a
         at_a, at_b = at_b, at_a
     add_liberties(row, at_a, load_long(row, at_b + layout.LIBERTIES_LOW))
@@ -98,6 +98,7 @@ def join(row, a, b):
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == b:
             break
+    # One circle of two: each head goes on with the stone that came after the other.
     after_a = load(row, at_a + layout.NEXT)
     store(row, at_a + layout.NEXT, load(row, at_b + layout.NEXT))
     store(row, at_b + layout.NEXT, after_a)
@@ -123,7 +124,7 @@ def take(row, head_point, taker, at_board):
         store(row, at_vacated + r, load(row, at_vacated + r) | (1 << (stone - (r + 1) * stride - 1)))
         for side in range(4):
             near = cell(neighbour(stone, side, stride))
-            gains = load(row, near + layout.COLOUR) == taker
+            gains = load(row, near + layout.COLOUR) == taker  # if not, 0 is added to cell 0
             add_liberties(row, cell(load(row, near + layout.HEAD) * gains), liberty(stone) * gains)
         stone = after
         if stone == head_point:
@@ -143,11 +144,11 @@ def place_stone(row, point, colour):
     dead = 0
     for side in range(4):
         near = neighbour(point, side, stride)
-        other = load(row, cell(near) + layout.COLOUR)
-        stone = is_stone(other)
+        near_colour = load(row, cell(near) + layout.COLOUR)
+        stone = is_stone(near_colour)  # 0: 0 is added to cell 0
         left = add_liberties(row, cell(load(row, cell(near) + layout.HEAD) * stone), -lost * stone)
-        dead |= ((other == 3 - colour) & (left == 0)) << side
-        liberties += liberty(near) * (other == layout.EMPTY)
+        dead |= ((near_colour == 3 - colour) & (left == 0)) << side
+        liberties += liberty(near) * (near_colour == layout.EMPTY)
     at = cell(point)
     store(row, at + layout.COLOUR, colour)
     store(row, at + layout.HEAD, point)
@@ -165,26 +166,26 @@ def put(row, point, colour):
     """
     size = load(row, layout.SIZE)
     stride = size + 1
-    at_newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    at_own = at_newest + (size if colour == layout.WHITE else 0)  # Black's stones, then White's
-    at_enemy = 2 * at_newest + size - at_own  # the other of the two
+    at_black = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    at_white = at_black + size
+    at_own, at_enemy = (at_black, at_white) if colour == layout.BLACK else (at_white, at_black)
     board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
     dead = place_stone(row, point, colour)
     flip_bit(row, at_own, point)
     for side in range(4):
         near = cell(neighbour(point, side, stride))
         if load(row, near + layout.COLOUR) == colour:
-            mine = load(row, cell(point) + layout.HEAD)
-            other = load(row, near + layout.HEAD)
-            if mine != other:
-                join(row, mine, other)
+            head = load(row, cell(point) + layout.HEAD)
+            near_head = load(row, near + layout.HEAD)
+            if head != near_head:
+                join(row, head, near_head)
     while dead:
         near = cell(neighbour(point, lowest_bit(dead), stride))
         dead &= dead - 1  # clears the lowest bit
         if load(row, near + layout.COLOUR) != layout.EMPTY:  # not yet taken, as part of the chain on another side
-            head = load(row, near + layout.HEAD)
-            board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)
-            take(row, head, colour, at_enemy)
+            near_head = load(row, near + layout.HEAD)
+            board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
+            take(row, near_head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)
     if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:
         board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)

@@ -18,11 +18,11 @@ def superko_key(row, board, mover):
 @part
 def record_board(row):
     """Add the current board, with its side to move, to the record for superko."""
-    board = superko_key(row, load_long(row, layout.HASH_LOW), load(row, layout.TO_PLAY))
+    key = superko_key(row, load_long(row, layout.HASH_LOW), load(row, layout.TO_PLAY))
     seen = load(row, layout.BOARDS_SEEN)
-    store_long(row, load(row, layout.AT_HASHES) + 2 * seen, board)
+    store_long(row, load(row, layout.AT_HASHES) + 2 * seen, key)
     store(row, layout.BOARDS_SEEN, seen + 1)
-    bit = board & (load(row, layout.FILTER_BITS) - 1)
+    bit = key & (load(row, layout.FILTER_BITS) - 1)
     at = load(row, layout.AT_FILTER) + (bit >> 5)
     store(row, at, load(row, at) | (1 << (bit & 31)))
 
@@ -35,12 +35,12 @@ def ko_forbids(row, board, mover):
     """
     if load(row, layout.KO_RULE) == layout.SIMPLE:
         return board == load_long(row, layout.BEFORE_LOW)
-    board = superko_key(row, board, mover)
-    bit = board & (load(row, layout.FILTER_BITS) - 1)
+    key = superko_key(row, board, mover)
+    bit = key & (load(row, layout.FILTER_BITS) - 1)
     if (load(row, load(row, layout.AT_FILTER) + (bit >> 5)) >> (bit & 31)) & 1 == 0:
-        return False
+        return False  # certainly new: no search among all boards
     at = load(row, layout.AT_HASHES)
     for i in range(load(row, layout.BOARDS_SEEN)):
-        if load_long(row, at + 2 * i) == board:
+        if load_long(row, at + 2 * i) == key:
             return True
     return False

@@ -34,9 +34,10 @@ def has_liberties(row, point, colour):
     found = 0
     for side in range(4):
         near = cell(neighbour(point, side, stride))
-        other = load(row, near + layout.COLOUR)
-        stone = is_stone(other)
-        found |= stone & (in_atari(row, cell(load(row, near + layout.HEAD) * stone)) ^ (other == colour))
+        near_colour = load(row, near + layout.COLOUR)
+        stone = is_stone(near_colour)
+        atari = in_atari(row, cell(load(row, near + layout.HEAD) * stone))  # of cell 0, unused, if there is no stone
+        found |= stone & (atari ^ (near_colour == colour))  # an own chain not in atari, or one captured
     return found != 0
 
 
@@ -54,16 +55,16 @@ def hash_without(row, point, colour, only_in_atari):
     """
     stride = load(row, layout.SIZE) + 1
     board_hash = load_long(row, layout.HASH_LOW)
-    first = second = third = 0
+    gone1 = gone2 = gone3 = 0  # head cells of chains left out already; 0 is none
     for side in range(4):
         near = cell(neighbour(point, side, stride))
         if load(row, near + layout.COLOUR) == colour:
             head = cell(load(row, near + layout.HEAD))
-            if head != first and head != second and head != third and (not only_in_atari or in_atari(row, head)):
+            if head != gone1 and head != gone2 and head != gone3 and (not only_in_atari or in_atari(row, head)):
                 board_hash ^= load_long(row, head + layout.CHAIN_LOW)
-                third = second
-                second = first
-                first = head
+                gone3 = gone2
+                gone2 = gone1
+                gone1 = head
     return board_hash
 
 
@@ -104,7 +105,7 @@ def legal_bits(row, r):
         c = lowest_bit(doubtful)
         if allowed(row, (r + 1) * (size + 1) + c + 1, colour, (vacated >> c) & 1 == 1):
             legal |= 1 << c
-        doubtful &= doubtful - 1
+        doubtful &= doubtful - 1  # clears the lowest bit
     return legal
 
 
@@ -141,7 +142,7 @@ def without_own_eyes(row, r, legal):
         c = lowest_bit(left)
         if is_own_eye(row, (r + 1) * (size + 1) + c + 1, colour):
             legal &= ~(1 << c)
-        left &= left - 1
+        left &= left - 1  # clears the lowest bit
     return legal
 
 
@@ -153,13 +154,13 @@ def legal_mask(row, out, at):
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)
-    points = 0
+    any_column = 0
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
-        points |= legal
+        any_column |= legal
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)
-    store(out, at + size * size, going and (load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or points == 0))
+    store(out, at + size * size, going and (load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or any_column == 0))
 
 
 @kernel

@@ -15,7 +15,7 @@ import numpy as np
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_alive import mark_alive
 from alphago.env.kernels.go_legal import is_repetition, legal_bits
-from alphago.env.kernels.go_row import board_row, cell, occupied_bits
+from alphago.env.kernels.go_row import action_of, cell, neighbour, occupied_bits
 from alphago.env.kernels.go_score import mark_areas, marked_area, mover_margin
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
@@ -60,8 +60,7 @@ def liberties_to_three(row, head_point):
     stone = head_point
     while True:
         for side in range(4):
-            step = stride if side & 1 else 1
-            near = stone + (step if side & 2 else -step)
+            near = neighbour(stone, side, stride)
             if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and near != first and near != second:
                 if first == layout.NO_ACTION:
                     first = near
@@ -84,12 +83,10 @@ def write_constant(value, points, place, out):
 @part
 def write_chain(row, head, place, out):
     """Set the stones of the chain with this head point to 1 in the plane with index `place`."""
-    size = load(row, layout.SIZE)
-    begin = size * size * place
+    begin = load(row, layout.SIZE) * load(row, layout.SIZE) * place
     stone = head
     while True:
-        r = board_row(row, stone)
-        store(out, begin + r * size + stone - (r + 1) * (size + 1) - 1, np.float32(1))
+        store(out, begin + action_of(row, stone), np.float32(1))
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == head:
             return
@@ -105,8 +102,8 @@ def write_liberties(row, places, out):
         left = occupied_bits(row, r)
         while left:
             point = (r + 1) * (size + 1) + lowest_bit(left) + 1
-            left &= left - 1
-            if load(row, cell(point) + layout.HEAD) == point:
+            left &= left - 1  # clears the lowest bit
+            if load(row, cell(point) + layout.HEAD) == point:  # once for each chain
                 place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
                 if place != ABSENT:
                     write_chain(row, point, place, out)
@@ -130,7 +127,7 @@ def repeating_bits(row, r, forbidden):
         c = lowest_bit(left)
         if not is_repetition(row, r * size + c):
             forbidden &= ~(1 << c)
-        left &= left - 1
+        left &= left - 1  # clears the lowest bit
     return forbidden
 
 
@@ -138,20 +135,18 @@ def repeating_bits(row, r, forbidden):
 def write_rows(row, places, out):
     """Write the planes that are computed as bits: stones, forbidden points and regions."""
     size = load(row, layout.SIZE)
-    black = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    own = black if load(row, layout.TO_PLAY) == layout.BLACK else black + size
-    enemy = 2 * black + size - own  # the other of the two
-    # The marks of the sides' regions, in the order of their stones.
-    own_marks = load(row, layout.AT_SCRATCH) + own - black
-    enemy_marks = load(row, layout.AT_SCRATCH) + enemy - black
+    # Stones and the marks of `mark_areas` have Black's words first, then White's.
+    own, enemy = (0, size) if load(row, layout.TO_PLAY) == layout.BLACK else (size, 0)
+    stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    marks = load(row, layout.AT_SCRATCH)
     for r in range(size):
         begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-        mine = load(row, own_marks + r)
-        theirs = load(row, enemy_marks + r)
+        mine = load(row, marks + own + r)
+        theirs = load(row, marks + enemy + r)
         forbidden = empty & ~legal_bits(row, r)
-        write_bits(load(row, own + r), size, load(places, OWN), out, begin)
-        write_bits(load(row, enemy + r), size, load(places, ENEMY), out, begin)
+        write_bits(load(row, stones + own + r), size, load(places, OWN), out, begin)
+        write_bits(load(row, stones + enemy + r), size, load(places, ENEMY), out, begin)
         write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
         write_bits(empty & mine & ~theirs, size, load(places, OWN_REGION), out, begin)
         write_bits(empty & theirs & ~mine, size, load(places, ENEMY_REGION), out, begin)
@@ -227,9 +222,9 @@ def history_planes(row, history, out, at):
         if slot < 0:
             slot += depth
         black = load(row, layout.AT_BOARDS) + 2 * size * slot
-        own = black if black_moves else black + size
-        for side in range(2):
-            begin = own if side == 0 else 2 * black + size - own  # the other of the two
+        white = black + size
+        for side in range(2):  # the mover's stones, then the enemy's
+            begin = black if black_moves == (side == 0) else white
             for r in range(size):
                 bits = load(row, begin + r)
                 for c in range(size):

@@ -65,7 +65,7 @@ def row_words(size, depth, ko_rule, max_moves):
     words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
     if ko_rule != SIMPLE:
         words += filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
-    return -(-words // ALIGNMENT) * ALIGNMENT
+    return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up
 
 
 def filter_bits(size, max_moves):

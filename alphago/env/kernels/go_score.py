@@ -8,36 +8,36 @@ from alphago.system.kernels.jit import count_bits, kernel, load, part, store
 
 
 @part
-def spread(row, own, r, size):
+def spread(row, at_marks, r, size):
     """Grow the marks of board row r through empty points; return whether they grew.
 
-    own: index of the first word of marks; there is one word per board row.
+    at_marks: index of the first word of marks; there is one word per board row.
     """
     empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-    marks = load(row, own + r)
+    marks = load(row, at_marks + r)
     if r > 0:
-        marks |= load(row, own + r - 1) & empty
+        marks |= load(row, at_marks + r - 1) & empty
     if r + 1 < size:
-        marks |= load(row, own + r + 1) & empty
+        marks |= load(row, at_marks + r + 1) & empty
     before = 0
     while before != marks:
         before = marks
         marks |= ((marks << 1) | (marks >> 1)) & empty
-    changed = marks != load(row, own + r)
-    store(row, own + r, marks)
+    changed = marks != load(row, at_marks + r)
+    store(row, at_marks + r, marks)
     return changed
 
 
 @part
-def reach(row, own, size):
-    """Grow the marks in the words from index `own` (one per board row) to every empty point connected with them."""
+def reach(row, at_marks, size):
+    """Grow the marks from index `at_marks` (a word per board row) to every empty point connected with them."""
     changed = True
     while changed:
         changed = False
         for r in range(size):
-            changed |= spread(row, own, r, size)
+            changed |= spread(row, at_marks, r, size)
         for r in range(size - 1, -1, -1):
-            changed |= spread(row, own, r, size)
+            changed |= spread(row, at_marks, r, size)
 
 
 @part

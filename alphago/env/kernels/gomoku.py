@@ -46,7 +46,7 @@ def play(row, action):
     mover = load(row, TO_PLAY)
     count = points(row)
     store(row, HEADER + action, mover)
-    store(row, HEADER + count + ply % load(row, DEPTH), action)
+    store(row, HEADER + count + ply % load(row, DEPTH), action)  # over the oldest of the latest actions
     end_turn(row)
     if longest_line(row, action) >= load(row, CONNECT):
         store(row, MARGIN, mover)
@@ -81,10 +81,10 @@ def planes(row, out):
     depth = load(row, DEPTH)
     ply = load(row, PLY)
     for age in range(depth):
-        stone_planes(row, out, 2 * age * count)
+        stone_planes(row, out, 2 * age * count)  # the newest board, from which later stones are taken off below
     for back in range(min(ply, depth - 1)):
         action = load(row, HEADER + count + (ply - 1 - back) % depth)
-        if action == UNKNOWN:
+        if action == UNKNOWN:  # older boards are unknown too
             for i in range(2 * (back + 1) * count, 2 * depth * count):
                 store(out, i, np.float32(0))
             break

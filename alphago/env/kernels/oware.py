@@ -166,7 +166,8 @@ def end_if_decided(row):
     own = seeds_of(row, mover)
     enemy = seeds_of(row, -mover)
     margin = load(row, MARGIN)
-    if SEEDS - own - enemy + abs(margin) > SEEDS:  # twice the fuller store
+    captured = SEEDS - own - enemy
+    if captured + abs(margin) > SEEDS:  # twice the fuller store
         store(row, OVER, 1)
         return
     options = load(row, OPTIONS)
@@ -225,8 +226,9 @@ def planes(row, out):
     """
     mover = load(row, TO_PLAY)
     for point in range(HOUSES):
-        house = left_house(mover) + point - SIDE if point >= SIDE else left_house(-mover) + SIDE - 1 - point
-        seeds = load(row, house)
+        upper = left_house(-mover) + SIDE - 1 - point
+        lower = left_house(mover) + point - SIDE
+        seeds = load(row, upper if point < SIDE else lower)
         for number in range(EXACT):
             store(out, number * HOUSES + point, np.float32(seeds == number))
         store(out, EXACT * HOUSES + point, np.float32(seeds / 12))

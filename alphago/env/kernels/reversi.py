@@ -138,7 +138,7 @@ def play(row, action):
         turned = 0
         for down in range(-1, 2):
             for right in range(-1, 2):
-                count = enclosed(row, action, mover, down, right) if down != 0 or right != 0 else 0
+                count = enclosed(row, action, mover, down, right)  # 0 for no direction: the point is empty
                 for step in range(1, count + 1):
                     store(row, HEADER + action + step * (down * size + right), mover)
                 turned += count
@@ -188,12 +188,12 @@ def planes(row, out):
     size = load(row, WIDTH)
     if size <= MOST_BITS:
         own, enemy = stones_of(row, mover), stones_of(row, -mover)
-        bits, other_bits = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
+        own_legal, enemy_legal = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
         for r in range(size):
             for c in range(size):
                 point = r * size + c
-                store(out, 2 * count + point, np.float32((bits >> (MOST_BITS * r + c)) & 1))
-                store(out, 3 * count + point, np.float32((other_bits >> (MOST_BITS * r + c)) & 1))
+                store(out, 2 * count + point, np.float32((own_legal >> (MOST_BITS * r + c)) & 1))
+                store(out, 3 * count + point, np.float32((enemy_legal >> (MOST_BITS * r + c)) & 1))
         return
     for point in range(count):
         store(out, 2 * count + point, np.float32(allowed(row, point, mover)))

@@ -30,12 +30,13 @@ def playout_batch(rows, slots, mask, state):
             count = 0
             for action in range(mask.shape[0]):
                 count += load(mask, action)
-            drawn = (next_random(state) * count) >> 32
+            drawn = (next_random(state) * count) >> 32  # from 32 random bits, a number from 0 to count - 1
+            # Without an unpredictable branch: count the actions before the one that has `drawn` legal ones before it.
             chosen = 0
-            before = 0
-            for action in range(mask.shape[0]):  # without an unpredictable branch
-                before += load(mask, action)
-                chosen += before <= drawn
+            legal = 0
+            for action in range(mask.shape[0]):
+                legal += load(mask, action)
+                chosen += legal <= drawn
             play(row, chosen)
             moves += 1
     return moves

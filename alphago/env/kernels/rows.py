@@ -52,7 +52,7 @@ def longest_line(row, point):
     height, width = load(row, HEIGHT), load(row, WIDTH)
     colour = load(row, HEADER + point)
     longest = 1
-    for direction in range(4):  # along the row, along the column, and the two diagonals
+    for direction in range(4):  # (down, right): (0, 1), (1, -1), (1, 0), (1, 1)
         down = 0 if direction == 0 else 1
         right = 1 if direction == 0 else direction - 2
         length = 1

@@ -12,7 +12,9 @@ def turn_rows(rows, symmetries, indices, before):
     """
     for i in range(rows.shape[0]):
         symmetry = symmetries[i]
-        for j in range(rows.shape[1] if symmetry != 0 else 0):
+        if symmetry == 0:
+            continue
+        for j in range(rows.shape[1]):
             for k in range(rows.shape[2]):
                 before[k] = rows[i, j, k]
             for k in range(rows.shape[2]):

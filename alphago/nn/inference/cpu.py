@@ -12,7 +12,7 @@ from torch import nn
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
-from alphago.nn.inference.frozen import TRACING, example_planes, frozen_copy, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
 from alphago.nn.inference.gpu_forms import choose_gpu_form, device_run, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import OpenVinoModel, SharedModel
@@ -88,20 +88,35 @@ class RunEvaluator:
         with BOARDS:
             planes = batch.planes(slots, scratch.planes[:count])
             mask = batch.legal_mask(slots, scratch.mask[:count])
-        if tuple(symmetries) == (0,):
+        if tuple(symmetries) == (0,):  # the identity
             self._evaluate_planes(planes, mask, priors, values, forecasts)
-            return
+        else:
+            self._evaluate_turned(planes, mask, priors, values, forecasts, symmetries=symmetries)
+
+    def _evaluate_turned(
+        self,
+        planes: np.ndarray,
+        mask: np.ndarray,
+        priors: np.ndarray,
+        values: np.ndarray,
+        forecasts: tuple[np.ndarray, np.ndarray] | None,
+        *,
+        symmetries: Sequence[int],
+    ) -> None:
+        """Do as `_evaluate_planes`, but write the means of the results under several symmetries."""
         outputs = [priors, values, *(forecasts or ())]
         sums = [np.zeros_like(output) for output in outputs]
         for symmetry in symmetries:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
-            turned = np.ascontiguousarray(planes.reshape(count, self.env.planes, -1)[..., points]).reshape(planes.shape)
+            turned = np.ascontiguousarray(planes.reshape(*planes.shape[:2], -1)[..., points]).reshape(planes.shape)
             self._evaluate_planes(turned, np.ascontiguousarray(mask[:, actions]), priors, values, forecasts)
+            # Adding at `actions` and `points` turns the results back.
             sums[0][:, actions] += priors
             sums[1] += values
             if forecasts is not None:
-                sums[2] += forecasts[0]
-                sums[3][:, points] += forecasts[1]
+                scores, ownership = forecasts
+                sums[2] += scores
+                sums[3][:, points] += ownership
         for output, total in zip(outputs, sums, strict=True):
             np.divide(total, len(symmetries), out=output)
 
@@ -119,8 +134,8 @@ class RunEvaluator:
         logits, columns = scratch.logits[:count], scratch.columns[:count]
         with NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
-        broken = masked_softmax_batch(logits, mask, priors)
-        if clip_values(columns[:, 0].copy(), values) or broken:
+        broken = masked_softmax_batch(logits, mask, priors) + clip_values(columns[:, 0].copy(), values)
+        if broken:
             raise ValueError(NOT_FINITE)
         if forecasts is not None:
             if not np.isfinite(columns.sum()):
@@ -186,20 +201,22 @@ class NetEvaluator(RunEvaluator):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
         columns = 1
         if forecasts and makes_forecasts(env, base_net, value):
-            columns = 2 + env.plane_shape[0] * env.plane_shape[1]
+            height, width = env.plane_shape
+            columns = 2 + height * width
             assert isinstance(value, ForecastHead)
             value = ForecastOutputs(value)
         frozen = frozen_parts(base_net, value, policy)
         if where == "cpu":
-            with TRACING, torch.no_grad(), threads_for(frozen):
-                run, chosen, form = choose_form(frozen, env, choose_dtype(dtype), form)
+            with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
+                run, base_dtype, form = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
             device = torch_device(where)
             with translate_out_of_memory():
-                net, form, chosen = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
-            run = device_run(net, chosen, device)
-        super().__init__(env, in_blocks(run) if exact else run, dtype_name(chosen), form, columns)  # dtype of the base
+                net, form, base_dtype = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
+            run = device_run(net, base_dtype, device)
+        super().__init__(env, in_blocks(run) if exact else run, dtype_name(base_dtype), form, columns)
         self.where = where
+        # What `compiled_network` sends to other processes.
         self.model = run.many if exact and columns == 1 and isinstance(run, OpenVinoModel) else None
 
 

@@ -75,7 +75,9 @@ def choose_form(
         dtype = fastest_float()
     planes = example_planes(env)
     expected = frozen(planes)
-    for name, form_dtype in (*((name, dtype) for name in forms), ("folded", torch.float32)):
+    tries = [(name, dtype) for name in forms]
+    tries.append(("folded", torch.float32))  # for a network that does not support `dtype`
+    for name, form_dtype in tries:
         if only in (None, name):
             run = try_form(forms[name], frozen, planes, expected, form_dtype)
             if run is not None:
@@ -121,18 +123,21 @@ def in_blocks(run: Run) -> Run:
         for begin in range(0, whole, BATCH_SIZE):
             rows = slice(begin, begin + BATCH_SIZE)
             run(planes[rows], logits[rows], values[rows])
-        if rest := len(planes) - whole:
-            block = [np.zeros((BATCH_SIZE, *array.shape[1:]), np.float32) for array in (planes, logits, values)]
-            block[0][:rest] = planes[whole:]
-            run(*block)
-            logits[whole:], values[whole:] = block[1][:rest], block[2][:rest]
+        rest = len(planes) - whole
+        if rest:
+            padded, padded_logits, padded_values = (
+                np.zeros((BATCH_SIZE, *array.shape[1:]), np.float32) for array in (planes, logits, values)
+            )
+            padded[:rest] = planes[whole:]
+            run(padded, padded_logits, padded_values)
+            logits[whole:], values[whole:] = padded_logits[:rest], padded_values[:rest]
 
     return run_blocks
 
 
 def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
     """Return a `Run` that calls a module with the planes converted to `dtype` and channels-last."""
-    local = threading.local()
+    local = threading.local()  # each thread's buffer for the converted planes
     forward = module.forward  # calling the module would be traced if another thread traces with torch.fx just now
 
     def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
-TRACING = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
+TRACING_LOCK = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
 EXAMPLES = 12  # more than the few positions for which OpenVINO has a model of its own
 
 

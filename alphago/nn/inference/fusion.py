@@ -59,7 +59,8 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
         conv = node.args[0]
         if not is_module(conv, nn.Conv2d, parts, uses):
             continue
-        if len(conv.users) == 1 and parts[node.target].track_running_stats:
+        only_reader = len(conv.users) == 1  # of the convolution's output
+        if only_reader and parts[node.target].track_running_stats:
             replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)
@@ -101,12 +102,12 @@ def fuse_convolutions(
         conv = parts[node.target]
         if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
-        chain, other = fusible_chain(node, parts)
+        chain, added = fusible_chain(node, parts)
         replace_module(graph_module, node.target, fused(conv, is_relu(chain[-1], parts)))
         with graph_module.graph.inserting_before(chain[-1]):
-            arguments = (node.args[0],) if other is None else (node.args[0], other)
+            arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(node.target, arguments)
-        call.meta = dict(chain[-1].meta)
+        call.meta = dict(chain[-1].meta)  # has the shape of the output
         chain[-1].replace_all_uses_with(call)
         for old in reversed(chain):
             graph_module.graph.erase_node(old)
@@ -140,13 +141,15 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         return [conv], None
     if is_relu(user, parts):
         return [conv, user], None
+    if user.target not in ADDS or len(user.args) != 2 or user.kwargs:
+        return [conv], None
+    added = user.args[1] if user.args[0] is conv else user.args[0]
+    if not isinstance(added, fx.Node) or added is conv or shape_of(added) != shape_of(conv):
+        return [conv], None
     after = only_user(user)
-    if user.target in ADDS and len(user.args) == 2 and not user.kwargs:
-        other = user.args[1] if user.args[0] is conv else user.args[0]
-        if isinstance(other, fx.Node) and other is not conv and shape_of(other) == shape_of(conv):
-            relu = [after] if after is not None and is_relu(after, parts) else []
-            return [conv, user, *relu], other
-    return [conv], None
+    if after is not None and is_relu(after, parts):
+        return [conv, user, after], added
+    return [conv, user], added
 
 
 def replace_module(graph_module: fx.GraphModule, target: str, module: nn.Module) -> None:

@@ -12,7 +12,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.frozen import TRACING, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, frozen_parts
 from alphago.nn.inference.gpu_forms import (
     Unsuited,
     agrees_with_cpu,
@@ -62,7 +62,7 @@ class DeviceEvaluator:
         preferred = choose_dtype("float32" if dtype is None and device == "host" else dtype, self._torch_device)
         frozen = frozen_parts(base_net, value, policy)
         self._net, self.form, self._dtype = choose_gpu_form(frozen, env, preferred, self._torch_device)
-        self._local = threading.local()
+        self._local = threading.local()  # each thread's GpuStream
 
     @property
     def dtype(self) -> str:
@@ -81,19 +81,19 @@ class DeviceEvaluator:
         Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
         """
         frozen = frozen_parts(base_net, value, policy)
-        with TRACING:
+        with TRACING_LOCK:
             net = build_gpu_form(self.form, frozen, self.env, self._dtype, self._torch_device)
-        own, new = self._net.state_dict(), net.state_dict()
-        if [(name, t.shape) for name, t in own.items()] != [(name, t.shape) for name, t in new.items()]:
+        current, new = self._net.state_dict(), net.state_dict()
+        if [(name, t.shape) for name, t in current.items()] != [(name, t.shape) for name, t in new.items()]:
             raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
-        with TRACING:
+        with TRACING_LOCK:
             agrees = agrees_with_cpu(net, frozen, self.env, self._dtype, self._torch_device)
         if not agrees:
             self._net, self.form, self._dtype = choose_gpu_form(frozen, self.env, self._dtype, self._torch_device)
             self._local = threading.local()  # existing streams use the old form
             return
-        for name, tensor in own.items():
-            tensor.copy_(new[name])
+        for name, tensor in current.items():
+            tensor.copy_(new[name])  # in place: captured graphs read this memory
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:
@@ -106,7 +106,7 @@ class DeviceEvaluator:
         stream = self._stream()
         with stream:
             padded = stream.padded(count)
-            with TRANSFER:
+            with TRANSFER:  # here and below: counted as this work by a Stopwatch
                 on_device = stream.upload(leaves)
             reached, mask, planes = padded.rows(count)
             with BOARDS:
@@ -125,7 +125,7 @@ class DeviceEvaluator:
         stream = self._stream()
         with stream:
             padded = stream.padded(count)
-            padded.over.zero_()
+            padded.over.zero_()  # none of these games is over
             if batch.device == self.device:
                 _, mask_rows, plane_rows = padded.rows(count)
                 batch.observe(slots, mask_rows, plane_rows)

@@ -13,7 +13,7 @@ from torch import nn
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import Run
-from alphago.nn.inference.frozen import TRACING, Frozen, example_planes, outputs_agree
+from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, replace_poolings
 
 GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
@@ -82,7 +82,7 @@ class CudnnConv(nn.Module):
 def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
     """Return a copy of a network on a device in one of GPU_FORMS, with all parts in one dtype.
 
-    The caller must hold the lock TRACING.  frozen: the network, on the CPU in float32.
+    The caller must hold TRACING_LOCK.  frozen: the network, on the CPU in float32.
     Raises whatever tracing a custom module may raise.
     """
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
@@ -104,9 +104,10 @@ def choose_gpu_form(
     Returns the copy, the form's name and the copy's dtype.
     Raises Unsuited if no form is correct, and torch's error if the device's memory is exhausted.
     """
-    forms = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
-    with TRACING, torch.no_grad():
-        for form, form_dtype in (*forms, ("modules", torch.float32)):
+    tries = [(form, dtype) for form in GPU_FORMS if form != "fused" or device.type == "cuda"]
+    tries.append(("modules", torch.float32))  # for a network that does not support `dtype`
+    with TRACING_LOCK, torch.no_grad():
+        for form, form_dtype in tries:
             try:
                 net = build_gpu_form(form, frozen, env, form_dtype, device)
                 if agrees_with_cpu(net, frozen, env, form_dtype, device):

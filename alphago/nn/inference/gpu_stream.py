@@ -12,7 +12,7 @@ from torch import nn
 from alphago.cuda.contract import Backend
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
-from alphago.nn.inference.frozen import TRACING
+from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.nn.kernels.priors import LEAST
 
 SMALLEST = 8
@@ -29,7 +29,7 @@ def padded_size(count: int) -> int:
     power = max(SMALLEST, 1 << (count - 1).bit_length())  # the least power of two that is at least `count`
     if power <= FINE:
         return power
-    step = power // 8
+    step = power // 8  # a quarter of the way from power / 2 to power
     return math.ceil(count / step) * step
 
 
@@ -100,8 +100,8 @@ class PaddedBatch:
         self.mask_rows = as_array(self.mask, backend)
         self.plane_rows = as_array(self.planes, backend)
         self._reached = Reached(*(as_array(t, backend) for t in (self.over, self.answer.movers, self.outcomes)))
-        self._rows: dict[int, tuple[Reached, Any, Any]] = {}
-        self.graph: Any = None
+        self._rows: dict[int, tuple[Reached, Any, Any]] = {}  # what `rows` has returned, by count
+        self.graph: Any = None  # captured by GpuStream when it first computes
 
     def rows(self, count: int) -> tuple[Reached, Any, Any]:
         """Return what the boards' kernels write for the first `count` positions: Reached, legal actions and planes.
@@ -115,16 +115,16 @@ class PaddedBatch:
 
     def compute(self, net: nn.Module) -> None:
         """Queue the computation of `answer` from planes, legal actions and outcomes, without waiting for it."""
-        logits, raw = net(self.planes)
+        logits, values = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
         # As in alphago.nn.kernels.priors.masked_softmax_batch, legal actions never get 0, illegal ones always: also
         # where none is legal, and the difference is NaN.
         weights = (logits - logits.amax(dim=1, keepdim=True)).exp().clamp_min(float(LEAST)).masked_fill(illegal, 0)
         torch.div(weights, weights.sum(dim=1, keepdim=True).clamp_min(float(LEAST)), out=self.answer.priors)
-        torch.where(self.over, self.outcomes, raw.clamp(-1, 1), out=self.answer.values)
-        sound = logits.masked_fill(illegal, 0).isfinite().all(dim=1) & raw.isfinite()
-        self.answer.broken.copy_((~sound).sum())
+        torch.where(self.over, self.outcomes, values.clamp(-1, 1), out=self.answer.values)
+        finite = logits.masked_fill(illegal, 0).isfinite().all(dim=1) & values.isfinite()
+        self.answer.broken.copy_((~finite).sum())
 
     def download(self, count: int) -> None:
         """Queue the copy of the results of the first `count` positions to `host_answer`, without waiting for it."""
@@ -144,12 +144,12 @@ class GpuStream:
         self._env, self._net, self._dtype, self._device, self._backend = env, net, dtype, device, backend
         self._on_gpu = device.type == "cuda"
         self._stream = backend.new_stream()
-        weakref.finalize(self, backend.keep_stream, self._stream)
+        weakref.finalize(self, backend.keep_stream, self._stream)  # for the next `new_stream`
         self._padded: dict[int, PaddedBatch] = {}
         self._uploads = Uploads(4096, device, backend)
         if self._on_gpu:
             self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]
-            self._pool = torch.cuda.graph_pool_handle()
+            self._pool = torch.cuda.graph_pool_handle()  # memory that this stream's CUDA graphs share
 
     def __enter__(self) -> Self:
         self._entered = contextlib.ExitStack()
@@ -185,18 +185,18 @@ class GpuStream:
         padded = self.padded(count)
         if not self._on_gpu:
             padded.compute(self._net)
-        else:
-            if padded.graph is None:
-                self._capture(padded)
-            padded.graph.replay()
+            padded.download(count)
+            return padded.host_answer
+        if padded.graph is None:
+            self._capture(padded)
+        padded.graph.replay()
         padded.download(count)
-        if self._on_gpu:
-            self._torch_stream.synchronize()
+        self._torch_stream.synchronize()
         return padded.host_answer
 
     def _capture(self, padded: PaddedBatch) -> None:
         """Capture the CUDA graph of `padded`; other threads can go on computing meanwhile."""
-        with TRACING:  # torch captures one graph at a time, and a tracer in another thread would see these calls
+        with TRACING_LOCK:  # torch captures one graph at a time, and a tracer in another thread would see these calls
             padded.compute(self._net)  # the first call of a library allocates memory, which a capture does not allow
             self._torch_stream.synchronize()
             graph = torch.cuda.CUDAGraph()
@@ -212,7 +212,7 @@ class Uploads:
         self.capacity = capacity
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
-        self._source, self._target = self._host.numpy(), as_array(self._device, backend)
+        self._source, self._target = self._host.numpy(), as_array(self._device, backend)  # the same memory as arrays
         self._places: dict[tuple[tuple[int, ...], ...], tuple[list[np.ndarray], list[Any], int]] = {}  # by shapes
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:

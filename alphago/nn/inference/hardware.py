@@ -66,9 +66,8 @@ def choose_dtype(dtype: str | None, device: torch.device | None = None) -> torch
     Raises ValueError for an unknown name.
     """
     if dtype is None:
-        return (
-            torch.int8 if device is None and has_int8_products() and not cpu_has("amx_tile") else fastest_float(device)
-        )
+        int8_is_fastest = device is None and has_int8_products() and not cpu_has("amx_tile")
+        return torch.int8 if int8_is_fastest else fastest_float(device)
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be {', '.join(map(repr, DTYPES))} or None, got {dtype!r}")
     return fastest_float(device) if dtype == "int8" and device is not None else DTYPES[dtype]
@@ -120,8 +119,9 @@ def cpu_has(*instructions: str) -> bool:
     allowed = [name for name in instructions if onednn_allows(name)]
     if hasattr(torch.cpu, "get_capabilities"):
         return any(torch.cpu.get_capabilities().get(name, False) for name in allowed)
-    names = {"avx512_bf16": "avx512_bf16", "amx_tile": "amx_tile", "avx512_vnni": "vnni"}
-    return any(getattr(torch.cpu, f"_is_{names[name]}_supported", bool)() for name in allowed if name in names)
+    old_names = {"avx512_bf16": "avx512_bf16", "amx_tile": "amx_tile", "avx512_vnni": "vnni"}
+    tests = [getattr(torch.cpu, f"_is_{old_names[name]}_supported", None) for name in allowed if name in old_names]
+    return any(test() for test in tests if test is not None)
 
 
 def onednn_allows(instruction: str) -> bool:

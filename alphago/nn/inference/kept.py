@@ -27,13 +27,13 @@ def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) 
     parts: the modules of a network.  key: the other arguments that determine the object.  make: creates the object.
     """
     with _LOCK:
-        found, now = _EVALUATORS.setdefault(parts[0], {}), state_digest(parts)
-        before, evaluator = found.pop(key, ("", None))
-        if before != now:
+        cached, digest = _EVALUATORS.setdefault(parts[0], {}), state_digest(parts)
+        old_digest, evaluator = cached.pop(key, ("", None))
+        if old_digest != digest:
             evaluator = make()
-        found[key] = now, evaluator
-        for oldest in list(found)[:-KEPT]:
-            del found[oldest]
+        cached[key] = digest, evaluator  # now the last, so that those used longest ago are the first
+        for oldest in list(cached)[:-KEPT]:
+            del cached[oldest]
         return evaluator
 
 

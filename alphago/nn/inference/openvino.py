@@ -82,8 +82,10 @@ def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> 
     planes = ops.parameter([rows, *graph.planes.shape[1:]], np.float32)
     values = {**graph.weights, graph.planes.name: planes}
     for op, names, output, attributes in graph.steps:
-        span = {"span": ranges[names[1]]} if op == "Conv" and names[1] in ranges else {}
-        values[output] = OPERATIONS[op](ops, *(values[name] for name in names), **attributes, **span)
+        options: dict[str, Any] = dict(attributes)
+        if op == "Conv" and names[1] in ranges:  # the second input is the kernel
+            options["span"] = ranges[names[1]]
+        values[output] = OPERATIONS[op](ops, *(values[name] for name in names), **options)
     logits, value = (values[graph.outputs[name].name] for name in ("logits", "value"))
     if graph.outputs["value"].shape == ("batch", 1):
         value = reshape(ops, value, np.array([-1]))
@@ -120,10 +122,10 @@ def convolution(
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
     weights = ops.constant(kernel)
-    if span is not None:
+    if span is not None:  # the levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
-        greatest = np.maximum(np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True), np.float32(1e-12))
+        greatest = np.maximum(np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True), np.float32(1e-12))  # by output
         weights = ops.fake_quantize(weights, -greatest, greatest, -greatest, greatest, 255)
     call = ops.convolution if group == 1 else ops.group_convolution
     result = call(inputs, weights, list(strides), list(pads[:2]), list(pads[2:]), list(dilations))
@@ -209,7 +211,7 @@ class SharedModel:
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         try:
             request = self.idle.pop()
-        except IndexError:
+        except IndexError:  # other threads use all copies
             request = Request(self._copy())
         size = len(request.inputs)
         for begin in range(0, len(planes), size):

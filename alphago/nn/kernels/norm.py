@@ -50,6 +50,7 @@ else:
             word_type = ir.IntType(32)
             word = builder.bitcast(arguments[0], word_type)
             odd = builder.and_(builder.lshr(word, ir.Constant(word_type, 16)), ir.Constant(word_type, 1))
+            # Adding 0x7FFF, or 0x8000 if the upper half is odd, rounds; then the lower half is cut off.
             rounded = builder.add(builder.add(word, ir.Constant(word_type, 0x7FFF)), odd)
             return builder.trunc(builder.lshr(rounded, ir.Constant(word_type, 16)), ir.IntType(16))
 
@@ -97,7 +98,8 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
     for c in range(channels):
         mean[c] = fold(tiles[0], channels, c) / count
         variance = fold(tiles[1], channels, c) / count - mean[c] * mean[c]
-        deviation[c] = math.sqrt(max(variance, 0.0) + epsilon) if variance == variance else variance
+        is_nan = variance != variance
+        deviation[c] = variance if is_nan else math.sqrt(max(variance, 0.0) + epsilon)
     for k in range(tiles.shape[1]):
         c = k % channels
         factor = weight[c] / deviation[c]
@@ -147,9 +149,9 @@ def norm_add_relu(x, added, tiles, out):
     scale, shift = tiles[0], tiles[1]
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
-        part, other, target = x[begin:end], added[begin:end], out[begin:end]
+        part, addend, target = x[begin:end], added[begin:end], out[begin:end]
         for k in range(len(part)):
-            value = widen(part[k]) * scale[k] + shift[k] + widen(other[k])
+            value = widen(part[k]) * scale[k] + shift[k] + widen(addend[k])
             target[k] = narrow(np.float32(0) if value <= np.float32(0) else value)
 
 
@@ -172,11 +174,11 @@ def add_products(x, gradient, sums, products):
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
-        part, other = x[begin:end], gradient[begin:end]
-        for k in range(len(part)):
-            value = widen(other[k])
+        x_part, gradient_part = x[begin:end], gradient[begin:end]
+        for k in range(len(x_part)):
+            value = widen(gradient_part[k])
             sums[k] += value
-            products[k] += value * widen(part[k])
+            products[k] += value * widen(x_part[k])
 
 
 @kernel
@@ -220,9 +222,9 @@ def combine(gradient, x, factor, slope, shift, out):
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
-        one, other, target = gradient[begin:end], x[begin:end], out[begin:end]
+        gradient_part, x_part, target = gradient[begin:end], x[begin:end], out[begin:end]
         for k in range(len(target)):
-            target[k] = narrow(factor[k] * widen(one[k]) + slope[k] * widen(other[k]) + shift[k])
+            target[k] = narrow(factor[k] * widen(gradient_part[k]) + slope[k] * widen(x_part[k]) + shift[k])
 
 
 @kernel

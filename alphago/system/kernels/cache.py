@@ -41,9 +41,9 @@ class KernelCache:
     def __init__(self, function: FunctionType, folder: str) -> None:
         source = Path(function.__code__.co_filename)
         place = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
-        self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")
+        self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")  # one for each installed copy
         self.function = function
-        self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
         self.turns: dict[Path, Turn] = {}  # by file, of what this process compiles now while others wait for the file
@@ -78,8 +78,10 @@ class KernelCache:
             data = path.read_bytes()
             if hashlib.sha256(data[32:]).digest() != data[:32]:
                 return None
-            own, payload = pickle.loads(data[32:])
-            return CompileResult._rebuild(target_context, *payload) if own == signature else None
+            saved_signature, reduced = pickle.loads(data[32:])  # from `save_overload`
+            if saved_signature != signature:
+                return None
+            return CompileResult._rebuild(target_context, *reduced)
         except Exception:  # the file cannot be read, or this version of numba cannot load it
             return None
 
@@ -92,7 +94,8 @@ class KernelCache:
                 plain = result._replace(type_annotation="")
                 self.write(path, dumps((signature, plain._reduce())))
         finally:
-            if (turn := self.turns.pop(path, None)) is not None:
+            turn = self.turns.pop(path, None)
+            if turn is not None:
                 turn.end()
 
     def write(self, path: Path, data: bytes) -> None:

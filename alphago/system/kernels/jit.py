@@ -110,9 +110,10 @@ def compiled(function: Any, **options: bool) -> Any:
 
     options: further options of numba.njit.
     """
+    # Without reference counting (_nrt), and with NumPy's results of a division by 0 instead of an exception.
     made: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, **options)(function)
     if numba.config.DISABLE_JIT:
-        return made
+        return made  # the Python function
     if os.path.isfile(function.__code__.co_filename):
         made._cache = KernelCache(function, CACHE_FOLDER)
     return compiled_once(made)
@@ -178,13 +179,13 @@ else:
 
         def generate(context, builder, signature, arguments):
             view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            kind = signature.args[0].dtype
-            value = context.unpack_value(builder, kind, builder.gep(view.data, [arguments[1]]))
-            return context.cast(builder, value, kind, signature.return_type)
+            item_type = signature.args[0].dtype
+            value = context.unpack_value(builder, item_type, builder.gep(view.data, [arguments[1]]))
+            return context.cast(builder, value, item_type, signature.return_type)
 
         # Narrow integers become int64, because numba would convert mixed widths and signs to floats.
-        kind = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
-        return kind(array, types.intp), generate
+        return_type = types.int64 if isinstance(array.dtype, types.Integer) else array.dtype
+        return return_type(array, types.intp), generate
 
     @intrinsic
     def store(typing_context, array, i, value):
@@ -193,9 +194,9 @@ else:
 
         def generate(context, builder, signature, arguments):
             view = context.make_array(signature.args[0])(context, builder, arguments[0])
-            kind = signature.args[0].dtype
-            item = context.cast(builder, arguments[2], signature.args[2], kind)
-            context.pack_value(builder, kind, item, builder.gep(view.data, [arguments[1]]))
+            item_type = signature.args[0].dtype
+            item = context.cast(builder, arguments[2], signature.args[2], item_type)
+            context.pack_value(builder, item_type, item, builder.gep(view.data, [arguments[1]]))
             return context.get_dummy_value()
 
         return types.void(array, types.intp, value), generate
@@ -221,7 +222,8 @@ else:
         check_array(array)
 
         def generate(context, builder, signature, arguments):
-            builder.store(arguments[2], pair_place(context, builder, signature.args[0], *arguments[:2]), align=4)
+            place = pair_place(context, builder, signature.args[0], *arguments[:2])
+            builder.store(arguments[2], place, align=4)
             return context.get_dummy_value()
 
         return types.void(array, types.intp, types.int64), generate

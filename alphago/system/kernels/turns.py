@@ -46,7 +46,7 @@ class Turn:
         if self.path.exists():
             self.end()
             return False
-        return True
+        return True  # with the lock, or without it
 
     def end(self) -> None:
         """Release the lock, so that other processes can continue."""

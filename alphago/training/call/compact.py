@@ -66,23 +66,23 @@ def make_compact(run: RunFolder, state: State, board: int) -> CompactSize:
             thin_log(run.path / name, LOG_LIMIT)
         shrink_unfinished(state, board)
         memory = state.data["stage"]["memory"]
-        before = memory["games"]
+        games_before = memory["games"]
         permanent = [path for path in files_in(run.path) if not is_replaceable(run.path, path)]
-        left = FOLDER_LIMIT - SPARE - len(to_bytes(state)) - sum(map(file_size, permanent))
-        if left < 0:
+        taken = SPARE + len(to_bytes(state)) + sum(map(file_size, permanent))
+        if taken > FOLDER_LIMIT:
             raise ValueError(
                 f"the run in {run.path} is saved, but cannot be compact: without any games it takes "
-                f"{(FOLDER_LIMIT - left) / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
+                f"{taken / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
             )
-        run.shards.files = newest_files(run.shards, board, before, left)
-        memory["games"] = sum(shard.end - shard.first for shard in run.shards.files)
+        run.shards.files = newest_files(run.shards, board, games_before, FOLDER_LIMIT - taken)
+        memory["games"] = sum(shard.games for shard in run.shards.files)
         run.write_state(state)
         needed = {run.path / GAMES / shard.name for shard in run.shards.files} | set(run.states.newest_files())
         for path in files_in(run.path):
             if is_replaceable(run.path, path) and path not in needed:
                 path.unlink()
     files = files_in(run.path)
-    return CompactSize(memory["games"], before, sum(map(file_size, files)), len(files))
+    return CompactSize(memory["games"], games_before, sum(map(file_size, files)), len(files))
 
 
 def thin_log(path: Path, limit: int) -> None:
@@ -139,28 +139,27 @@ def newest_files(shards: Shards, board: int, most: int, left: int) -> list[Shard
 
     board: the games' board size.  most: largest number of games to keep.
     """
-    newest: list[Shard] = []
-    missing = most
+    newest: list[Shard] = []  # the newest first
     for shard in reversed([shard for shard in shards.files if shard.board == board]):
-        if missing == 0:
+        if most == 0:
             break
-        count = min(shard.end - shard.first, missing)
-        missing -= count
+        count = min(shard.games, most)
+        most -= count
         path = shards.folder / shard.name
         if not path.exists():
-            continue
-        if count == shard.end - shard.first and file_size(path) <= min(FILE_LIMIT, left):
+            continue  # lost: resuming would lose these games too
+        if count == shard.games and file_size(path) <= min(FILE_LIMIT, left):
             pieces = [shard]
         else:
             try:
                 records = read_shard(path, shard.digest)[-count:]
             except ValueError:
-                continue  # damaged: resuming would lose these games too
+                continue  # damaged: as if lost
             pieces = write_pieces(shards.folder, shard, records, left)
         newest += pieces
         left -= sum(file_size(shards.folder / piece.name) for piece in pieces)
-        if sum(piece.end - piece.first for piece in pieces) < count:
-            break
+        if sum(piece.games for piece in pieces) < count:
+            break  # the space is used up; no games are kept that are older than those left out
     return newest[::-1]
 
 
@@ -171,11 +170,11 @@ def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: in
     Returns the new files, newest games first.
     """
     pieces: list[Shard] = []
-    each = file_size(folder / shard.name) / (shard.end - shard.first)  # average bytes of a game
+    bytes_per_game = file_size(folder / shard.name) / shard.games
     end = shard.end
     while records and left >= SPARE:
         limit = min(FILE_LIMIT, left)
-        count = min(len(records), max(1, int(0.9 * limit / each)))
+        count = min(len(records), max(1, int(0.9 * limit / bytes_per_game)))  # 0.9: games differ in size
         while len(data := records_to_bytes(records[-count:])) > limit:
             if count == 1:
                 return pieces

@@ -143,18 +143,19 @@ def open_run(
         reporter = Reporter(
             [console] if reports is None else reports, flat_settings(plan.config), rows, meter, expected
         )
-        judges = [*plan.judges, *([plan.watch] if plan.watch else [])]
-        made = [judge.make_judge(env, model, folder.path) for judge in judges]
+        judging = [*plan.judges, *([plan.watch] if plan.watch else [])]
+        judges = [settings.make_judge(env, model, folder.path) for settings in judging]
         learner = kind.learner(model, plan.settings.learning, workers, torch_device(device))
+        # A TypeError or KeyError says that the state is of another version, but only where there is a state.
         with nullcontext() if state is None else version_errors(folder.path, "a state"):
             run = kind.make_run(
-                plan, folder, learner, workers, judges=made, reporter=reporter, device=device, state=state
+                plan, folder, learner, workers, judges=judges, reporter=reporter, device=device, state=state
             )
         with closing(run):
             if state is None:
-                run.checkpoint()
+                run.checkpoint()  # first: a folder with a config counts as a run that can be resumed
                 folder.write_config(plan.config)
-                run.clock.set(0.0)
+                run.clock.set(0.0)  # training begins only now
             else:
                 state.notes += folder.check_weights(run.player if run.is_over else None)
             yield run, state
@@ -164,6 +165,7 @@ def begin(
     run: RunT, plan: Plan[Settings], kind: TrainingKind[Settings, RunT], notes: Sequence[str], *, is_new: bool
 ) -> None:
     """Start the reports, and report how the run begins; notes: sentences to report first."""
+    # The reporter has the latest iteration's metrics; before the first one these numbers stand for them.
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     run.reporter.start(run.folder.path, flat_settings(plan.config), kind.progress(run, plan))
     if run.device != "cpu":
@@ -219,12 +221,15 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
 
     games: number of games of the run so far.
     """
-    settings = plan.tree.entries
 
     def plain(name: str, value: Any) -> Any:
         if name == "until":
             return None if value is None else asdict(value)
-        return plan.tree.plain_value(name, value) if name in settings else value
+        if name in plan.tree.entries:
+            return plan.tree.plain_value(name, value)
+        return value  # the path of a dataset
 
-    pairs = {name: [plain(name, value) for value in pair] for name, pair in plan.changes.items()}
-    return [{"games": games, "setting": name, "was": was, "now": now} for name, (was, now) in pairs.items()]
+    return [
+        {"games": games, "setting": name, "was": plain(name, was), "now": plain(name, now)}
+        for name, (was, now) in plan.changes.items()
+    ]

@@ -76,14 +76,14 @@ class TrainCall:
             raise TypeError(f"until must be an opponent's name, an Opponent or None, got {until!r}")
         return cls(
             env,
-            num_games,
-            preset,
-            network,
-            {name: size for name, size in sizes.items() if size is not None},
-            Opponent(until) if isinstance(until, str) else until,
-            settings,
-            find_device(env, device),
-            device == "auto",
+            num_games=num_games,
+            preset=preset,
+            model=network,
+            sizes={name: size for name, size in sizes.items() if size is not None},
+            until=Opponent(until) if isinstance(until, str) else until,
+            settings=settings,
+            device=find_device(env, device),
+            may_change=device == "auto",
         )
 
     def merge(self, recipe: Recipe | None, before: RunSettings | None = None) -> RunSettings:
@@ -92,10 +92,12 @@ class TrainCall:
         A run that is limited by time has no limit of games where neither gives one.
         """
         of_recipe = recipe.settings_on(self.device) if recipe else {}
-        of_call = {**self.settings, **({} if self.num_games is UNSET else {"num_games": self.num_games})}
+        of_call = dict(self.settings)
+        if self.num_games is not UNSET:
+            of_call["num_games"] = self.num_games
         both = {**of_recipe, **of_call}
         if before is None and both.get("max_minutes") is not None and "num_games" not in both:
-            of_call["num_games"] = None
+            of_call["num_games"] = None  # instead of the default
         # In turn, since the call may choose another part, which has not all the settings that the recipe gives.
         return RUN.make(of_call, RUN.make(of_recipe, before))
 
@@ -135,12 +137,10 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
         learning, step_seconds = choose_precision(env, model, settings.learning, settings.selfplay.groups)
         dtype = inference_dtype(env, model, settings.selfplay_dtype)
         settings = replace(settings, learning=learning, selfplay_dtype=dtype)
-    config = {**run_config(env, model), **changeable(settings, until), "recipe": recipe_name(recipe)}
-    positions = recipe.positions_to_beat(until.name, env) if until else 0
-    judges, watch = judges_of(settings, until), watch_of(settings.watch, env)
-    notes = [*([recipe.note] if recipe.note else []), *notes]
-    return Plan(
-        env, settings, model, until, config, RUN, positions, judges, watch, tuple(notes), step_seconds=step_seconds
+    config = {**run_config(env, model), "recipe": recipe_name(recipe)}
+    notes = [recipe.note, *notes] if recipe.note else notes
+    return make_plan(
+        env, settings, model, until, recipe=recipe, config=config, notes=tuple(notes), step_seconds=step_seconds
     )
 
 
@@ -201,15 +201,31 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Ru
     changes = changed_settings(RUN, before, settings, folder)
     check_boards(env, settings, model)
     with version_errors(folder, "an opponent"):
-        was_until = Opponent(**config["until"]) if config["until"] else None
-    until = was_until if isinstance(call.until, Unset) else call.until
-    if until != was_until:
-        changes["until"] = (was_until, until)
-    recipe = recipe or (recipe_for(env) if settings.num_games is None else None)
+        saved_until = Opponent(**config["until"]) if config["until"] else None
+    until = check_opponent(saved_until if isinstance(call.until, Unset) else call.until, env)
+    if until != saved_until:
+        changes["until"] = (saved_until, until)
+    if recipe is None and settings.num_games is None:
+        recipe = recipe_for(env)
+    return make_plan(env, settings, model, until, recipe=recipe, config=config, changes=changes)
+
+
+def make_plan(
+    env: GameEnv,
+    settings: RunSettings,
+    model: NeuralNet,
+    until: Opponent | None,
+    *,
+    recipe: Recipe | None,
+    config: Mapping[str, Any],
+    **more: Any,
+) -> Plan[RunSettings]:
+    """Return the plan of a run; config: of a resumed run, or of a new one without its settings.  more: see Plan."""
+    config = {**config, "settings": RUN.plain(settings), "until": asdict(until) if until else None}
+    judges = [*settings.judges, *([until] if until else [])]
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
-    new = {**config, **changeable(settings, until)}
-    judges, watch = judges_of(settings, check_opponent(until, env)), watch_of(settings.watch, env)
-    return Plan(env, settings, model, until, new, RUN, positions, judges, watch, changes=changes)
+    watch = watch_of(settings.watch, env)
+    return Plan(env, settings, model, until, config, RUN, positions, judges=judges, watch=watch, **more)
 
 
 def check_kind(config: Mapping[str, Any], folder: Path, *, given: bool) -> None:
@@ -238,8 +254,8 @@ def resumed_network(
     refuse = partial(differs, folder)
     if env.name != config["game"]:
         refuse("game", config["game"], env.name)
-    if other := config["env"].keys() ^ env.config.keys():
-        raise other_version(folder, "a game", ", ".join(sorted(other)))
+    if in_one_only := config["env"].keys() ^ env.config.keys():
+        raise other_version(folder, "a game", ", ".join(sorted(in_one_only)))
     compare(config["env"], env.config, refuse)
     model = call.model
     if model is None:
@@ -255,7 +271,7 @@ def resumed_network(
         model = grown(model, **call.sizes)
     model = fitted(model, env)
     compare(network, model.config, refuse)
-    model.taught_by = config.get("taught_by", model.taught_by)
+    model.taught_by = config.get("taught_by", model.taught_by)  # older configs have none
     return model
 
 
@@ -268,7 +284,8 @@ def changed_settings(
     """
     changes = tree.changes(before, after)
     for name in tree.structural(before, after):
-        differs(folder, name, *map(named, changes[name]))
+        was, now = changes[name]
+        differs(folder, name, named(was), named(now))  # raises
     return changes
 
 
@@ -277,25 +294,15 @@ def named(value: Any) -> Any:
     return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else value
 
 
-def judges_of(settings: RunSettings, until: Opponent | None) -> list[JudgeSettings[Any]]:
-    """Return the settings of a run's judges."""
-    return [*settings.judges, *([until] if until else [])]
-
-
-def changeable(settings: RunSettings, until: Opponent | None) -> dict[str, Any]:
-    """Return the entries of a config that a resumed run may change: the settings, and the opponent to beat."""
-    return {"settings": RUN.plain(settings), "until": asdict(until) if until else None}
-
-
 def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     """Return `opponent` unchanged, after checking that it can play the game.
 
     Raises ValueError if the opponent does not exist or does not play the game, EngineError if it is an engine that is
     not installed or does not support the board.
     """
-    who = None if opponent is None else resolve_player(opponent.name, env)
-    if isinstance(who, Engine):
-        check_engine(require_go(env.match_variant(), who.name), who)
+    player = None if opponent is None else resolve_player(opponent.name, env)
+    if isinstance(player, Engine):
+        check_engine(require_go(env.match_variant(), player.name), player)
     return opponent
 
 

@@ -79,19 +79,21 @@ class SelfPlayProgress(RunProgress):
         super().__init__(run)
         self.step_seconds = step_seconds
         self.speeds: tuple[Speed, ...] = ()
-        self.games_before = self.games_so_far = run.games
-        self.steps, self.seconds = run.learner.steps, run.clock.seconds
+        self.games_before = run.games
+        # The numbers so far at the end of the latest iteration.
+        self.latest: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
         self.moves = 0  # moves of finished iterations since this object was created
         self.finished = 0  # games finished since then
         self.plies = 0.0  # moves of these games
 
     def iteration(self, metrics: Row) -> None:
         """Take the speed of an iteration and the length of its games into account."""
-        total, self.seconds = metrics["seconds"] - self.seconds, metrics["seconds"]
-        steps, self.steps = metrics["steps"] - self.steps, metrics["steps"]
-        games, self.games_so_far = metrics["games"] - self.games_so_far, metrics["games"]
-        learning = total * metrics["optimizer_share"]
-        self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, total - learning))[-LATEST:]
+        games = metrics["games"] - self.latest["games"]
+        steps = metrics["steps"] - self.latest["steps"]
+        seconds = metrics["seconds"] - self.latest["seconds"]
+        self.latest = metrics
+        learning = seconds * metrics["optimizer_share"]
+        self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, seconds - learning))[-LATEST:]
         self.moves += metrics["moves"]
         if games and metrics["game_length"] is not None:
             self.finished += games
@@ -99,25 +101,36 @@ class SelfPlayProgress(RunProgress):
 
     def _until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
-        run, settings = self.run, self.run.settings
-        moves, seconds = run.pace.so_far()
-        if self.speeds:
-            each = sum(speed.other for speed in self.speeds) / max(1.0, sum(speed.moves for speed in self.speeds))
-        elif moves and seconds >= LEAST_SECONDS:
-            each = seconds / moves
-        else:
+        move_seconds, step_seconds = self._move_seconds(), self._step_seconds()
+        if move_seconds is None or step_seconds is None:
             return None
-        steps = sum(speed.steps for speed in self.speeds)
-        step = sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
-        if step is None:
-            return None
+        run, memory, settings = self.run, self.run.stage.memory, self.run.settings
         # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
-        side_by_side = run.settings.side_by_side(run.games)
+        side_by_side = settings.side_by_side(run.games)
         length = (self.plies + side_by_side * selfplay_game(run.goal).usual_length) / (self.finished + side_by_side)
-        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
-        moves_left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
-        moves_left += min(moves_left, side_by_side / 2 * length)  # the last games have the cores to themselves
-        memory = run.stage.memory
         learned = run.counts.positions + (memory.added if memory.can_learn else 0)
         samples = run.counts.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
-        return moves_left * each + samples / settings.learning.batch_size * settings.epochs * step
+        steps = samples / settings.learning.batch_size * settings.epochs
+        return self._moves_left(games, length, side_by_side) * move_seconds + steps * step_seconds
+
+    def _move_seconds(self) -> float | None:
+        """Return the mean seconds of a move, with all work but gradient steps; None if unknown."""
+        if self.speeds:
+            return sum(speed.other for speed in self.speeds) / max(1.0, sum(speed.moves for speed in self.speeds))
+        moves, seconds = self.run.pace.so_far()
+        return seconds / moves if moves and seconds >= LEAST_SECONDS else None
+
+    def _step_seconds(self) -> float | None:
+        """Return the mean seconds of a gradient step; None if unknown."""
+        steps = sum(speed.steps for speed in self.speeds)
+        return sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
+
+    def _moves_left(self, games: int, length: float, side_by_side: int) -> float:
+        """Estimate the number of moves until `games` games are played.
+
+        length: a game's mean number of moves.  side_by_side: number of games in parallel.
+        """
+        moves, _ = self.run.pace.so_far()
+        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
+        left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
+        return left + min(left, side_by_side / 2 * length)  # the last games have the cores to themselves

@@ -3,6 +3,7 @@
 import secrets
 import sys
 from dataclasses import replace
+from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -17,6 +18,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
     SELF_PLAYS,
+    SelfPlaySettings,
     default_games_in_flight,
     default_groups,
 )
@@ -68,17 +70,18 @@ def selfplay(
     chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
     with one_torch_thread(), pool_of(workers, env) as pool:
         player = as_evaluator(nn, env, device) if pool is None else traveller(nn, env)
-        place = getattr(player, "device", "cpu") if pool is None else "cpu"
-        in_flight = min(chosen.games_in_flight or default_games_in_flight(place), num_games)
-        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(place))
+        # A function of positions has no device.
+        player_device = getattr(player, "device", "cpu") if pool is None else "cpu"
+        in_flight = min(chosen.games_in_flight or default_games_in_flight(player_device), num_games)
+        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(player_device))
         if isinstance(player, NeuralNet):
             assert pool is not None
             evaluator = player.evaluator(exact=True, shared=False)
             check, compiled = network_digest(env, evaluator), compiled_network(evaluator)
-            version = Version(env, chosen, [player], (), None, seed, check, [compiled])
+            version = Version(env, chosen, [player], shares=(), dtype=None, seed=seed, check=check, compiled=[compiled])
             return played_by_workers(pool, version, num_games, on_game)
         with Workers(min(chosen.groups, in_flight)) as threads:
-            source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=place)
+            source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=player_device)
             return source.play_all(player, on_game)
 
 
@@ -90,24 +93,28 @@ def traveller(nn: object, env: GameEnv) -> NeuralNet:
     return net
 
 
+def new_group(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
+    """Return the state, as of GroupPlan, of a group that is to play these games to their ends, all at once."""
+    return {
+        "next": numbers.start,
+        "left": sys.maxsize,
+        "readouts": settings.readouts,
+        "resign_threshold": settings.resign_threshold,
+        "capacity": len(numbers),
+        "finished": 0,
+        "slots": [None] * len(numbers),
+    }
+
+
 def played_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
     """Return the games as `selfplay` does; a job is a chunk of them."""
-    settings = version.settings
-    common = {"left": sys.maxsize, "readouts": settings.readouts, "resign_threshold": settings.resign_threshold}
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    jobs = (
-        Task.of(
-            chunk,
-            {**common, "next": chunk.start, "capacity": len(chunk), "finished": 0, "slots": [None] * len(chunk)},
-            [],
-        ).to_bytes()
-        for chunk in chunks
-    )
+    jobs = (Task.of(chunk, new_group(chunk, version.settings), []).to_bytes() for chunk in chunks)
     records: dict[int, GameRecord] = {}
     for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
         for record in Played.from_bytes(answer).records:
             assert record.seed is not None
-            number = record.seed[1]
+            _, number = record.seed
             records[number] = replace(record, env=version.env)
             if on_game is not None:
                 on_game(number, records[number])

@@ -128,8 +128,9 @@ def train(
     crew = playing_crew(workers, max_lag)  # whose `usual` settings suit the workers' cores
     kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
     # Options of this call that are no settings of the run: a command to go on with the run repeats them.
-    own = {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
-    options = call_options(own)
+    options = call_options(
+        {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
+    )
     return train_run(call, Slice(folder, reports, stop_after, compact, options), kind)
 
 
@@ -190,22 +191,25 @@ def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
 def opened(
     call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]
 ) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
-    """Open the run's folder, and plan the run: a new one before anything is written, where it may turn out invalid."""
+    """Open the run's folder, and plan the run.
+
+    A new run is planned before its folder is made, so that an invalid call leaves none.
+    """
     name = f"{call.env.name}{call.env.N}"
     path = default_folder(name) if this.folder is None else user_path(this.folder)
     compiles = warm_up() is not None
-    first = "compiling, once on this machine"
     quiet = this.reports is not None or not compiles
-    with LiveBar(desc=first, bar_format="{desc}: {elapsed}", leave=False, disable=quiet):
+    bar = LiveBar(desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=quiet)
+    with bar:
         plan = None if holds_run(path) else kind.new_plan(call)
     if plan is not None and this.compact:
         check_network(plan.model)
     with RunFolder(new_folder(name) if this.folder is None else path) as folder:
         if folder.config is not None:
             plan = kind.resumed_plan(call, folder.config, path)
+            if this.compact:
+                check_network(plan.model)
         assert plan is not None
-        if this.compact:
-            check_network(plan.model)
         yield folder, plan
 
 
@@ -262,13 +266,17 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
-        run.note(*filter(None, (judge.conclusion(longer(vars(run.settings), run.games)) for judge in run.judges)))
-    run.note(*run.reporter.final_findings(), *([divergence(run)] if run.learner.has_diverged else []))
+        prolonging = longer(vars(run.settings), run.games)  # an option
+        run.note(*filter(None, (judge.conclusion(prolonging) for judge in run.judges)))
+    run.note(*run.reporter.final_findings())
+    if run.learner.has_diverged:
+        run.note(divergence(run))
     if compact:
         run.note(compact_folder(run))
     # Only after saving: until here `plan.model` has the latest weights, which the checkpoint needs.
     plan.model.load_state_dict(run.player.state_dict())
-    plan.model.notes = notes_of(read_weights(latest)[1])
+    _, description = read_weights(latest)
+    plan.model.notes = notes_of(description)
     plan.model.eval()
     for report in run.reporter.reports:
         report.finish(run.reporter.metrics, latest, stopped)

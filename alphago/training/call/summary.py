@@ -99,8 +99,10 @@ def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches:
         return "yes, all games are played"
     if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
         return "yes, its time is over"
-    proofs = [row for row in matches if "sprt" in row][-1:]
-    return "".join(f"yes, {PROVED} than {row['opponent']}" for row in proofs if row["sprt"] == "accept")
+    tests = [row for row in matches if "sprt" in row]
+    if tests and tests[-1]["sprt"] == "accept":
+        return f"yes, {PROVED} than {tests[-1]['opponent']}"
+    return ""
 
 
 def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:

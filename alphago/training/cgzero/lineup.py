@@ -80,15 +80,16 @@ class LineupSeating:
 
     def alter(self, moves: Moves, generators: Sequence[np.random.Generator]) -> np.ndarray:
         """Play random moves in some games; learn neither them nor the moves of a recent network."""
-        random = np.zeros(len(moves.games), np.bool_)
+        is_random = np.zeros(len(moves.games), np.bool_)
         if self.settings.random_move_share:
             for i in np.flatnonzero(moves.searched & (moves.plies < self.settings.random_move_plies)):
-                random[i] = generators[int(i)].random() < self.settings.random_move_share
-        if random.any():
-            drawing = [generators[int(i)] for i in np.flatnonzero(random)]
-            moves.actions[random] = draw_moves(self.env, moves.legal[random].astype(np.float32), drawing)
-        moves.weights[random | (self.to_move(moves.games, moves.movers) == RECENT)] = 0
-        return random
+                is_random[i] = generators[int(i)].random() < self.settings.random_move_share
+        if is_random.any():
+            drawing = [generators[int(i)] for i in np.flatnonzero(is_random)]
+            moves.actions[is_random] = draw_moves(self.env, moves.legal[is_random].astype(np.float32), drawing)
+        is_recent = self.to_move(moves.games, moves.movers) == RECENT
+        moves.weights[is_random | is_recent] = 0
+        return is_random
 
     def state(self, slot: int) -> dict[str, list[int]]:
         """Return the roles in a slot as plain data, {"roles": [Black's, White's]}; {} if both are BEST."""
@@ -105,10 +106,11 @@ def draw_roles(shares: Sequence[float], generator: np.random.Generator) -> tuple
     shares: see Shares.  generator: the game's random generator.
     """
     kind, which, colour = generator.random(3)
-    if kind < shares[0]:
+    alone, second, _ = shares
+    if kind < alone:
         return BEST, BEST
-    if kind < shares[0] + shares[1]:
-        one, other = BEST, SECOND
+    if kind < alone + second:
+        pair = BEST, SECOND
     else:
-        one, other = (BEST if which < 0.5 else SECOND), RECENT
-    return (one, other) if colour < 0.5 else (other, one)
+        pair = (BEST if which < 0.5 else SECOND), RECENT
+    return pair if colour < 0.5 else pair[::-1]

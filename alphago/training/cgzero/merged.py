@@ -88,22 +88,22 @@ class MergedSamples:
         rows = np.empty(len(keys), np.int64)
         for i, key in enumerate(keys):
             rows[i] = row = self._rows.setdefault(key, len(self._rows))
-            if row == len(self.places.plies):
+            if row == len(self.places.plies):  # a new input
                 self.places.add(entries[i], int(plies[i]), int(symmetries[i]))
         self._make_room()
         turn(self.env, sample, symmetries)
         weight, known = sample.weight, sample.weight * sample.ended
         policy = np.maximum(sample.policy, 0)  # numbers below 0 mark illegal actions
         added = Sums(
-            weight,
-            weight[:, None] * policy,
-            weight * sample.value,
-            known,
-            known * sample.score,
-            known[:, None] * sample.ownership,
+            seen=weight,
+            policy=weight[:, None] * policy,
+            value=weight * sample.value,
+            ended=known,
+            score=known * sample.score,
+            ownership=known[:, None] * sample.ownership,
         )
-        for sums, more in zip(self._sums, added, strict=True):
-            np.add.at(sums, rows, more)  # in order, so that the sums do not depend on the split into calls
+        for sums, addends in zip(self._sums, added, strict=True):
+            np.add.at(sums, rows, addends)  # in order, so that the sums do not depend on the split into calls
 
     def _make_room(self) -> None:
         room = len(self._sums.seen)
@@ -140,23 +140,23 @@ def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.n
     sums = new_sums(layers[0][0].env, len(chosen))
     places: dict[int, tuple[Entry, int, int]] = {}  # by row of the result
     for (samples, factor), inputs in zip(layers, inputs_of, strict=True):
-        rows = np.flatnonzero(result_row[inputs] >= 0)
-        targets = result_row[inputs[rows]]
-        for total, more in zip(sums, samples.sums.scaled(rows, factor), strict=True):
-            total[targets] += more  # a layer has each input once
-        of = samples.places
+        rows = np.flatnonzero(result_row[inputs] >= 0)  # of the layer
+        targets = result_row[inputs[rows]]  # where they go in the result
+        for total, addends in zip(sums, samples.sums.scaled(rows, factor), strict=True):
+            total[targets] += addends  # a layer has each input once
+        found = samples.places
         for row, target in zip(rows.tolist(), targets.tolist(), strict=True):
-            places[target] = of.entries[row], of.plies[row], of.symmetries[row]
+            places[target] = found.entries[row], found.plies[row], found.symmetries[row]
     in_order = [places[target] for target in range(len(chosen))]
-    known = np.maximum(sums.ended, 1e-12)
+    known = np.maximum(sums.ended, 1e-12)  # not 0, by which nothing can be divided
     return Means(
-        Places(*(list(column) for column in zip(*in_order, strict=True))),
-        sums.seen,
-        sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
-        (sums.value / sums.seen).astype(np.float32),
-        (sums.ended / sums.seen).astype(np.float32),
-        (sums.score / known).astype(np.float32),
-        sums.ownership / known[:, None].astype(np.float32),
+        places=Places(*(list(column) for column in zip(*in_order, strict=True))),
+        seen=sums.seen,
+        policy=sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
+        value=(sums.value / sums.seen).astype(np.float32),
+        ended=(sums.ended / sums.seen).astype(np.float32),
+        score=(sums.score / known).astype(np.float32),
+        ownership=sums.ownership / known[:, None].astype(np.float32),
     )
 
 
@@ -169,13 +169,13 @@ def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np
     keys = np.concatenate([samples.keys for samples, _ in layers])
     counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
     order = np.lexsort((keys[:, 1], keys[:, 0]))
-    ordered = keys[order]
-    is_new = np.ones(len(order), np.bool_)
-    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    groups = np.empty(len(order), np.int64)
-    groups[order] = np.cumsum(is_new) - 1
+    ordered = keys[order]  # equal ones side by side
+    is_first = np.ones(len(order), np.bool_)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    inputs = np.empty(len(order), np.int64)
+    inputs[order] = np.cumsum(is_first) - 1
     ends = np.cumsum([len(samples) for samples, _ in layers])
-    return np.split(groups, ends[:-1]), np.bincount(groups, weights=counts)
+    return np.split(inputs, ends[:-1]), np.bincount(inputs, weights=counts)
 
 
 def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list[bytes]]:

@@ -78,8 +78,9 @@ class MixedTargets:
         if self.visits_until < 1:
             pairs = list(zip(records, plies, strict=True))
             shares = np.array([self.played_share(ply / len(record)) for record, ply in pairs], np.float32)
+            played = [record.moves[ply] for record, ply in pairs]
             policy *= 1 - shares[:, None]
-            policy[np.arange(len(pairs)), [record.moves[ply] for record, ply in pairs]] += shares
+            policy[np.arange(len(pairs)), played] += shares
         return policy
 
     def played_share(self, place: float) -> float:

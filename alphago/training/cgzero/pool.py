@@ -110,7 +110,7 @@ def check_rates(given: Any) -> Rates:
     try:
         rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)
     except (TypeError, ValueError):
-        rates = ()
+        rates = ()  # refused below, by a message about all pairs
     numbers = [generation for generation, _ in rates]
     if not rates or numbers[0] != 0 or numbers != sorted(set(numbers)):
         raise ValueError(
@@ -216,10 +216,12 @@ class SamplePool:
         self.records.add(records)
         new = list(self.records.entries)[before:]
         self.open.entries.extend(new)
-        places = [(entry, int(ply)) for entry in new for ply in entry.plies]
-        for begin in range(0, len(places), MERGED_AT_ONCE):
-            entries, plies = map(list, zip(*places[begin : begin + MERGED_AT_ONCE], strict=True))
-            self.open.samples.add(entries, plies, self.records.rebuild(entries, plies, np.zeros(len(plies), np.int64)))
+        positions = [(entry, int(ply)) for entry in new for ply in entry.plies]
+        for begin in range(0, len(positions), MERGED_AT_ONCE):
+            part = positions[begin : begin + MERGED_AT_ONCE]
+            entries, plies = [entry for entry, _ in part], [ply for _, ply in part]
+            identity = np.zeros(len(part), np.int64)  # the symmetry that changes nothing
+            self.open.samples.add(entries, plies, self.records.rebuild(entries, plies, identity))
 
     def begin_generation(self) -> int:
         """Close the generation that was played and draw the subset to learn from.
@@ -238,11 +240,12 @@ class SamplePool:
         From generation `Pool.first_until` on, also drop the first generation.  The newest generation is always kept.
         """
         first_until = self.settings.first_until
-        left, kept = self.settings.most, list[Layer]()
+        room = self.settings.most
+        kept: list[Layer] = []  # the newest first
         for layer in reversed(self.layers):
-            left -= len(layer.samples)
+            room -= len(layer.samples)
             expired = layer.generation == 0 and first_until is not None and self.generation >= first_until
-            if kept and (left < 0 or expired):
+            if kept and (room < 0 or expired):
                 break
             kept.append(layer)
         self.layers = kept[::-1]
@@ -281,12 +284,15 @@ class SamplePool:
         """
         means = self.subset
         rows = np.array([self._row(place) for place in range(number * count, (number + 1) * count)])
-        at = means.places
-        entries, plies = [at.entries[row] for row in rows], [at.plies[row] for row in rows]
-        one = self.records.rebuild(entries, plies, np.array([at.symmetries[row] for row in rows]))
+        places = means.places
+        found = self.records.rebuild(
+            [places.entries[row] for row in rows],
+            [places.plies[row] for row in rows],
+            np.array([places.symmetries[row] for row in rows]),
+        )
         sample = Sample(
-            planes=one.planes,
-            policy=np.where(one.policy < 0, one.policy, means.policy[rows]),  # numbers below 0 mark illegal actions
+            planes=found.planes,
+            policy=np.where(found.policy < 0, found.policy, means.policy[rows]),  # below 0: marks of illegal actions
             value=means.value[rows],
             weight=np.ones(count, np.float32),
             score=means.score[rows],
@@ -320,14 +326,14 @@ class SamplePool:
 
         state: the saved pool's.  If there are fewer games than it says, the oldest generations lack games.
         """
-        left = list(records)
-        parts: list[tuple[int, list[GameRecord]]] = []
+        rest = list(records)
+        parts: list[tuple[int, list[GameRecord]]] = []  # each generation's games, the newest generation first
         for generation, games in reversed(state["layers"]):
-            cut = max(0, len(left) - games)
-            parts.append((generation, left[cut:]))
-            left = left[:cut]
+            begin = max(0, len(rest) - games)
+            parts.append((generation, rest[begin:]))
+            rest = rest[:begin]
         for generation, part in reversed(parts):
-            if self.open.entries:
+            if self.open.entries:  # neither the layer of an empty pool, nor one that has lost all its games
                 self.layers.append(self.open)
             self.open = self._layer(generation)
             self.add(part)
@@ -344,9 +350,10 @@ def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -
     """
     if len(counts) <= size:
         return np.arange(len(counts))
-    order = np.argsort(-counts, kind="stable")
-    top, further = int(TOP_SHARE * size), int(NEXT_SHARE * size)
-    of = max(top + further, int(NEXT_OF * len(counts)))
-    drawn = generator.choice(order[top:of], further, replace=False)
-    others = np.setdiff1d(order[top:], drawn)
-    return np.sort(np.concatenate([order[:top], drawn, generator.choice(others, size - top - further, replace=False)]))
+    order = np.argsort(-counts, kind="stable")  # the highest count first
+    top_size, next_size = int(TOP_SHARE * size), int(NEXT_SHARE * size)
+    end = max(top_size + next_size, int(NEXT_OF * len(counts)))  # of those from which the second fifth is drawn
+    top, next_ones = order[:top_size], generator.choice(order[top_size:end], next_size, replace=False)
+    remaining = np.setdiff1d(order[top_size:], next_ones)
+    others = generator.choice(remaining, size - top_size - next_size, replace=False)
+    return np.sort(np.concatenate([top, next_ones, others]))

@@ -16,7 +16,7 @@ def gather_paths(steps, begins, lengths, out):
 
 @kernel
 def find_drawn(cumulative, begins, counts, drawn, out):
-    """Write to `out` the place in `cumulative` that each number drawn selects.
+    """Write to `out` the place in `cumulative` that each number drawn selects: the first with a greater sum.
 
     cumulative: float64 [S], the sums of the weights up to each place, which begin anew with each range.
     begins, counts: int64 [n], a range of places for each number, of at least one place.

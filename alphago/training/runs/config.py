@@ -59,7 +59,8 @@ def parse_config(path: Path) -> dict[str, Any]:
         raise ValueError("is gone") from None
     if not isinstance(config, dict):
         raise ValueError("is damaged (it is not a JSON object)")
-    if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, ...), types)]:
+    missing = object()  # of none of the types
+    if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, missing), types)]:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
     version = config.get("version", 1)
     if version not in (1, VERSION):
@@ -79,12 +80,14 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     each judge that has a name.
     """
     run = dict(config["settings"])
-    parts = [run.pop("learning")]
+    flat = dict(run.pop("learning"))
     if "given" not in config:  # a run of self-play, not of given games
-        parts.append(run.pop("selfplay"))
-        parts += [run["memory"]] if run["memory"]["kind"] == "window" else []
-    flat = {name: value for part in parts for name, value in part.items() if name != "kind"}
-    return {**run, **{judge["kind"]: judge for judge in run.get("judges", ())}, **flat}
+        flat |= run.pop("selfplay")
+        if run["memory"]["kind"] == "window":
+            flat |= run["memory"]
+    flat.pop("kind", None)  # "window"
+    judges = {judge["kind"]: judge for judge in run.get("judges", ())}
+    return {**run, **judges, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

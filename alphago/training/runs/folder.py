@@ -150,7 +150,7 @@ class RunFolder:
             self._make_folders()  # missing after a kill between config and folders
             self.shards.restore(state.data["shards"])
             for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
-                games = path.stem.split("-")[1]
+                games = path.stem.split("-")[1]  # of games-N.safetensors or gate-N-9x9.npz
                 if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():

@@ -18,11 +18,13 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")
     game = game_flag(config["game"], folder / LATEST)
-    if config["network"]["custom"] or (given is not None and game):
-        call = "train(env, model=net" if given is None else "train_supervised(env, games, net"
+    if given is None:
+        command, call = f"train{game}", "train(env, model=net"
+    else:
+        command, call = f"supervised {shlex.quote(given['dataset'] or 'DATASET')}", "train_supervised(env, games, net"
+    if config["network"]["custom"] or (given is not None and game):  # `alphago supervised` has no option --game
         return f"in Python {call}, folder={str(folder)!r})"
-    verb = f"train{game}" if given is None else f"supervised {shlex.quote(given['dataset'] or 'DATASET')}"
-    return f"alphago {verb} --folder {shlex.quote(str(folder))} {more}".rstrip()
+    return f"alphago {command} --folder {shlex.quote(str(folder))} {more}".rstrip()
 
 
 def call_options(given: Mapping[str, Any]) -> str:

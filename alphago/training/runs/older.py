@@ -64,15 +64,16 @@ def newer_watch(flat: dict[str, Any]) -> dict[str, Any] | None:
 def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of version 1 in parts."""
     parts = {part: {name: flat[name] for name in names.split()} for part, names in PARTS.items()}
-    run = {name: value for name, value in flat.items() if not any(name in values for values in parts.values())}
+    in_parts = {name for values in parts.values() for name in values}
+    run = {name: value for name, value in flat.items() if name not in in_parts}
     selfplay, chosen = parts["selfplay"], parts["chosen"]
     if chosen["sizes"]:
         raise ValueError("plays several boards at the same time, which runs no longer do")
     selfplay["search"] = newer_search(chosen["search"], selfplay)
     if selfplay["search"]["kind"] == "gumbel":
         selfplay["temperature_plies"] = None  # Gumbel search always ignored them
-    random = parts["games"]["random_move_share"]
-    selfplay["seating"] = {"kind": "cgzero-games", **parts["games"]} if random else None
+    has_random_moves = parts["games"]["random_move_share"] > 0
+    selfplay["seating"] = {"kind": "cgzero-games", **parts["games"]} if has_random_moves else None
     memory = {"kind": "window", **parts["memory"]} if chosen["pool"] is None else {"kind": "pool", **chosen["pool"]}
     judges = [{"kind": name, **chosen[name]} for name in ("gate", "champions") if chosen[name] is not None]
     return {
@@ -117,7 +118,7 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
         raise ValueError("has noise on the values of a Gumbel search, which that search no longer has")
     if values["gumbel"]:
         kind, names = "gumbel", [*ALWAYS, *GUMBEL]
-    elif any(values.get(name, usual) != usual for name, usual in CGZERO.items()):
+    elif any(values.get(name, default) != default for name, default in CGZERO.items()):
         kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *NOISE, *CGZERO]
     else:
         kind, names = "puct", [*ALWAYS, *PUCT, *NOISE]
@@ -126,7 +127,7 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
 
 def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a state of format 4 in the form of format 5."""
-    (board,) = data["boards"]
+    (board,) = data["boards"]  # runs of several boards have been refused with their config
     if board["source_class"] == GIVEN:
         return supervised_state(data, board)
     memory = {**board["memory"], "has_learned": board["has_learned"]}

@@ -19,6 +19,11 @@ class Shard(NamedTuple):
     board: int  # board size of the games
 
     @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.end - self.first
+
+    @property
     def name(self) -> str:
         return f"games-{self.first:07d}-{self.end:07d}.npz"
 
@@ -71,7 +76,7 @@ class Shards:
         for shard in [shard for shard in self.files[::-1] if shard.board == board]:
             if count <= 0:
                 break
-            taken = min(count, shard.end - shard.first)
+            taken = min(count, shard.games)
             count -= taken
             path = self.folder / shard.name
             try:

@@ -70,7 +70,7 @@ class StateFiles:
         for begin in reversed(range(0, len(data), self.piece)):  # the first file last, since it makes the state exist
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
             write_atomic(piece, data[begin : begin + self.piece])
-        for number in numbers[: 1 - STATES]:
+        for number in numbers[: 1 - STATES]:  # all but the newest, of which the state just written is one
             for piece in filter(Path.is_file, pieces(self.path(number))):
                 piece.unlink()
 
@@ -122,7 +122,8 @@ def from_bytes(data: bytes) -> State:
     damaged", continues a sentence that begins with the file's name.
     """
     try:
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file
+        header = json.loads(data[8 : 8 + header_size])["__metadata__"]
         tensors = tensors_from(data)
         sound = header["digest"] == digest(tensors, header["data"])
         version = header["format"], header["format_version"]

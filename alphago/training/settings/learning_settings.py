@@ -78,6 +78,7 @@ class LearningSettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        # Functions and classes must have a name, under which a run's config.json has them.
         known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
         if not known_name and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))

@@ -150,12 +150,14 @@ class RunSettings(AnyRunSettings):
                 f"start_training_after ({self.start_training_after}) is more than memory_size "
                 f"({self.memory.memory_size}): training would never start"
             )
-        for name, some, method in (("memory", [self.memory], "make_memory"), ("judges", self.judges, "make_judge")):
-            if wrong := [one for one in some if not hasattr(one, method)]:
-                raise TypeError(f"{name} must be settings with a method {method}, got {wrong[0]!r}")
+        if not hasattr(self.memory, "make_memory"):
+            raise TypeError(f"memory must be settings with a method make_memory, got {self.memory!r}")
+        for judge in self.judges:
+            if not hasattr(judge, "make_judge"):
+                raise TypeError(f"judges must be settings with a method make_judge, got {judge!r}")
         if len(choosing := [judge for judge in self.judges if judge.chooses]) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
-        _ = self.target_rule  # raises if it is none
+        as_targets(self.targets)  # raises if they are no rule
 
     @property
     def target_rule(self) -> Targets:
@@ -177,7 +179,8 @@ class RunSettings(AnyRunSettings):
             in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
         else:
             most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
-            in_flight, groups = max(1, min(most, self.game_limit // 8)), default_groups(device)
+            in_flight = max(1, min(most, self.game_limit // 8))  # games that all begin at once learn little
+            groups = default_groups(device)
         return replace(self, selfplay=self.selfplay.filled(in_flight, groups))
 
     def side_by_side(self, games: int) -> int:

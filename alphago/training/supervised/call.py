@@ -123,13 +123,12 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
         if self.given.teacher not in model.taught_by:
             model.taught_by = " and ".join(filter(None, (model.taught_by, self.given.teacher)))
-        learning, seconds = settings.learning, None
+        step_seconds = None
         if call.device == "cpu":
-            learning, seconds = choose_precision(call.env, model, learning, settings.threads)
-        settings = replace(settings, learning=learning)
-        return self.plan(
-            call.env, settings, model, run_config(call.env, model), notes=tuple(notes), step_seconds=seconds
-        )
+            learning, step_seconds = choose_precision(call.env, model, settings.learning, settings.threads)
+            settings = replace(settings, learning=learning)
+        config = run_config(call.env, model)
+        return self.plan(call.env, settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
         check_kind(config, folder, given=True)
@@ -138,23 +137,27 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
             before = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
         settings = SUPERVISED.make(call.settings, before).filled(len(self.given.lengths))
         changes = changed_settings(SUPERVISED, before, settings, folder)
-        was = config["given"]["dataset"]
-        if self.path is not None and self.path != was:
-            changes["dataset"] = was, self.path  # before, now
+        saved_path = config["given"]["dataset"]
+        if self.path is not None and self.path != saved_path:
+            changes["dataset"] = saved_path, self.path
         return self.plan(call.env, settings, model, config, changes=changes)
 
     def plan(
         self, env: GameEnv, settings: SupervisedSettings, model: NeuralNet, config: Mapping[str, Any], **more: Any
     ) -> Plan[SupervisedSettings]:
-        """Return the plan of a run with these settings; more: see Plan."""
+        """Return the plan of a run with these settings.
+
+        config: of a resumed run, or of a new one without its settings.  more: see Plan.
+        """
         records = self.given.held_out(settings.held_out_positions)
         if not records:
             raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
         judges = [HeldOutGames(tuple(records), settings.checks)]
-        given = {"dataset": self.path or config.get("given", {}).get("dataset")}
-        new = {**config, "given": given, "settings": SUPERVISED.plain(settings)}
+        saved_path = config.get("given", {}).get("dataset")  # None for a new run
+        config = {**config, "given": {"dataset": self.path or saved_path}, "settings": SUPERVISED.plain(settings)}
+        watch = watch_of(settings.watch, env)
         return Plan(
-            env, settings, model, None, new, SUPERVISED, judges=judges, watch=watch_of(settings.watch, env), **more
+            env, settings, model, until=None, config=config, tree=SUPERVISED, judges=judges, watch=watch, **more
         )
 
     def threads(self, plan: Plan[SupervisedSettings]) -> int:

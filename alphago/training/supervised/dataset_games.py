@@ -40,19 +40,16 @@ class DatasetGames:
         self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
         on_board, numbers = dataset.select(None, env.N), dataset.select(None, env.N, results_only=True)
         legal = self.legal(numbers)
-        self.left_out = +Counter(
-            {
-                OTHER_BOARD: len(dataset) - len(on_board),
-                NO_RESULT: len(on_board) - len(numbers),
-                ILLEGAL: int((~legal).sum()),
-            }
-        )
+        left_out = {
+            OTHER_BOARD: len(dataset) - len(on_board),
+            NO_RESULT: len(on_board) - len(numbers),
+            ILLEGAL: int((~legal).sum()),
+        }
+        self.left_out = +Counter(left_out)  # without reasons that no game has
         splits = dataset.rows["split"][numbers]
         self.numbers = {split: numbers[legal & (splits == code)] for code, split in enumerate(SPLITS)}
-        self.ends = {
-            split: np.cumsum(np.minimum(dataset.rows["length"][own].astype(np.int64), env.max_moves))
-            for split, own in self.numbers.items()
-        }
+        positions = np.minimum(dataset.rows["length"].astype(np.int64), env.max_moves)  # of each game
+        self.ends = {split: np.cumsum(positions[games]) for split, games in self.numbers.items()}
         self.lengths = np.diff(self.ends["train"], prepend=0)
         if not len(self.lengths) or not self.lengths.sum():
             why = sentence_of(self.left_out)
@@ -61,12 +58,14 @@ class DatasetGames:
     def legal(self, numbers: np.ndarray) -> np.ndarray:
         """Return whether all moves of these games of the dataset are legal in `env`, bool [n].
 
-        Only games under other rules of ko and suicide than those of `env` are replayed.
+        Only games under other rules of ko and suicide than those of `env` are replayed, or all if `env` forbids passes.
         """
         legal = np.ones(len(numbers), np.bool_)
         unsure = self.dataset.rows["rules"][numbers] != rules_code(self.env.rules)
+        if self.env.first_pass > 0:
+            unsure[:] = True
         batch = self.env.new_batch(1)
-        for place in np.flatnonzero(unsure if self.env.first_pass == 0 else np.ones_like(unsure)):
+        for place in np.flatnonzero(unsure):
             game = self.dataset.game(int(numbers[place]))
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
@@ -93,7 +92,7 @@ class DatasetGames:
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         split = "validation" if held_out and len(self.ends["validation"]) else "train"
         ends = self.ends[split]
-        drawn = generator.integers(ends[-1], size=count)
+        drawn = generator.integers(ends[-1], size=count)  # positions, numbered through all games
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         places = np.searchsorted(ends, drawn, side="right")
         plies = drawn - np.where(places > 0, ends[places - 1], 0)
@@ -129,14 +128,15 @@ class DatasetGames:
         count = len(games)
         rows = np.array([game.row for game in games])
         policy = np.zeros((count, self.env.action_space), np.float32)
-        policy[np.arange(count), [int(game.moves[ply]) for game, ply in zip(games, plies, strict=True)]] = 1
+        moves = [int(game.moves[ply]) for game, ply in zip(games, plies, strict=True)]
+        policy[np.arange(count), moves] = 1
         ended = np.array([game.has_score and len(game.moves) <= self.env.max_moves for game in games])
         sample = Sample(
             planes=np.empty((count, self.env.planes, *self.env.plane_shape), np.float32),
             policy=policy,
             value=(rows["outcome"] * movers).astype(np.float32),
             weight=np.ones(count, np.float32),
-            score=np.where(ended, rows["score2"] / 2, rows["outcome"]).astype(np.float32) * movers,
+            score=np.where(ended, rows["score2"] / 2, rows["outcome"]).astype(np.float32) * movers,  # score2: doubled
             ownership=np.zeros((count, self.env.N**2), np.int8),
             ended=ended.astype(np.float32),
         )
@@ -155,7 +155,10 @@ class DatasetGames:
     def _replayed(
         self, games: Sequence[StoredGame], plies: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, GameBatch]]:
-        """Yield some games at a time: which, and the slots of a batch in which each is before its ply `plies[i]`."""
+        """Replay some games at a time, each up to its ply `plies[i]`.
+
+        Yields the slice of these games, and the slots of a batch that have their positions, int64 [n].
+        """
         batch, lengths = self.env.new_batch(REBUILT_AT_ONCE), plies.astype(np.int32)
         for begin in range(0, len(games), REBUILT_AT_ONCE):
             part = slice(begin, min(begin + REBUILT_AT_ONCE, len(games)))

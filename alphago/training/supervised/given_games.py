@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.records.converting import CUT, DAMAGED, NO_RESULT
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.record import GameRecord, load_records, to_arrays
-from alphago.records.sgf import salvage_sgf
+from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
@@ -23,6 +23,7 @@ from alphago.training.runs.shards import digest_of
 from alphago.training.supervised.dataset_games import ILLEGAL, OTHER_BOARD, DatasetGames, LabelledGames, sentence_of
 from alphago.training.targets import LambdaReturns
 
+UNLIMITED = 2**31  # more positions than given games have
 HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no splits
 LINES = "as lines of text, which `alphago sgf` imports"
 
@@ -75,21 +76,20 @@ class RecordGames:
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], left_out: Mapping[str, int] | None = None) -> None:
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
-        held = [record for place, record in enumerate(kept) if place % every == every - 1]
+        self.held = kept[every - 1 :: every]
         self.records = [record for place, record in enumerate(kept) if place % every != every - 1]
-        self.left_out = +Counter({**(left_out or {}), "without moves to learn": len(records) - len(kept)})
-        if not held:
+        left_out = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
+        self.left_out = +Counter(left_out)  # without reasons that no game has
+        if not self.held:
             why = left_out_sentence(self)
             raise ValueError(
                 f"records must be at least {every} games with moves to learn, got {len(kept)}" + (why and f": {why}")
             )
         self.env, self.teacher = env, ""
-        for record in kept[:1]:
-            record.position(env)  # raises for another game
-        self.memory, self.validation = (ReplayMemory(env, 2**31) for _ in range(2))
+        kept[0].position(env)  # raises for another game
+        self.memory, self.validation = ReplayMemory(env, UNLIMITED), ReplayMemory(env, UNLIMITED)
         self.memory.add(self.records)
-        self.validation.add(held)
-        self.held = held
+        self.validation.add(self.held)
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
         self.digest = records_digest(kept)
 
@@ -129,7 +129,8 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
     TypeError if `dataset` is of another type.
     """
     if isinstance(dataset, Dataset):
-        return (LabelledGames if dataset.teacher else DatasetGames)(require_go(env, "datasets"), dataset)
+        kind = LabelledGames if dataset.teacher else DatasetGames
+        return kind(require_go(env, "datasets"), dataset)
     if isinstance(dataset, (str, Path)):
         return games_at(env, user_path(dataset))
     if isinstance(dataset, Sequence) and all(isinstance(one, GameRecord) for one in dataset):
@@ -150,10 +151,10 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
     left_out: Counter[str] = Counter()
     for file in files_of(path):
         if file.suffix == ".npz" and file.parent.name != MATCHES:  # a run's matches are no games to learn from
-            own = load_records(file)
-            fitting = [record for record in own if record.policies.shape[1] == env.action_space]
+            found = load_records(file)
+            fitting = [record for record in found if record.policies.shape[1] == env.action_space]
             records += fitting
-            left_out[OTHER_BOARD] += len(own) - len(fitting)
+            left_out[OTHER_BOARD] += len(found) - len(fitting)
         elif file == path or may_hold_sgf(file.name):
             records += read_records(file, require_go(env, "SGF files"), left_out)
     if not records:
@@ -169,14 +170,11 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
     """
     records: list[GameRecord] = []
     for piece in pieces([file]):
-        left_out[DAMAGED] += 1 if piece.error else 0
+        if piece.error:
+            left_out[DAMAGED] += 1
         left_out[LINES] += len(piece.lines)
         for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
-            reason = next((fault.kind for fault in game.faults if fault.kind in (*FATAL, *CUT)), "")
-            if not reason and game.board_size != env.N:
-                reason = OTHER_BOARD
-            if not reason and game.outcome is None:
-                reason = NO_RESULT
+            reason = why_useless(game, env)
             if not reason:
                 try:
                     records.append(game.to_record(env))
@@ -185,6 +183,16 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
             if reason:
                 left_out[reason] += 1
     return records
+
+
+def why_useless(game: SgfGame, env: GoEnv) -> str:
+    """Return the reason to leave a game out, as far as it shows without a replay; "" if there is none."""
+    for fault in game.faults:
+        if fault.kind in (*FATAL, *CUT):
+            return fault.kind
+    if game.board_size != env.N:
+        return OTHER_BOARD
+    return NO_RESULT if game.outcome is None else ""
 
 
 def left_out_sentence(games: GivenGames) -> str:

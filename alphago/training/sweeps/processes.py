@@ -15,12 +15,12 @@ Ended = Callable[[SweepRun, str], object]  # called with a run that ended, and w
 
 
 class Working(NamedTuple):
-    """A call in progress: its process, where that sends its fault, and its core."""
+    """A call in progress, in a process of its own."""
 
     run: SweepRun
     process: BaseProcess
-    told: Connection
-    core: int
+    receiver: Connection  # where the process sends its fault
+    place: int  # 0 .. number of processes - 1, which decides its core
 
 
 def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
@@ -36,19 +36,14 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
             if not fault and run.numbers() is None:
                 break
         return
-    cores = cores_of_this_process()
-    spawn = multiprocessing.get_context("spawn")
-    left, working = list(runs), list[Working]()
+    left = list(runs)
+    working: list[Working] = []
     try:
         while left or working:
             while left and len(working) < processes:
-                core = min(range(processes), key=lambda one: sum(other.core == one for other in working))
-                told, tells = spawn.Pipe(duplex=False)
-                own = None if cores is None else cores[core % len(cores)]
-                process = spawn.Process(target=work, args=(call, left[0], own, tells))
-                process.start()
-                tells.close()
-                working.append(Working(left.pop(0), process, told, core))
+                taken = [one.place for one in working]
+                place = next(place for place in range(processes) if place not in taken)
+                working.append(start(call, left.pop(0), place))
             wait([one.process.sentinel for one in working])
             for one in [one for one in working if not one.process.is_alive()]:
                 working.remove(one)
@@ -60,6 +55,18 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
             one.process.join()
 
 
+def start(call: Callable[..., Any], run: SweepRun, place: int) -> Working:
+    """Make a call in another process; place: which of the cores it gets."""
+    cores = cores_of_this_process()
+    core = None if cores is None else cores[place % len(cores)]
+    spawn = multiprocessing.get_context("spawn")
+    receiver, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=work, args=(call, run, core, sender))
+    process.start()
+    sender.close()  # the other process has its own; once that is closed, too, `recv` ends with an EOFError
+    return Working(run, process, receiver, place)
+
+
 def cores_of_this_process() -> list[int] | None:
     """Return the numbers of the cores that this process may use; None where a system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
@@ -68,20 +75,20 @@ def cores_of_this_process() -> list[int] | None:
 def reply_of(one: Working) -> str:
     """Return why the call of a process that has ended failed; "" if it did not."""
     try:
-        return str(one.told.recv())
+        return str(one.receiver.recv())
     except EOFError:
         return f"its process ended with code {one.process.exitcode}"
     finally:
-        one.told.close()
+        one.receiver.close()
         one.process.join()
 
 
-def work(call: Callable[..., Any], run: SweepRun, core: int | None, tells: Connection) -> None:
-    """Make one call in this process, on one core, and tell why it failed; stop as by SIGTERM if the parent ends."""
+def work(call: Callable[..., Any], run: SweepRun, core: int | None, sender: Connection) -> None:
+    """Make one call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
     if core is not None:
         os.sched_setaffinity(0, [core])
     end_with_parent()
-    tells.send(fault_of(call, run))
+    sender.send(fault_of(call, run))
 
 
 def fault_of(call: Callable[..., Any], run: SweepRun) -> str:

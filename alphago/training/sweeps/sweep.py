@@ -51,12 +51,14 @@ def sweep(
     seeds = [check_int("each of seeds", seed, 0) for seed in listed]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")
-    if not isinstance(settings, Mapping) or not all(isinstance(own, Mapping) for own in settings.values()):
+    if not isinstance(settings, Mapping) or not all(isinstance(keywords, Mapping) for keywords in settings.values()):
         raise TypeError(f"settings must be dictionaries by name, such as {{'usual': {{}}}}, got {shown(settings)}")
     if not settings or any(not isinstance(name, str) or Path(name).name != name for name in settings):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
-    runs = [SweepRun(path / name / str(seed), seed, dict(own)) for name, own in settings.items() for seed in seeds]
+    runs = [
+        SweepRun(path / name / str(seed), seed, dict(keywords)) for name, keywords in settings.items() for seed in seeds
+    ]
     for run in runs:
         if run.numbers() is None and not is_new_or_empty(run.folder):
             run.check_is_unfinished()

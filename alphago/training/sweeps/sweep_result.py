@@ -41,7 +41,11 @@ class SweepResult:
 
     def mean(self, name: str, measure: str) -> Estimate:
         """Return the mean of a variant's numbers over seeds, with Student's 95 % interval; NaN where unknown."""
-        return mean_of_few(np.array([own[measure] for own in self.numbers[name].values() if measure in own]))
+        return mean_of_few(np.array(list(self._values(name, measure).values())))
+
+    def _values(self, name: str, measure: str) -> dict[int, float]:
+        """Return a measure of a variant by seed, of the seeds that have it."""
+        return {seed: numbers[measure] for seed, numbers in self.numbers[name].items() if measure in numbers}
 
     def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
         """Return the mean over seeds of the number of `name` minus that of `base`, by default the first variant.
@@ -49,34 +53,34 @@ class SweepResult:
         Only seeds that both have count, as pairs: what a seed decides for both, such as games and first weights, is
         no part of the difference.
         """
-        numbers = self.numbers
-        one, other = numbers[name], numbers[base or next(iter(self.runs))]
-        both = [seed for seed in one if seed in other and measure in one[seed] and measure in other[seed]]
-        return mean_of_few(np.array([one[seed][measure] - other[seed][measure] for seed in both]))
+        values, base_values = self._values(name, measure), self._values(base or next(iter(self.runs)), measure)
+        return mean_of_few(
+            np.array([value - base_values[seed] for seed, value in values.items() if seed in base_values])
+        )
 
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
         """Draw the curves of the runs of `train`, for each variant the mean in the band of its seeds; as `plot`.
 
         Raises ValueError if no run has metrics yet.
         """
-        drawn = {
-            name: [run.folder for run in runs if (run.folder / METRICS).exists()] for name, runs in self.runs.items()
-        }
-        return plot(
-            {name: folders for name, folders in drawn.items() if folders}, None if out is None else Path(out), x
-        )
+        folders_by_name = {}
+        for name, runs in self.runs.items():
+            if folders := [run.folder for run in runs if (run.folder / METRICS).exists()]:
+                folders_by_name[name] = folders
+        return plot(folders_by_name, None if out is None else Path(out), x)
 
     def _repr_svg_(self) -> str:
         return str(self.plot())
 
     def __str__(self) -> str:
-        names, first = list(self.runs), next(iter(self.runs))
-        ended = {name: len(seeds) for name, seeds in self.numbers.items()}
-        columns = [("", names), ("seeds", [f"{ended[name]} of {len(self.runs[name])}" for name in names])]
+        names = list(self.runs)
+        base = names[0]
+        numbers = self.numbers
+        columns = [("", names), ("seeds", [f"{len(numbers[name])} of {len(self.runs[name])}" for name in names])]
         for measure in self.measures:
-            columns.append((measure, [text(self.mean(name, measure)) for name in names]))
-            beside = [text(self.difference(name, measure), signed=True) if name != first else "" for name in names]
-            columns.append((f"- {first}", beside))
+            means = [text(self.mean(name, measure)) for name in names]
+            differences = [text(self.difference(name, measure), signed=True) for name in names[1:]]
+            columns += [(measure, means), (f"- {base}", ["", *differences])]
         lines = ["Means over seeds; ± is Student's 95 % interval, differences are of equal seeds.", "", *table(columns)]
         lines += [f"{run}: {fault}" for run, fault in self.faults.items()]
         return "\n".join(lines)

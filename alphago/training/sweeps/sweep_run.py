@@ -75,12 +75,13 @@ def numbers_of(result: object, folder: Path) -> dict[str, float]:
     """Return the numbers that a call returned, or else what the run in its folder has measured last."""
     if isinstance(result, Mapping):
         numbers = {str(name): float(value) for name, value in result.items()}
-    elif isinstance(result, (int, float)) or getattr(result, "shape", None) == ():
+    elif isinstance(result, (int, float)) or getattr(result, "shape", None) == ():  # or a scalar of NumPy or torch
         numbers = {"result": float(result)}  # type: ignore[arg-type]
     else:
         numbers = measured(folder)
-    if unknown := [name for name, value in numbers.items() if not math.isfinite(value)]:
-        raise ValueError(f"a call must return finite numbers, got {numbers[unknown[0]]} for {unknown[0]}")
+    for name, value in numbers.items():
+        if not math.isfinite(value):
+            raise ValueError(f"a call must return finite numbers, got {value} for {name}")
     return numbers
 
 
