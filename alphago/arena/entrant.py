@@ -27,8 +27,12 @@ OPTIONS = {
     "suicide": "--rules",
     "turns": "--turns",
 }
-# What may come after an entrant's @.
-OWN = re.compile(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{'|'.join(SEARCHES)}))?")
+
+
+def read_own(text: str) -> re.Match[str] | None:
+    """Return what comes after an entrant's @, in the groups "level", "readouts" and "search"; None if it is nothing."""
+    searches = "|".join(SEARCHES)
+    return re.fullmatch(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{searches}))?", text)
 
 
 @checks_keywords()
@@ -107,7 +111,7 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> E
         raise ValueError(f"{text}: there is no file {base}, and {not_a_player}")
     if own is None:
         return EntrantText(base, model, readouts, search)
-    parts = OWN.fullmatch(own)
+    parts = read_own(own)
     if parts is None:
         names = " or ".join(SEARCHES)
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
@@ -124,7 +128,7 @@ def split_name(text: str) -> tuple[str, str | None]:
     base, at, own = text.rpartition("@")
     if not at or text.startswith(COMMAND):
         return text, None
-    is_path = not OWN.fullmatch(own) and Path(text).exists()
+    is_path = not read_own(own) and Path(text).exists()
     return (text, None) if is_path else (base, own)
 
 
