@@ -205,7 +205,7 @@ def why_message(node: int, explanation: Explanation) -> WhyMessage:
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:
-    """Return the analysis of one position for the page, in Black's view but for the moves; `analysis` has the mover's."""
+    """Return the analysis of one position for the page, in Black's view but for the moves; it comes in the mover's."""
     mover = int(analysis.to_play[0])
     value, score = (float(values[0]) for values in analysis.root_readings)
     shown = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
