@@ -102,8 +102,8 @@ export class Board {
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
-    for (const [i, name] of ["--black", "--white"].entries()) {
-      this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
+    for (const [i, name] of ["--black", "--white", "--last"].entries()) {
+      this.element.style.setProperty(name, game.colours ? [...game.colours, "#111"][i] : "");
     }
     this.pieces.clear();
     for (const layer of [this.marks, this.over, this.targets, this.words]) layer.replaceChildren();
