@@ -48,7 +48,7 @@ export class Board {
     this.marks = s("g", { class: "ag-marks" });
     this.over = s("g", { class: "ag-over" });
     this.targets = s("g", {});
-    // Two drawings, so that what a search changes ten times a second does not paint the stones again.
+    // Two drawings: what a search changes ten times a second does not paint the stones again.
     this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
       this.marks);
     this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
