@@ -24,7 +24,7 @@ import { say } from "./words.js";
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
 const SMALL = 30; // pixels from a point to the next
-const MOST_WORDS = 400; // buttons of actions that have no place on the board
+const MOST_WORDS = 400; // buttons of actions with no place
 let boards = 0; // so far
 
 export class Board {
