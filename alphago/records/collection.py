@@ -1,5 +1,6 @@
 """Games from files: one SGF file, one file of records, a folder of both, or a dataset."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +35,17 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         raise ValueError(f"the folder of records must hold {' or '.join(SUFFIXES)} files, got {path} without any")
     records: list[GameRecord] = []
     missing, why = positions, ""
-    for i, place in enumerate(np.random.default_rng(0).permutation(len(files))):
+    for read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
         if missing <= 0:
             break
+        share = math.ceil(missing / (len(files) - read))  # of this file, if all that are left give as much
         try:
-            own = read_games(files[place], env, -(-missing // (len(files) - i)))
+            games = read_games(files[place], env, share)
         except ValueError as error:
             why = why or str(error)
             continue
-        records += own
-        missing -= sum(map(len, own))
+        records += games
+        missing -= sum(map(len, games))
     if not records:
         raise ValueError(f"{path} holds no game of {env}: {why}")
     return records
@@ -80,12 +82,12 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
     Raises ValueError if the file holds no game of `env`.
     """
     if path.suffix.lower() == ".sgf":
-        game = require_go(env, "SGF files")
-        games = [read_sgf(path, game).to_record(game)]
+        go = require_go(env, "SGF files")
+        games = [read_sgf(path, go).to_record(go)]
     else:
         games = load_records(path)
     chosen: list[GameRecord] = []
-    left, why = positions, "it is empty"
+    missing, why = positions, "it is empty"
     for place in np.random.default_rng(0).permutation(len(games)):
         try:
             check_record(games[place], env)
@@ -93,8 +95,8 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
             why = str(error)
             continue
         chosen.append(games[place])
-        left -= len(games[place])
-        if left <= 0:
+        missing -= len(games[place])
+        if missing <= 0:
             break
     if not chosen:
         raise ValueError(f"{path}: {why}")
