@@ -60,7 +60,7 @@ class NodePlayer:
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name])
         self.stop = threading.Event()
-        self.playing = 0
+        self.playing = 0  # tasks
         if leaving := os.environ.get(LEAVING):
             Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
             threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
@@ -77,7 +77,8 @@ class NodePlayer:
         """Return fields of a JobAnswer."""
         self.playing += 1
         try:
-            self.works = {work: data} if work not in self.works else self.works
+            if work not in self.works:
+                self.works = {work: data}  # the bench keeps what it has read of those before
             return {"done": None if self.stop.is_set() else self.bench.do(work, job, self.stop)}
         except WorkerRefused as error:
             return {"refused": str(error)}
@@ -209,15 +210,16 @@ class RayCluster:
 
     def _see_end(self, name: str) -> None:
         """Let a worker leave once it has answered, and drop one that has died."""
-        member, why = self.members[name], "it has left"
+        member = self.members[name]
         try:
             member.leaves = self.ray.get(member.end)
-        except Exception as error:
+        except Exception as error:  # it has died
             low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
             why = "Ray has ended it, as its machine is low on memory" if low else str(error).partition("\n")[0]
-        if member.leaves and name in (worker for worker, _ in self.asked.values()):
-            return
-        if member.leaves:
+        else:
+            why = "it has left"
+            if name in (worker for worker, _ in self.asked.values()):
+                return
             self.leave_out(name, why)
         self.members.pop(name, None)
         self.ends.append((name, why))
@@ -232,7 +234,7 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)
+        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first; the next call takes all there are
         there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)
         for reference in there:
             worker, key = self.asked.pop(reference)
@@ -309,13 +311,13 @@ def check_token(address: str | None) -> None:
 @contextmanager
 def silent_errors() -> Iterator[None]:
     """Let nothing be written to the file descriptor of standard error within the block."""
-    own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(own, 2)
-        os.close(own)
+        os.dup2(before, 2)
+        os.close(before)
         os.close(nowhere)
 
 
