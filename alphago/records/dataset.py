@@ -261,7 +261,7 @@ class Dataset:
         labels = self.parts[part].labels
         label = None if labels is None else labels[place]
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
-        skipped = (plies & SKIPPED) != 0
+        skipped = (plies & SKIPPED) != 0  # these plies are no moves, but keep the colours alternating
         return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:

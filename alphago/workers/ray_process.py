@@ -74,13 +74,14 @@ class ClusterServer:
 
     cluster: RayCluster | None = None
 
-    def connect(self, made: bytes) -> None:
-        self.cluster = RayCluster(*pickle.loads(made))
+    def connect(self, arguments: bytes) -> None:
+        self.cluster = RayCluster(*pickle.loads(arguments))
 
     def answer(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
         """Return a method's result, and the error that it has raised."""
+        owner = self if self.cluster is None else self.cluster  # of `connect`, and of all other methods
         try:
-            return getattr(self if self.cluster is None else self.cluster, name)(*arguments), None
+            return getattr(owner, name)(*arguments), None
         except (ImportError, ValueError, ConnectionError) as error:
             return None, type(error)(str(error))
         except Exception as error:

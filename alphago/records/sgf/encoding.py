@@ -81,7 +81,7 @@ def decode(data: bytes) -> list[Decoded]:
         return [in_encoding(data, wide)]
     if data.isascii():
         return [Decoded(data.decode("ascii"), "utf-8")]
-    if NEXT.search(data) is None:
+    if NEXT.search(data) is None:  # there is one game
         return [decode_game(data, guess(data))]
     usual = guess(data)
     return [decode_game(part, usual) for part in games_in(data, usual)]

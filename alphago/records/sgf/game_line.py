@@ -85,10 +85,10 @@ class LineReader:
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
-        stretches = self.stretches(board_of(size, Rules()), handicap)
-        best, assumed = self.choose(stretches, rules, size)
+        board = board_of(size, Rules())  # for points and stones, which are the same under all rules
+        best, assumed = self.choose(self.stretches(board, handicap), rules, size)
         followed = best.followed
-        setup = self.setup(board_of(size, Rules()), best.stretch)
+        setup = self.setup(board, best.stretch)
         if setup is None:
             return self.empty(size)
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
