@@ -96,11 +96,10 @@ class StoredGame(NamedTuple):
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
         """Return keywords of `env.position` for the start of the game; `komi` only if it differs from `env.komi`."""
-        keywords: dict[str, Any] = {
-            name: " ".join(env.to_text(int(point)) for point in points)
-            for name, points in (("black", self.black), ("white", self.white))
-            if len(points)
-        }
+        keywords: dict[str, Any] = {}
+        for name, points in (("black", self.black), ("white", self.white)):
+            if len(points):
+                keywords[name] = " ".join(map(env.to_text, points.tolist()))
         if int(self.row["first"]) < 0:
             keywords["to_play"] = "white"
         if self.komi is not None and self.komi != env.komi:

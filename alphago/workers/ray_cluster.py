@@ -25,7 +25,7 @@ from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
 RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}
-TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # environment variables
+TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
 ENDED = "the Ray cluster has ended; the run can go on with another"
@@ -43,7 +43,7 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    has_token = any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists()
+    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
     if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
@@ -127,7 +127,7 @@ class RayCluster:
         check_reachable(address)
         check_token(address)
         # "local" starts one even where this machine has another, or remembers one that has ended.
-        options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
+        options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
         try:
             self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # of many classes, by what is wrong
@@ -291,9 +291,9 @@ def check_token(address: str | None) -> None:
     """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
     if address is None or ":" not in address:
         return
-    file = os.environ.get(TOKENS[1])
+    file = os.environ.get(TOKEN_PATH)
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
-        raise ValueError(f"{TOKENS[1]} must name a file with the cluster's token, got {file}")
+        raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
     from ray.exceptions import AuthenticationError
 
     try:

@@ -106,7 +106,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return height * width
     if len(text) == 2 and POINT.fullmatch(text):
-        column, row = ord(text[0]) - 97, ord(text[1]) - 97
+        column, row = ord(text[0]) - ord("a"), ord(text[1]) - ord("a")
         if column < width and row < height:
             return row * width + column
     if WRITTEN.fullmatch(text) and (kind == "move" or text.lower() != "pass"):
