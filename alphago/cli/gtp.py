@@ -48,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = opened(options)
-        by_board = options.model is None and network != "random"
+        by_board = options.model is None and network != "random"  # each board gets the packaged network that fits it
+        replies = {name: getattr(options, name) for name in ("name", "version")}
         try:
             serve(
                 require_go(env, "GTP"),
@@ -62,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
                 networks=partial(packaged_on, komi=options.komi) if by_board else None,
                 level=options.level,
                 output=output,
-                **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
+                **{name: text for name, text in replies.items() if text is not None},
             )
         except BrokenPipeError:  # the controller has exited
             return 1

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(tested(predict_games(net, options.dataset)))
         return 0
-    names = ("folder", "tower_height", "channels", "stop_after")
-    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    keywords = {name: getattr(options, name) for name in ("folder", "tower_height", "channels", "stop_after")}
+    given: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
     given |= given_keywords(options, SUPERVISED)
     device = None if options.device == "auto" else options.device
     with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:
@@ -81,7 +81,8 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
     """Return the game, and the network to start from, or None for a new network.
 
     With --model, the game is the network's.  Otherwise it is the game of the run in --folder or of the run DATASET.  If
-    neither holds a run, it is Go on the board of --board-size or, by default, on the dataset's most frequent board.
+    neither holds a run of a known game, it is Go on the board of --board-size or, by default, on the dataset's most
+    frequent board.
     """
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game
@@ -89,15 +90,15 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
     from alphago.records.dataset import Dataset, is_dataset
     from alphago.training.runs.config import holds_run, read_config
 
-    for folder in filter(None, (options.folder, options.dataset)):
-        if holds_run(Path(folder)) and options.model is None:
-            config = read_config(Path(folder))
-            if config["game"] in GAMES:
-                return GAMES[config["game"]](**config["env"]), None
     if options.model is not None:
         path = model_file(options.model)
         env = saved_game(path, options.board_size, options.komi)
         return env, load_model(path, env)
+    for folder in filter(None, (options.folder, options.dataset)):
+        if holds_run(Path(folder)):
+            config = read_config(Path(folder))
+            if config["game"] in GAMES:
+                return GAMES[config["game"]](**config["env"]), None
     size = options.board_size
     if size is None and is_dataset(options.dataset):
         sizes, counts = board_sizes(Dataset(options.dataset))

@@ -86,7 +86,8 @@ class Thinker:
         known = len(before.moves)
         continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
         continues = continues and before.setup_in(env) == position.setup_in(env)
-        if continues and player.forbidden == rules and (position.moves == before.moves or not rules):
+        keeps_rules = player.forbidden == rules and (not rules or position.moves == before.moves)  # a move ends them
+        if continues and keeps_rules:
             for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end
@@ -120,11 +121,12 @@ class Thinker:
         done, begin = 0, self.now()
         most = self.player.search.settings.leaves
         while done < readouts and self.now() - begin < seconds:
-            leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, most))  # costs a large tree little
+            # A large wave costs a large tree little.
+            leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, most))
             leaves -= leaves % self.wave  # on a CPU networks compute whole blocks: a part of one costs as much
-            part = min(leaves, readouts - done)
-            self.player.tree_search(part)
-            done += part
+            leaves = min(leaves, readouts - done)
+            self.player.tree_search(leaves)
+            done += leaves
         self.seconds += self.now() - begin
         return done
 
