@@ -92,7 +92,7 @@ class GameToSave(NamedTuple):
         game = SgfGame.from_record(self.record, env, players=self.players, **result)
         if loaded is not None and loaded.setup == game.setup:
             same = (game.moves, game.movers) == (loaded.moves, loaded.movers)
-            if same and not self.agreed:
+            if same and not self.agreed:  # the file's result stands until then
                 counted = None
             keeps_result = same and counted is None and not self.record.resigned
             game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
