@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import Parser, integer, option
+from alphago.cli.options import Parser, given_options, integer, option
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 
@@ -32,9 +32,8 @@ def add_options(parser: Parser) -> None:
     option(parser, "-quit-without-waiting", "end at once when the input ends", dest="quit", action="store_true")
     option(parser, "-analysis-threads N", IGNORED)
     option(parser, "--visits N", "visits for queries without maxVisits (500)", integer)
-    option(
-        parser, "--report-as", "the player whose view replies take (BLACK)", choices=("BLACK", "WHITE", "SIDETOMOVE")
-    )
+    sides = ("BLACK", "WHITE", "SIDETOMOVE")
+    option(parser, "--report-as", "the player whose view replies take (BLACK)", choices=sides, dest="side")
     option(parser, "--threads N", "number of search threads (one per core)", integer)
     option(parser, "--version TEXT", "reply to query_version (alphago's version)")
     add_device(parser)
@@ -84,5 +83,4 @@ def engine_settings(options: argparse.Namespace) -> dict[str, Any]:
                 raise ValueError(f"maxVisits {error}") from None
         elif key == "reportAnalysisWinratesAs":
             settings["side"] = value.upper()
-    own = {"visits": options.visits, "side": options.report_as, "threads": options.threads, "version": options.version}
-    return settings | {name: value for name, value in own.items() if value is not None}
+    return settings | given_options(options, "visits", "side", "threads", "version")

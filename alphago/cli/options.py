@@ -327,6 +327,11 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
     return parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
 
 
+def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return those of the named options that were given on the command line, by name: their default is None."""
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
+
+
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
     """Return the settings of the class `target` that were given on the command line, by name.
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
+from alphago.cli.options import Parser, add_settings, given_options, given_settings, integer, number, option
 from alphago.cli.who_works import files_workers
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
@@ -45,7 +45,7 @@ def add_options(parser: Parser) -> None:
     split = parser.add_argument_group("the dataset's splits")
     option(split, "--validation X", "share of games for choosing networks (0.05)", number)
     option(split, "--test X", "share of games for testing the result (0.05)", number)
-    option(split, "--split-seed N", "random seed of the splits (0)", integer)
+    option(split, "--split-seed N", "random seed of the splits (0)", integer, dest="seed")
     parser.shorten("--min-rank", "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional")
     for flag in ("--index", "--max-moves", "--any-result", "--rank", "--split-seed"):
         parser.shorten(flag)
@@ -86,8 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 def given_split(options: argparse.Namespace) -> Split | None:
     """Return the splits that the options set, None for the defaults; raise ValueError for invalid shares."""
-    given = {"validation": options.validation, "test": options.test, "seed": options.split_seed}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = given_options(options, "validation", "test", "seed")
     if not given:
         return None
     split = Split(**given)

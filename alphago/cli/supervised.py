@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_tree, given_keywords
 from alphago.training.supervised.supervised_settings import SUPERVISED
 
@@ -54,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(tested(predict_games(net, options.dataset)))
         return 0
-    keywords = {name: getattr(options, name) for name in ("folder", "tower_height", "channels", "stop_after")}
-    given: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
+    given = given_options(options, "folder", "tower_height", "channels", "stop_after")
     given |= given_keywords(options, SUPERVISED)
     device = None if options.device == "auto" else options.device
     with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:

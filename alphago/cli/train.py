@@ -9,7 +9,7 @@ from typing import Any
 
 from alphago.arena.engine import EngineError
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
-from alphago.cli.options import Parser, Setting, integer, number, option
+from alphago.cli.options import Parser, Setting, given_options, integer, number, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "workers", "max_lag")
-    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given = given_options(options, *names)
     # These flags, and those of settings, are in `options` only if they were given.
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)

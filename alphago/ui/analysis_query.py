@@ -250,15 +250,16 @@ def one_by_one(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collecti
     Raises QueryError for an illegal move.
     """
     found = {}
-    for number in range(len(moves) + 1):
+    for number, (player, action) in enumerate(moves):
         if number in wanted:
-            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
-        if number < len(moves):
-            try:
-                game.play(*moves[number])
-            except IllegalMove as error:
-                # KaTrain looks for these first words, which are KataGo's.
-                raise QueryError("moves", f"Illegal move {number}: {error}") from None
+            found[number] = game.ready(player)
+        try:
+            game.play(player, action)
+        except IllegalMove as error:
+            # KaTrain looks for these first words, which are KataGo's.
+            raise QueryError("moves", f"Illegal move {number}: {error}") from None
+    if len(moves) in wanted:
+        found[len(moves)] = game.ready(game.to_play)
     return found
 
 

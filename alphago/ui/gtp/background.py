@@ -54,10 +54,8 @@ def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], No
         while not stop.is_set():
             if int(player.search.tree.used[0]) < most:
                 player.tree_search()
-            elif report is None:
-                stop.wait(PAUSE)
             else:
-                stop.wait(max(0.0, due - time.monotonic()))
+                stop.wait(PAUSE if report is None else max(0.0, due - time.monotonic()))
             if report is not None and not stop.is_set() and time.monotonic() >= due:
                 due = time.monotonic() + max(interval, SHORTEST_INTERVAL)
                 report()
