@@ -192,9 +192,9 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     is_handicap = not white and len(black) > 1 and first == -1
     handicap = len(black) if is_handicap else 0
     usual = handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    points = {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}
+    komi = komi_of(fields, usual) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
     try:
-        game = GtpGame(env, komi_of(fields, usual) + points[bonus], black, white, first)
+        game = GtpGame(env, komi, black, white, first)
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
     positions = in_a_row(game.position, moves, wanted) or one_by_one(game, moves, wanted)
