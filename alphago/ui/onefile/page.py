@@ -96,16 +96,20 @@ def page_of(
     licence: str | None = None,
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
-    net, own_name = source, ""
-    packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()
-    if packaged and env is None:
-        env = usual_game(saved_game(model_file(str(source))))
-    if isinstance(net, (str, PathLike)):
-        net, own_name = load_model(net, env), Path(str(source)).resolve().stem
-    if not isinstance(net, NeuralNet):
-        raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(net)}")
-    net = net if env is None or env is net.env else net.resized(env)
-    name = name or own_name or net.env.name
+    is_packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()  # a file comes first
+    packaged = str(source) if is_packaged else None
+    if packaged is not None and env is None:
+        env = usual_game(saved_game(model_file(packaged)))
+    if isinstance(source, (str, PathLike)):
+        net = load_model(source, env)
+        name = name or Path(str(source)).resolve().stem
+    elif isinstance(source, NeuralNet):
+        net = source
+    else:
+        raise ValueError(f"a page needs a NeuralNet, or the name of one, got {shown(source)}")
+    if env is not None and env is not net.env:
+        net = net.resized(env)
+    name = name or net.env.name
     return page_text(net, name, about(net, name, packaged, strength, licence))
 
 
@@ -115,10 +119,10 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     name: the network's name on the page.  about: what `about` returns.
     """
     if GAMES.get(net.env.name) is not type(net.env):
-        wanted = ", ".join(one for one, kind in GAMES.items() if kind.__module__.startswith("alphago.env."))
-        raise ValueError(f"a page can have the games {wanted}, got {shown(net.env)}")
+        packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
+        raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     parts = packed_parts(net, name, about).items()
-    words = {
+    replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
         "licence": (OWN_STATIC / "licence.txt").read_text("utf-8"),
         "styles": "\n".join((STATIC / f"{style}.css").read_text("utf-8") for style in STYLES),
@@ -127,8 +131,8 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
         "unpacking": (OWN_STATIC / "unpacking.js").read_text("utf-8").replace("export ", ""),
     }
     text = (OWN_STATIC / "file.html").read_text("utf-8")
-    for word, replacement in words.items():
-        text = text.replace(f"{{{{{word}}}}}", replacement, 1)
+    for word, replacement in replacements.items():
+        text = text.replace("{{" + word + "}}", replacement, 1)
     return text
 
 
@@ -137,10 +141,11 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
-    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # float16
+    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
+    low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T  # all low ones first: they deflate better
     return {
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
-        "weights": np.frombuffer(weights, np.uint8).reshape(-1, 2).T.tobytes(),  # low bytes first: they deflate better
+        "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
         "script": without_comments(bundle("file_page", FOLDERS)).encode(),
@@ -161,13 +166,17 @@ def without_comments(text: str) -> str:
 
 
 def check_step(step: Step) -> None:
-    """Raise ValueError for an operation of a network that network.js does not compute."""
+    """Raise ValueError for an operation of a network that network.js does not compute.
+
+    Its convolutions have square kernels with an odd side, and give planes of the size that they get.
+    """
     options: dict[str, Any] = step.attributes
     kernel = options.get("kernel_shape", [1])
-    edges = [(side - 1) // 2 for side in [*kernel, *kernel]]
-    usual = {"pads": edges, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
-    plain = all(options.get(name, value) == value for name, value in usual.items())
-    if step.op in OPERATIONS and plain and len({*kernel}) == 1 and kernel[0] % 2:
+    is_odd_square = len(set(kernel)) == 1 and kernel[0] % 2 == 1
+    same_size = [(side - 1) // 2 for side in [*kernel, *kernel]]
+    supported = {"pads": same_size, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
+    has_supported = all(options.get(name, value) == value for name, value in supported.items())
+    if step.op in OPERATIONS and is_odd_square and has_supported:
         return
     described = f"{step.op} with {options}" if step.op in OPERATIONS else step.op
     raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
@@ -176,7 +185,8 @@ def check_step(step: Step) -> None:
 def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
     """Return what the page has to know: the game on each board, and the network's model for the workers."""
     env = net.env.match_variant()
-    offset, layers = 0, []
+    layers: list[dict[str, object]] = []
+    offset = 0  # of a layer's first number among the weights
     for layer, array in layer_weights(graph).items():
         layers.append({"name": layer, "shape": list(array.shape), "offset": offset})
         offset += array.size
@@ -189,7 +199,8 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "pass": env.pass_action,
         "resign": net.resign_threshold,
     }
-    boards = [board_facts(board, net.size_free, "score" in graph.outputs) for board in boards_of(net, env)]
+    has_scores = "score" in graph.outputs
+    boards = [board_facts(board, net.size_free, has_scores) for board in boards_of(net, env)]
     return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
 
 
@@ -202,26 +213,25 @@ def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
 
 
 def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
-    """Return the points of Black's handicap stones by their number, for each number that the board has."""
-    handicaps, most = {}, next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
+    """Return the points of Black's handicap stones, as actions, by the number of stones that a handicap may have."""
+    handicaps = {}
+    most = next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
     for count in range(2, most + 1):
         with suppress(ValueError):  # fewer fit the board
-            handicaps[str(count)] = [
-                env.from_text(point) for point in env.position(handicap=count).setup["black"].split()
-            ]
+            points = env.position(handicap=count).setup["black"].split()
+            handicaps[str(count)] = [env.from_text(point) for point in points]
     return handicaps
 
 
 def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     """Return the game on each board that the network can play, its own first."""
-    size = next((option for option in env.options if option.name == "board_size"), None)
+    option = next((option for option in env.options if option.name == "board_size"), None)
     boards = [env]
-    if net.size_free and size is not None:
-        for side in range(int(size.least or 1), int(size.most or env.N) + 1, int(size.step)):
-            try:
-                boards += [env.choose(board_size=side).match_variant()] if side != env.N else []
-            except ValueError:  # the game's other options do not fit this board
-                continue
+    if net.size_free and option is not None:
+        for size in range(int(option.least or 1), int(option.most or env.N) + 1, int(option.step)):
+            if size != env.N:
+                with suppress(ValueError):  # the game's other options do not fit this board
+                    boards.append(env.choose(board_size=size).match_variant())
     return boards
 
 
@@ -230,14 +240,13 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, An
 
     size_free: whether the size can be chosen.  has_scores: whether the network forecasts scores.
     """
-    told = [describe_level(level, env, has_scores) for level in range(1, LEVELS + 1)]
-    view = {**game_view(env), "levels": told}
+    levels = [describe_level(level, env, has_scores) for level in range(1, LEVELS + 1)]
+    view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
-    options = {**env.config, "max_moves": env.max_moves}
     return {
-        "view": {**view, "shape": env.plane_shape},
-        "options": options,
+        "view": view,
+        "options": {**env.config, "max_moves": env.max_moves},
         "handicaps": handicaps_of(env),
         "levels": [level_facts(level, env, has_scores) for level in range(1, LEVELS + 1)],
     }
@@ -249,13 +258,16 @@ def level_facts(level: int, env: GameEnv, has_scores: bool) -> dict[str, Any]:
     return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
 
 
-def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licence: str | None) -> dict[str, object]:
+def about(
+    net: NeuralNet, name: str, packaged: str | None, strength: str | None, licence: str | None
+) -> dict[str, object]:
     """Return what the page says of the network.
 
-    packaged: whether it comes with the package, whose licence and measurements then hold; else see `export_page`.
+    packaged: the packaged network that it is, whose licence and measurements hold unless others are given; else None.
+    name, strength, licence: see `export_page`.
     """
-    measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(name) if packaged else None
-    told = {
+    measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(packaged)
+    said = {
         "Network": str(net),
         "Input": f"{net.env.planes} planes",
         "Games that trained it": net.notes.get("games"),
@@ -264,4 +276,4 @@ def about(net: NeuralNet, name: str, packaged: bool, strength: str | None, licen
         "Licence": licence or (PACKAGED_LICENCE if packaged else "not stated"),
         "Made with": f"alphago {alphago.__version__}",
     }
-    return {"title": name, "facts": {key: text for key, text in told.items() if text}}
+    return {"title": name, "facts": {key: text for key, text in said.items() if text}}

@@ -20,7 +20,7 @@ from alphago.ui.web.limits import MOST_WAITING
 from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
-FIRST = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
+GETTING_READY = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
 
 
 class Session:
@@ -39,10 +39,10 @@ class Session:
         send: Callable[[Message], None],
         runs: object = None,
     ) -> None:
-        self.new_desk = partial(Desk, engines, bases, send, runs)
+        self.new_desk = partial(Desk, engines, bases, send, runs)  # for the thread: it may have to compile the rules
         self.send = send
         self.calls: queue.Queue[Callable[[Desk], None] | None] = queue.Queue()  # None ends the thread
-        self.detached_at: float | None = None
+        self.detached_at: float | None = None  # when the page went, in seconds of `time.monotonic`; None if one is here
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
         self.thread.start()
 
@@ -69,7 +69,7 @@ class Session:
 
     def _work(self) -> None:
         """Do the calls that wait, and think in between, until the session is closed."""
-        self.send({"type": "status", "text": FIRST})
+        self.send({"type": "status", "text": GETTING_READY})
         try:
             desk = self.new_desk()
         except Exception as error:  # of a game of the user's own
@@ -79,7 +79,7 @@ class Session:
         while True:
             try:
                 call = self.calls.get(block=desk.job is None)
-            except queue.Empty:
+            except queue.Empty:  # and the desk has a job
                 call = Desk.go_on
             if call is None:
                 desk.drop()

@@ -32,7 +32,7 @@ class Turns:
             turn = threading.Lock()
             turn.acquire()
             self.waiting.append(turn)
-        turn.acquire()
+        turn.acquire()  # waits until a thread that leaves releases it in `__exit__`
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
@@ -43,16 +43,19 @@ class Turns:
 
 
 class EvaluationRequest:
-    """The positions that a search wants evaluated, and the arrays for the results."""
+    """The positions that a search wants evaluated, and the arrays for the results.
+
+    batch, slots, priors, values: as of `Evaluator.evaluate`. forecasts: the arrays for them; None if none are wanted.
+    """
 
     def __init__(
         self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray, forecasts: Forecasts | None
     ) -> None:
         self.batch, self.slots = batch, slots
         self.outputs = (priors, values, *(forecasts or ()))
-        self.turn = threading.Lock()  # released when it is computed, or when its thread is to compute the next batch
+        self.turn = threading.Lock()  # released when `done` is set, or when its own thread is to compute the next batch
         self.turn.acquire()
-        self.done = False
+        self.done = False  # whether it was computed, or has failed with `error`
         self.error: Exception | None = None
 
     @property
@@ -89,7 +92,7 @@ class CommonEvaluator(Evaluator):
         self.measured_in = measured_in or env
         self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
         self.lanes = lanes
-        self.busy = 0
+        self.busy = 0  # lanes in use
         self.waiting: list[EvaluationRequest] = []
         self.stages: list[GameBatch] = []  # boards for common batches, each used by one thread at a time
         self.lock = threading.Lock()
@@ -120,13 +123,14 @@ class CommonEvaluator(Evaluator):
         if not len(request.slots):
             return
         with self.lock:
-            if free := self.busy < self.lanes:
+            free = self.busy < self.lanes
+            if free:
                 self.busy += 1
             else:
                 self.waiting.append(request)
         if not free:
-            request.turn.acquire()
-        if not request.done:
+            request.turn.acquire()  # waits until `_compute` of another thread releases it
+        if not request.done:  # this thread has a lane, its own or that of the other thread
             with self.lock:
                 requests = self._take(request)
             self._compute(requests)
@@ -134,8 +138,12 @@ class CommonEvaluator(Evaluator):
             raise request.error
 
     def _take(self, first: EvaluationRequest) -> list[EvaluationRequest]:
-        """Return `first` and the waiting requests of its kind that fit into its batch; they wait no longer."""
-        taken, left, rows = [first], [], len(first.slots)
+        """Return `first` and the waiting requests of its kind that fit into its batch; they wait no longer.
+
+        The caller holds `lock`.
+        """
+        taken, left = [first], []
+        rows = len(first.slots)
         for request in self.waiting:
             if request.kind == first.kind and rows + len(request.slots) <= MOST_ROWS:
                 taken.append(request)
@@ -174,18 +182,19 @@ class CommonEvaluator(Evaluator):
         """Copy the positions of several requests to boards in `stages`, and compute them as one batch."""
         with self.lock:
             stage = self.stages.pop() if self.stages else None
-        stage = stage or self.env.new_batch(MOST_ROWS)
+        if stage is None:
+            stage = self.env.new_batch(MOST_ROWS)
         try:
             ends = np.cumsum([len(request.slots) for request in requests])
-            parts = [slice(int(end) - len(one.slots), int(end)) for one, end in zip(requests, ends, strict=True)]
             rows = np.arange(ends[-1])
-            for request, part in zip(requests, parts, strict=True):
-                stage.copy(request.slots, rows[part], of=request.batch)
+            rows_of_requests = np.split(rows, ends[:-1])
+            for request, own_rows in zip(requests, rows_of_requests, strict=True):
+                stage.copy(request.slots, own_rows, of=request.batch)
             outputs = [np.empty((len(rows), *out.shape[1:]), np.float32) for out in requests[0].outputs]
             self._run(stage, rows, outputs)
-            for request, part in zip(requests, parts, strict=True):
+            for request, own_rows in zip(requests, rows_of_requests, strict=True):
                 for own, common in zip(request.outputs, outputs, strict=True):
-                    own[:] = common[part]
+                    own[:] = common[own_rows]
         finally:
             with self.lock:
                 self.stages.append(stage)

@@ -98,7 +98,7 @@ class Desk:
         self.strength = Strength(engines.usual(env), level=engines.level)
         self.opponent = ""  # what the level "even" takes the person to be
         self.teach: float | None = None  # points from which on a person's move is answered by a lesson
-        self.lesson: int | None = None  # the node after such a move, which the person may take back
+        self.lesson: int | None = None  # the node after the move of the latest lesson, which the person may take back
         self.tree = GameTree(env, env.position())
         self.names = {1: "", -1: ""}  # of the players in a file or run
         self.known = 0  # nodes that the page has been told of
@@ -138,39 +138,40 @@ class Desk:
         names: the players' names by side, for a game from a file or a run.
         """
         self.stop()
-        usual = self.strength.network == self.engines.usual(self.tree.env)
+        had_usual = self.strength.network == self.engines.usual(self.tree.env)
         self.tree, self.names = tree, {1: "", -1: "", **(names or {})}
-        if usual or not self.engines.suits(self.strength.network, tree.env):
+        if had_usual or not self.engines.suits(self.strength.network, tree.env):
             self.strength = replace(self.strength, network=self.engines.usual(tree.env))
-        if self.strength.readouts is not None:
+        if self.strength.readouts is not None:  # a larger board allows fewer
             self.strength = replace(self.strength, readouts=min(self.strength.readouts, most_readouts(tree.env)))
         self.tell_game()
 
     def tell_game(self) -> None:
         """Send the game's facts; the next `tell_state` then sends all of its nodes."""
         self.known = 0
-        view = game_view(self.tree.env)
-        view["mostReadouts"] = most_readouts(self.tree.env)
-        scores = self.strength.network != PLAYOUTS
-        view["levels"] = [describe_level(level, self.tree.env, scores) for level in range(1, LEVELS + 1)]
-        view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, self.tree.env)]
+        env = self.tree.env
+        view = game_view(env)
+        view["mostReadouts"] = most_readouts(env)
+        has_scores = self.strength.network != PLAYOUTS
+        view["levels"] = [describe_level(level, env, has_scores=has_scores) for level in range(1, LEVELS + 1)]
+        view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
     def tell_state(self) -> None:
         """Send what may have changed: the board, the new nodes, who plays, how strong, and what is going on."""
         tree = self.tree
-        position, loser = tree.position, tree.loser()
-        over, count = tree.is_over(), tree.counts.get(tree.current)
+        count = tree.counts.get(tree.current)
+        over, resigned = tree.is_over(), bool(tree.loser())
         new = range(self.known, len(tree.nodes))
         self.send(
             StateMessage(
                 type="state",
                 node=tree.current,
                 line=tree.line(),
-                view=position_view(position),
+                view=position_view(tree.position),
                 over=over,
                 result=self.result(count) if over else None,
-                count=None if count is None or loser else count_view(count),
+                count=None if count is None or resigned else count_view(count),
                 added=[self.node_view(number) for number in new],
                 evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
                 players=[self.players[1], self.players[-1]],
@@ -251,13 +252,15 @@ class Desk:
     def begin_count(self) -> None:
         """Start to look for the dead stones of the game on the board if it has just ended by two passes.
 
-        The network alone says what is dead: in a search, passes would end the game with all stones alive.
+        The network alone says what is dead (0 readouts): in a search, passes would end the game with all stones alive.
         """
         tree = self.tree
-        if tree.loser() or tree.current in tree.counts or (count := count_of(tree.position)) is None:
+        count = count_of(tree.position)
+        if count is None or tree.loser() or tree.current in tree.counts:
             return
         tree.counts[tree.current] = count
-        if self.strength.network != PLAYOUTS and count.position.board.any():
+        has_stones = count.position.board.any()
+        if has_stones and self.strength.network != PLAYOUTS:
             self.job = DeskJob("count", [tree.current], MoveLimit(0))
 
     def move_job(self) -> DeskJob:
@@ -284,14 +287,15 @@ class Desk:
         """Work on the present job: play a move that needs no long search at once, else search for SLICE_SECONDS."""
         job, level = self.job, self.strength.level
         assert job is not None
-        if self.searched(job).is_over:
+        if self.searched(job).is_over:  # the end of a game in a review
             self._go_to_next(job)
             return
         thinker, engine = self.engine_at(job)
-        if job.purpose == "move" and not self.strength.tree:
+        is_move = job.purpose == "move"
+        if is_move and not self.strength.tree:
             self._report(job, thinker)
             self._play(thinker.player.policy_move())
-        elif job.purpose == "move" and level is not None and level != LEVELS:
+        elif is_move and level is not None and level != LEVELS:  # LEVELS is full strength: an ordinary search
             with engine.turns:
                 action = thinker.player.level_move(level)
                 self.opponent = str(thinker.player.opponent.estimate(thinker.player.position)) if level == EVEN else ""
@@ -303,21 +307,21 @@ class Desk:
     def _search(self, job: DeskJob, thinker: Thinker, engine: SharedEngine) -> None:
         """Search for SLICE_SECONDS; report if it is time to, and do what follows if it was the last slice."""
         left = job.left()
-        if job.purpose == "analyse":
+        if job.purpose == "analyse":  # the tree may be kept from an earlier search, and must not outgrow its limit
             left = min(left, most_readouts(self.tree.env) - thinker.player.root_visits)
         if left > 0:
             with engine.turns:
                 job.done += thinker.work(left, SLICE_SECONDS)
             left = job.left()
         due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
-        if (left <= 0 or due) and job.purpose != "count":
+        if (left <= 0 or due) and job.purpose != "count":  # a count searches another position than the node's
             self._report(job, thinker)
         if left <= 0:
             self._finish_position(job, thinker)
 
     def _report(self, job: DeskJob, thinker: Thinker) -> None:
         """Send what the search has found so far."""
-        now = time.monotonic()
+        reading_began = time.monotonic()
         analysis = self.tree.nodes[job.node].remember(analysis_view(thinker.player.analysis(plies=LINE)))
         self.send(
             ThinkingMessage(
@@ -326,15 +330,15 @@ class Desk:
                 purpose=job.purpose,
                 readouts=job.done,
                 limit=job.limit.readouts,
-                rate=round(job.done / max(now - job.began, 1e-3)),
+                rate=round(job.done / max(reading_began - job.began, 1e-3)),
                 analysis=analysis,
                 evaluation=self.evaluation(job.node),
                 left=len(job.nodes) - 1,
             )
         )
         job.reported = time.monotonic()
-        reading = job.reported - now
-        job.next_report = thinker.seconds + reading / READING_SHARE  # so reading takes at most that share of the time
+        reading_seconds = job.reported - reading_began
+        job.next_report = thinker.seconds + reading_seconds / READING_SHARE
 
     def _finish_position(self, job: DeskJob, thinker: Thinker) -> None:
         """Do what follows the search of a position: play or resign; mark the dead stones of a count; go on."""
@@ -342,9 +346,9 @@ class Desk:
             self._play_or_resign(thinker, thinker.best())
             return
         if job.purpose == "count":
-            owners = thinker.player.analysis().as_black().raw_ownership
+            ownership = thinker.player.analysis().as_black().raw_ownership  # [1, N, N] or None
             count = self.tree.counts[job.node]
-            self.tree.counts[job.node] = count.proposed(None if owners is None else owners[0])
+            self.tree.counts[job.node] = count.proposed(None if ownership is None else ownership[0])
         self._go_to_next(job)
 
     def _go_to_next(self, job: DeskJob) -> None:
@@ -368,24 +372,26 @@ class Desk:
 
     # --- the game -------------------------------------------------------------------------------------
 
-    def teaches(self, action: int) -> bool:
-        """Return whether a person's move on the board was a bad one, about which the page is then told.
+    def teach_about(self, action: int) -> bool:
+        """Play a move and tell the page why it is bad, if it is a bad move of a person who is taught.
 
-        The engine waits: the person takes the move back ("undo") or lets the engine move ("move").
+        The engine then waits: the person takes the move back ("undo") or lets the engine move ("move").
+        Returns whether that was done; otherwise the move was not played.
         """
-        tree, self.lesson = self.tree, None
-        position = tree.position
-        if self.teach is None or self.players[position.to_play] != HUMAN or ENGINE not in self.players.values():
+        self.lesson = None
+        tree, position = self.tree, self.tree.position
+        against_engine = self.players[position.to_play] == HUMAN and ENGINE in self.players.values()
+        if self.teach is None or not against_engine:
             return False
         engine = self.engine()
         with engine.turns:
-            told = Teacher(engine.evaluator, self.teach, threads=1).lesson(position_in(engine.env, position), action)
-        if told is None:
+            lesson = Teacher(engine.evaluator, self.teach, threads=1).lesson(position_in(engine.env, position), action)
+        if lesson is None:
             return False
-        node = tree.current
+        node_before = tree.current
         tree.play(action)
         self.lesson = tree.current
-        self.send(why_message(node, told))
+        self.send(why_message(node_before, lesson))
         self.tell_state()
         return True
 
@@ -418,8 +424,9 @@ class Desk:
         """
         if self.names[side]:
             return self.names[side]
-        human = self.tree.env.board_view.side(side)
-        return f"alphago {self.strength.network}" if self.players[side] == ENGINE else human
+        if self.players[side] == ENGINE:
+            return f"alphago {self.strength.network}"
+        return self.tree.env.board_view.side(side)
 
 
 def ignore(message: Message) -> None:

@@ -58,17 +58,13 @@ class SharedEngine:
         self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_SESSIONS)
 
     def new_player(self) -> MCTSPlayer:
-        """Return a player with waves of at most MOST_LEAVES; it shares the evaluator with all others.
-
-        It resigns as the network's run has measured.
-        """
-        settings = Puct(leaves=MOST_LEAVES)
+        """Return a player with waves of at most MOST_LEAVES; it shares the evaluator with all others."""
         return MCTSPlayer(
             self.env,
             self.evaluator,
             two_player_mode=True,
-            resign_threshold=None,
-            settings=settings,
+            resign_threshold=None,  # the one that the network's run has measured
+            settings=Puct(leaves=MOST_LEAVES),
             device="cpu",
             forecasts=True,
         )
@@ -96,12 +92,10 @@ class Engines:
         that the user named; else the packaged one, in Go of the next larger board.
         """
         suiting = [choice for choice in self.choices.values() if choice.game == env.name]
-        named = [choice for choice in suiting if choice.named]
-        others = [choice.name for choice in suiting if not choice.named]
-        best = packaged_net(env.name, env.N, others)
-        fitting = [choice.name for choice in named if choice.size in (0, env.N)]
-        fitting += [best] if best is not None and self.choices[best].size in (0, env.N) else []
-        return next(iter([*fitting, *(choice.name for choice in named)]), best or PLAYOUTS)
+        packaged = packaged_net(env.name, env.N, [choice.name for choice in suiting if not choice.named])
+        candidates = [choice for choice in suiting if choice.named or choice.name == packaged]
+        candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))  # best first
+        return candidates[0].name if candidates else PLAYOUTS
 
     def check(self, name: str, env: GameEnv) -> str:
         """Return `name` if a network of this name is offered and plays the game; raise ValueError otherwise."""
@@ -126,17 +120,17 @@ class Engines:
             return ready
         key = self._key(name, env)
         with self.lock:
-            lock = self.loading.setdefault(key, threading.Lock())
-        with lock:
+            key_lock = self.loading.setdefault(key, threading.Lock())
+        with key_lock:  # one thread loads it, and the others wait; other engines are used meanwhile
             if key not in self.engines:
                 engine = self._load(self.choices[name], env)
                 with self.lock:
                     self.engines[key] = engine
                     self.loading.pop(key, None)
                     while len(self.engines) > KEPT:
-                        self.engines.popitem(last=False)
+                        self.engines.popitem(last=False)  # the one that was used least recently
                 return engine
-        return self.engine(name, env)
+        return self.engine(name, env)  # another thread has loaded it
 
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return what `engine` returns if it is in memory, else None; raise ValueError as `check` does."""
@@ -154,7 +148,7 @@ class Engines:
     def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
         """Return a new engine; raise ValueError for a network that does not fit the game.
 
-        The engine's game has the planes of the network, which is resized if it is for another board.
+        The engine's game is `env` with the planes of the network, which is resized if it is for another board.
         """
         if choice.source == PLAYOUTS:
             return SharedEngine(env, PlayoutEvaluator(env, playouts=4))
@@ -164,13 +158,13 @@ class Engines:
             from alphago.nn.net import load_model  # only now: it loads torch
 
             path = model_file(network)
-            saved = saved_game(path) if choice.game in GAMES else env  # it raises for other games
-            network = load_model(path, with_planes(env, of=saved))
-        trained = getattr(network, "env", env)
-        own = with_planes(env, of=trained)
-        if hasattr(network, "resized") and trained.plane_shape != env.plane_shape:
-            network = network.resized(own)
-        return SharedEngine(own, network, self.device)
+            saved_env = saved_game(path) if choice.game in GAMES else env  # a file does not tell a game of the user's
+            network = load_model(path, with_planes(env, of=saved_env))
+        network_env = getattr(network, "env", env)  # some networks play any game
+        engine_env = with_planes(env, of=network_env)
+        if hasattr(network, "resized") and network_env.plane_shape != env.plane_shape:
+            network = network.resized(engine_env)
+        return SharedEngine(engine_env, network, self.device)
 
 
 def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:

@@ -49,16 +49,17 @@ class GameTree:
 
     def __init__(self, env: GameEnv, start: Position) -> None:
         self.env = env
-        self.nodes = [Node(-1, -1, 0)]
+        self.nodes = [Node(parent=-1, action=-1, mover=0)]
         self.current = 0
         self.start = start
-        self.positions: OrderedDict[int, Position] = OrderedDict({0: start})
-        self.resigned: dict[int, int] = {}  # by node, who has given up there
+        self.positions: OrderedDict[int, Position] = OrderedDict({0: start})  # of some nodes, see KEPT_POSITIONS
+        self.resigned: dict[int, int] = {}  # by node, who has given up there, +1 or -1
         self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
-        self.loser_in_file = 0  # who resigns at the end of the file that was opened
-        self.remarks: list[str] = []  # what its reader should know of the file that was opened
-        self.stated: str = ""  # the result that this file states, at the end of its main line
-        self.document: SgfDocument | None = None  # the file that was opened
+        # Of a game that was opened from an SGF file:
+        self.document: SgfDocument | None = None  # the file
+        self.stated: str = ""  # the result that the file states, at the end of its main line
+        self.loser_in_file = 0  # who resigns at that end, +1 or -1; 0 for nobody
+        self.remarks: list[str] = []  # sentences about the file for the person who opened it
 
     @property
     def position(self) -> Position:
@@ -66,15 +67,17 @@ class GameTree:
         return self.position_at(self.current)
 
     def position_at(self, number: int) -> Position:
-        """Return the position of a node."""
+        """Return the position of a node; play the moves since the nearest kept position before it again."""
         missing = []
-        while number not in self.positions:
-            missing.append(number)
-            number = self.nodes[number].parent
-        position = self.positions[number]
-        for number in reversed(missing):
-            position = position.give_turn(self.nodes[number].mover).play(self.nodes[number].action)
-            self._keep(number, position)
+        ancestor = number
+        while ancestor not in self.positions:
+            missing.append(ancestor)
+            ancestor = self.nodes[ancestor].parent
+        position = self.positions[ancestor]
+        for descendant in reversed(missing):
+            node = self.nodes[descendant]
+            position = position.give_turn(node.mover).play(node.action)
+            self._keep(descendant, position)
         return position
 
     def play(self, action: int | str, mover: int = 0) -> int:
@@ -86,17 +89,23 @@ class GameTree:
         position = self.position.give_turn(mover) if mover else self.position
         action = position.check_action(action)
         node = self.nodes[self.current]
-        for child in node.children:
-            if (self.nodes[child].action, self.nodes[child].mover) == (action, position.to_play):
-                node.chosen, self.current = child, child
-                return child
+        move = (action, position.to_play)
+        tried = [child for child in node.children if (self.nodes[child].action, self.nodes[child].mover) == move]
+        child = tried[0] if tried else self._add_child(position, action)
+        node.chosen = self.current = child
+        return child
+
+    def _add_child(self, position: Position, action: int) -> int:
+        """Add a child to the node on the board, and return its number; raise ValueError if the tree is full.
+
+        position: that of the node, with the turn of the side that plays `action`.
+        """
         if len(self.nodes) >= MOST_NODES:
             raise ValueError(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
         after = position.play(action)
         child = len(self.nodes)
         self.nodes.append(Node(self.current, action, position.to_play))
-        node.children.append(child)
-        node.chosen = self.current = child
+        self.nodes[self.current].children.append(child)
         self._keep(child, after)
         return child
 

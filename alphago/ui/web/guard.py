@@ -1,5 +1,6 @@
 """Who may talk to the server: requests with the right Host and Origin, and the token where one is needed."""
 
+import contextlib
 import hmac
 import ipaddress
 from collections.abc import Mapping
@@ -65,15 +66,14 @@ class Guard:
         return name in self.hosts or (self.everywhere and self.token is not None)
 
     def has_token(self, headers: Mapping[str, str], query: str) -> bool:
-        """Return whether a request has the token."""
+        """Return whether a request has the token: in its address, as a bearer or in a cookie."""
         assert self.token is not None
-        given = [*parse_qs(query).get("token", []), headers.get("authorization", "").removeprefix("Bearer ")]
-        try:
+        candidates = [*parse_qs(query).get("token", []), headers.get("authorization", "").removeprefix("Bearer ")]
+        with contextlib.suppress(CookieError):
             cookie = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-        except CookieError:
-            cookie = None
-        given += [cookie.value] if cookie else []
-        return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in given)
+            if cookie is not None:
+                candidates.append(cookie.value)
+        return any(hmac.compare_digest(text.encode(), self.token.encode()) for text in candidates)
 
 
 def is_loopback(host: str) -> bool:

@@ -1,6 +1,7 @@
 """Limits of a web server's pages and programs, which protect the server's memory and processor."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -47,16 +48,16 @@ class Strength:
     tree: bool = True
     level: Level | None = None
 
-    def with_wishes(self, wishes: dict[str, Any], env: GameEnv) -> "Strength":
+    def with_wishes(self, wishes: Mapping[str, Any], env: GameEnv) -> "Strength":
         """Return a copy with the values in `wishes`, a page's message; raise ValueError for a value out of range."""
-        readouts, seconds = wishes.get("readouts", self.readouts), wishes.get("seconds", self.seconds)
-        if readouts is not None:
-            readouts = check_int("readouts", readouts, 1, most_readouts(env))
-        if seconds is not None:
-            seconds = check_positive("seconds", seconds, MOST_SECONDS)
+        wished = {**asdict(self), **wishes}
+        readouts, seconds, level = wished["readouts"], wished["seconds"], wished["level"]
         if readouts is None and seconds is None:
             raise ValueError("readouts or seconds must limit a move, got neither")
-        tree = check_bool("tree", wishes.get("tree", self.tree))
-        level = wishes.get("level", self.level)
-        level = None if level is None else check_level(level)
-        return Strength(str(wishes.get("network", self.network)), readouts, seconds, tree, level)
+        return Strength(
+            network=str(wished["network"]),
+            readouts=None if readouts is None else check_int("readouts", readouts, 1, most_readouts(env)),
+            seconds=None if seconds is None else check_positive("seconds", seconds, MOST_SECONDS),
+            tree=check_bool("tree", wished["tree"]),
+            level=None if level is None else check_level(level),
+        )

@@ -12,14 +12,14 @@ from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 25 * 25  # of a board
-SKIPPED_TURN = "_"  # among the moves of a link
+SKIPPED_TURN = "_"  # among the moves of a link, before a move out of turn
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     """Return the game `name` with its usual options, from `bases` if it is there; raise ValueError if it is unknown."""
     if name in bases:
         return bases[name]
-    if name == OutlineGoEnv.name:  # of files with rectangular boards, which page and files name again
+    if name == OutlineGoEnv.name:  # not among GAMES, but links name it after a file with a rectangular board
         return OutlineGoEnv(first_pass=0)
     if name not in GAMES:
         raise ValueError(f"there is no game {shown(name)}: {near_misses(str(name), list(GAMES))}")
@@ -30,7 +30,7 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
     """Return a game by its name and options; the names of options are those of `GameEnv.options`.
 
     An option that is left out, None or "" has its usual value.
-    setup: as in `start_of`; its options may change the usual values of others (`Option.also`).
+    setup: as in `start_of`; its values may change the usual values of options (`Option.also`).
     bases: games by name; their options are the usual values, instead of the package's defaults.
     Raises ValueError for impossible options.
     """
@@ -38,10 +38,10 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be an object, got {shown(options)}")
     known = {option.name: option for option in base.options if not option.at_start}
+    at_start = chosen_at_start(base, setup)
     chosen: dict[str, Any] = {}
-    given = setup if isinstance(setup, Mapping) else {}
     for option in base.options:
-        if option.at_start and given.get(option.name) and option.read(given[option.name]):
+        if option.name in at_start:
             chosen |= option.also
     for key, value in options.items():
         if value in (None, ""):
@@ -66,25 +66,37 @@ def start_of(env: GameEnv, setup: object) -> Position:
     """
     if not isinstance(setup, Mapping):
         raise ValueError(f"setup must be an object, got {shown(setup)}")
-    options = [option for option in env.options if option.at_start]
-    given = {option.name: option.read(setup[option.name]) for option in options if setup.get(option.name)}
-    if chosen := {name: value for name, value in given.items() if value}:
+    chosen = chosen_at_start(env, setup)
+    if chosen:
         return env.position(**chosen)
     return env.position(**{word: str(setup[word]) for word in env.setup_words if setup.get(word)})
 
 
+def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
+    """Return the values of the game's options `at_start` in a set-up (see `start_of`), without those that are 0."""
+    given = setup if isinstance(setup, Mapping) else {}
+    options = [option for option in env.options if option.at_start and given.get(option.name)]
+    values = {option.name: option.read(given[option.name]) for option in options}
+    return {name: value for name, value in values.items() if value}  # the text "0" is only now known as 0
+
+
 def link_of(tree: GameTree) -> str:
     """Return the position on the board as a text for a link: game, options, set-up and moves."""
-    fields = {"game": tree.env.name}
-    fields |= {option.name: option.value for option in tree.env.options if not option.at_start}
-    fields |= {word: tree.start.setup[word] for word in tree.env.setup_words if tree.start.setup.get(word)}
-    before = [tree.start.to_play, *(-tree.nodes[number].mover for number in tree.path()[1:])]
-    turns = [(tree.nodes[number].mover, tree.env.to_text(tree.nodes[number].action)) for number in tree.path()[1:]]
-    moves = ".".join(
-        text if mover == expected or not tree.env.skips_turns else f"{SKIPPED_TURN}.{text}"
-        for expected, (mover, text) in zip(before, turns, strict=False)
-    )
-    return urlencode({**fields, **({"moves": moves} if moves else {})})
+    env, setup = tree.env, tree.start.setup
+    fields = {"game": env.name}
+    fields |= {option.name: option.value for option in env.options if not option.at_start}
+    fields |= {word: setup[word] for word in env.setup_words if setup.get(word)}
+    words = []
+    next_mover = tree.start.to_play
+    for number in tree.path()[1:]:
+        node = tree.nodes[number]
+        if env.skips_turns and node.mover != next_mover:
+            words.append(SKIPPED_TURN)
+        words.append(env.to_text(node.action))
+        next_mover = -node.mover
+    if words:
+        fields["moves"] = ".".join(words)
+    return urlencode(fields)
 
 
 def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
@@ -101,7 +113,7 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
     env = game_of(name, fields, bases)
     tree = GameTree(env, start_of(env, setup))
-    mover = 0
+    mover = 0  # of the next move; 0 for the side to move
     for word in moves.split(".") if moves else ():
         if word == SKIPPED_TURN and env.skips_turns:
             mover = -tree.position.to_play

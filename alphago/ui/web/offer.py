@@ -25,6 +25,12 @@ class Offer:
     bases: dict[str, GameEnv] = field(default_factory=dict)
     runs: list[Path] = field(default_factory=list)
 
+    def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
+        """Add a network that the command names, called by its path if its name is taken, and its game."""
+        taken = [choice.name for choice in self.choices]
+        self.choices.append(Choice(str(source) if name in taken else name, source, env.name, env.N))
+        self.bases.setdefault(env.name, env)
+
 
 def offer_of(
     words: Sequence[str],
@@ -41,17 +47,17 @@ def offer_of(
     offer = Offer()
     for word in words:
         add_word(offer, word, game)
-    played = [choice.game for choice in offer.choices]
-    name = game or (played[0] if played else USUAL_GAME)
-    if name not in offer.bases or board_size is not None or given:
-        offer.bases[name] = first_game(offer.bases.get(name), name, board_size, given)
-    first = offer.bases.pop(name)
-    offer.bases = {name: first.match_variant(), **{key: env.match_variant() for key, env in offer.bases.items()}}
-    packaged = [name for name in packaged_nets() if name not in words]
-    for name in packaged:
-        size = board_of(name) or 0
-        offer.choices.append(Choice(name, name, USUAL_GAME if size else name, size, named=False))
-    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, "", named=False))
+    first = game or (offer.choices[0].game if offer.choices else USUAL_GAME)
+    if first not in offer.bases or board_size is not None or given:
+        offer.bases[first] = first_game(offer.bases.get(first), first, board_size, given)
+    names = dict.fromkeys([first, *offer.bases])
+    offer.bases = {name: offer.bases[name].match_variant() for name in names}
+    taken = [choice.name for choice in offer.choices]
+    for network in packaged_nets():
+        if network not in taken:
+            size = board_of(network) or 0  # such as 9 of "9x9"; a network of another game has the game's name
+            offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
+    offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
 
 
@@ -65,19 +71,17 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
         offer.runs.append(path)
         config = read_config(path)
         if config["game"] in GAMES:
-            env = game_of(config)
-            offer.bases.setdefault(env.name, env)
-            offer.choices.append(Choice(path.name or word, path, env.name, env.N))
+            offer.add_network(path.name or word, path, game_of(config))
         return
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
 
     file = model_file(word)
-    env = usual_game(saved_game(file)) if word in packaged_nets() else saved_game(file)
+    env, is_packaged = saved_game(file), word in packaged_nets()
     if game not in (None, env.name):
         raise ValueError(f"{file} must hold a network for {game}, got one for {env}")
-    name = word if word in packaged_nets() else path.stem if path.suffix else path.name
-    offer.bases.setdefault(env.name, env)
-    offer.choices.append(Choice(name, word if word in packaged_nets() else path, env.name, env.N))
+    if is_packaged:
+        env = usual_game(env)
+    offer.add_network(path.stem, word if is_packaged else path, env)
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, given: Mapping[str, Any]) -> GameEnv:

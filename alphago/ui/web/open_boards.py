@@ -42,7 +42,7 @@ class OpenBoards:
         """
         self.sweep()
         session = self.sessions.get(key)
-        if session is not None and session.detached_at is not None:
+        if session is not None and session.detached_at is not None:  # it has no page
             session.attach(send)
             return key, session, True
         if len(self.sessions) >= MOST_SESSIONS:
@@ -92,7 +92,8 @@ class Outbox:
         """Queue a message, or set `overflown` if too many wait; any thread may call this method."""
         with self.lock:
             last = self.messages[-1] if self.messages else {}
-            if message["type"] == COALESCED == last.get("type") and last["node"] == message["node"]:
+            both_thinking = message["type"] == last.get("type") == COALESCED
+            if both_thinking and message["node"] == last["node"]:
                 self.messages.pop()
             if len(self.messages) < MOST_BACKLOG:
                 self.messages.append(message)

@@ -70,7 +70,7 @@ def play(desk: Desk, message: Message) -> None:
     if desk.job is not None and desk.job.purpose == "move":
         raise ValueError("it is the engine's turn")
     action = action_of(tree.position, message.get("move"))
-    if not desk.teaches(action):
+    if not desk.teach_about(action):
         tree.play(action)
         desk.after_move(action)
 
@@ -124,25 +124,27 @@ def undo(desk: Desk, message: Message) -> None:
     """Go back to the last position in which a person chose a move; a resignation is taken back first."""
     tree = desk.tree
     if tree.resigned.pop(tree.current, 0):
-        mover = tree.position.to_play
-        if desk.players[mover] == HUMAN or ENGINE not in desk.players.values():
+        person_moves = desk.players[tree.position.to_play] == HUMAN
+        if person_moves or ENGINE not in desk.players.values():  # the engine would only resign again
             desk.look_at(tree.current)
             return
-    before = tree.path()[:-1][::-1]
-    own = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
+    before = tree.path()[:-1]
     if not before:
         raise ValueError("there is no move to take back")
-    desk.look_at((own or before)[0])
+    of_persons = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
+    desk.look_at(of_persons[-1] if of_persons else before[-1])
 
 
 def redo(desk: Desk, message: Message) -> None:
     """Go forward on the current line to the next position in which a person is to move, or to the line's end."""
     tree = desk.tree
-    number = tree.next_of(tree.current)
-    if number is None:
-        raise ValueError("there is no move to play again")
-    while desk.players[tree.position_at(number).to_play] != HUMAN and (after := tree.next_of(number)) is not None:
+    number = tree.current
+    while (after := tree.next_of(number)) is not None:
         number = after
+        if desk.players[tree.position_at(number).to_play] == HUMAN:
+            break
+    if number == tree.current:
+        raise ValueError("there is no move to play again")
     desk.look_at(number)
 
 
@@ -179,15 +181,15 @@ def move_to(desk: Desk, number: int) -> None:
 
 def set_strength(desk: Desk, message: Message) -> None:
     """Change the network, the readouts or seconds of a move, and whether the engine searches."""
-    strength = desk.strength.with_wishes({k: v for k, v in message.items() if k != "type"}, desk.tree.env)
+    strength = desk.strength.with_wishes(message, desk.tree.env)
     desk.engines.check(strength.network, desk.tree.env)
-    moving = desk.job is not None and desk.job.purpose == "move"
-    other = strength.network != desk.strength.network
+    is_moving = desk.job is not None and desk.job.purpose == "move"
+    has_other_network = strength.network != desk.strength.network
     desk.strength = strength
-    if moving:
+    if is_moving:  # begin the move again
         desk.wake()
         return
-    if other:
+    if has_other_network:
         desk.stop()
         desk.look()
     desk.tell_state()
@@ -205,7 +207,7 @@ def move_now(desk: Desk, message: Message) -> None:
     if desk.tree.is_over():
         raise ValueError("the game is over")
     if desk.job is not None and desk.job.purpose == "move":
-        desk.job.limit = MoveLimit(max(desk.job.done, 1))
+        desk.job.limit = MoveLimit(max(desk.job.done, 1))  # which is reached, after one readout at the latest
         return
     desk.job = desk.move_job()
     desk.tell_state()
@@ -216,9 +218,9 @@ def study(desk: Desk, message: Message) -> None:
 
     study: whether the board shows numbers. analysing: whether the engine analyses each position on the board.
     """
-    for name in ("study", "analysing"):
-        setattr(desk, name, check_bool(name, message.get(name, getattr(desk, name))))
-    if desk.job is None or desk.job.purpose == "analyse":
+    desk.study = check_bool("study", message.get("study", desk.study))
+    desk.analysing = check_bool("analysing", message.get("analysing", desk.analysing))
+    if desk.job is None or desk.job.purpose == "analyse":  # any other job goes on
         desk.stop()
         desk.look()
     desk.tell_state()
@@ -238,17 +240,17 @@ def toggle(desk: Desk, message: Message) -> None:
 
 def why(desk: Desk, message: Message) -> None:
     """Say why the message's move is good or bad on the board; without a move, the one that led to the board."""
-    tree, move = desk.tree, message.get("move")
-    node = tree.current if move is not None else tree.nodes[tree.current].parent
+    tree, node, move = desk.tree, desk.tree.current, message.get("move")
+    if move is None:
+        node, move = tree.nodes[node].parent, tree.nodes[node].action
     if node < 0:
         raise ValueError("there is no move to explain")
-    move = tree.nodes[tree.current].action if move is None else move
     engine = desk.engine()
     position = position_in(engine.env, tree.position_at(node))
     action = action_of(position, move)
     with engine.turns:
-        told = explain(position, action, engine.evaluator, threads=1)
-    desk.send(why_message(node, told))
+        explanation = explain(position, action, engine.evaluator, threads=1)
+    desk.send(why_message(node, explanation))
 
 
 def review(desk: Desk, message: Message) -> None:
@@ -296,8 +298,8 @@ def show(desk: Desk, tree: GameTree, names: Mapping[int, str]) -> None:
     desk.look()
     desk.tell_state()
     if tree.remarks:
-        told = " ".join(f"{remark[0].upper()}{remark[1:]}." for remark in tree.remarks)
-        desk.send(NoticeMessage(type="notice", kind="hint", text=told))
+        text = " ".join(f"{remark[0].upper()}{remark[1:]}." for remark in tree.remarks)
+        desk.send(NoticeMessage(type="notice", kind="hint", text=text))
 
 
 COMMANDS: dict[str, Callable[[Desk, Message], None]] = {

@@ -28,18 +28,18 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
 
     folders: where the modules are.
     """
-    parts = [wrapped(other, folders) for other in imported_by(name, [], folders)]
-    return "\n".join([*parts, inlined(module_text(name, folders))])
+    imported = [wrapped(module, folders) for module in imported_by(name, [], folders)]
+    return "\n".join([*imported, inlined(module_text(name, folders))])
 
 
 def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
-    """Return the modules that a module imports, also by others, each after those that it imports itself.
+    """Return the modules that a module imports, itself or by others, each after those that it needs.
 
-    found: modules that come before them; the result begins with them.
+    found: modules that are found already; the result begins with them, and leaves out nothing but repetitions.
     """
-    for _, other in IMPORT.findall(module_text(name, folders)):
-        if other not in found:
-            found = [*imported_by(other, found, folders), other]
+    for _, module in IMPORT.findall(module_text(name, folders)):
+        if module not in found:
+            found = [*imported_by(module, found, folders), module]
     return found
 
 

@@ -91,7 +91,7 @@ async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
         while True:
             for line in (await socket.receive_text()).splitlines():
                 await asyncio.to_thread(engine.receive, line)  # it may have to load a network
-    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes instead of text
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # closed by the program; by `deliver`; bytes instead of text
         pass
     finally:
         replies.close()
@@ -121,7 +121,7 @@ class Replies:
         self.loop = loop
         self.changed = threading.Condition()
         self.lines: list[str] = []
-        self.size = 0
+        self.size = 0  # characters in `lines`
         self.closed = False
         self.ready = asyncio.Event()
 

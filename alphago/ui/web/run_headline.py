@@ -1,5 +1,6 @@
 """The first question about a run: how strong it is now and against whom, how far it is, and how long it takes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,32 +12,33 @@ MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # beginnings of the ti
 
 
 def headline_of(
-    settings: Mapping[str, Any], rows: Sequence[Row], matches: Sequence[Row], over: str, now: float
+    settings: Mapping[str, Any], rows: Sequence[Row], matches: Sequence[Row], *, over: bool, idle: float
 ) -> HeadlineView:
     """Return the headline of a run.
 
-    settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: see `why_over`.
-    now: seconds since the run wrote its last row.
+    settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: whether it is over.
+    idle: seconds since the run wrote its last row.
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
-    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")
-    parts = [f"{minutes:,.0f} min", f"{games:,.0f} games"]
-    shares = [done / most for done, most in ((games, most_games), (minutes, most_minutes)) if most]
+    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # None for no limit
     pace = games_a_minute(rows)
-    left = [(most_games - games) / pace] if most_games and pace else []
-    left += [most_minutes - minutes] if most_minutes else []
+    parts = [f"{minutes:,.0f} min", f"{games:,.0f} games"]
     if pace:
         parts.append(f"{pace:,.0f} games/min")
-    if not over and left and now < 60 * max(min(left), 5):
-        parts.append(f"about {max(min(left), 1):,.0f} min to go")
-    elif over:
+    shares, minutes_left = [0.0], [math.inf]  # by both limits
+    if most_games:
+        shares.append(games / most_games)
+        minutes_left.append((most_games - games) / pace if pace else math.inf)
+    if most_minutes:
+        shares.append(minutes / most_minutes)
+        minutes_left.append(most_minutes - minutes)
+    left = min(minutes_left)
+    if over:
         parts.append("finished")
-    return {
-        "strength": strength_of(matches),
-        "progress": " · ".join(parts),
-        "share": min(1.0, max(shares, default=0.0)),
-    }
+    elif left < math.inf and idle < 60 * max(left, 5):  # a run that is idle for longer was probably stopped
+        parts.append(f"about {max(left, 1):,.0f} min to go")
+    return {"strength": strength_of(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
 
 
 def strength_of(matches: Sequence[Row]) -> str:
@@ -46,13 +48,14 @@ def strength_of(matches: Sequence[Row]) -> str:
     """
     latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
     if not latest:
-        found = [share for row in matches if (share := number(row, "accuracy")) is not None]
-        return f"finds {100 * found[-1]:.0f} % of the moves of held-out games" if found else ""
-    name, row = min(latest.items(), key=lambda pair: number(pair[1], "win_rate") or 0.0)
-    rate, low, high = (number(row, key) for key in ("win_rate", "low", "high"))
-    between = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
-    games = "" if (played := number(row, "played")) is None else f" of {played:.0f} games"
-    return f"wins {100 * (rate or 0):.0f} %{games} against {name}{between}"
+        accuracies = [share for row in matches if (share := number(row, "accuracy")) is not None]
+        return f"finds {100 * accuracies[-1]:.0f} % of the moves of held-out games" if accuracies else ""
+    rates = {name: number(row, "win_rate") or 0.0 for name, row in latest.items()}
+    hardest = min(rates, key=rates.__getitem__)
+    played, low, high = (number(latest[hardest], key) for key in ("played", "low", "high"))
+    games = "" if played is None else f" of {played:.0f} games"
+    interval = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
+    return f"wins {100 * rates[hardest]:.0f} %{games} against {hardest}{interval}"
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 from alphago.drawing.curves import panel_drawing
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
-from alphago.env.position import IllegalMove
+from alphago.env.position import IllegalMove, Position
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
 from alphago.training.call.summary import game_text, latest_losses, match_facts, of_total, why_over
@@ -27,6 +27,7 @@ from alphago.ui.web.run_headline import games_a_minute, headline_of, main_first
 
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
+SELF_PLAY = "self-play"
 SPEEDS = {
     "moves_per_second": "moves/s",
     "readouts_per_second": "readouts/s",
@@ -82,12 +83,14 @@ class Runs:
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
-        label = in_words_of(histories, AXES[x][2])
+        _, _, usual_label = AXES[x]
+        label = in_words_of(histories, usual_label)
         panels = [*match_panels(histories, x), *training_panels(histories, x)]
-        panels = [panels[i] for i in main_first([panel.title for panel in panels])]
-        pictures = [to_svg(panel_drawing(panel, label), shrinks=False) for panel in panels]
-        known = zip(self.folders, histories, run_colours(len(histories)), strict=True)
-        runs = [{**facts_of(folder, history), "colour": colour} for folder, history, colour in known]
+        order = main_first([panel.title for panel in panels])
+        pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
+        runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
+        for run, colour in zip(runs, run_colours(len(runs)), strict=True):
+            run["colour"] = colour
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
     def history(self, folder: Folder) -> History:
@@ -105,14 +108,14 @@ class Runs:
         return folder.history
 
     def games(self, run: int) -> list[RunGame]:
-        """Return the latest games of a run, the newest first: self-play, then its matches."""
+        """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
         folder = self.folder(run)
-        files = (
-            sorted((folder.path / "games").glob("*.npz"))[-2:] + sorted((folder.path / "matches").glob("*.npz"))[-1:]
-        )
-        stamp = (*file_stamp(folder.path), *map(str, files))
+        selfplay = sorted((folder.path / "games").glob("*.npz"))[-2:]  # the newest may have few games
+        judged = sorted((folder.path / "matches").glob("*.npz"))[-1:]
+        newest_first = [*judged, *reversed(selfplay)]
+        stamp = (*file_stamp(folder.path), *map(str, newest_first))
         if stamp != folder.games_stamp:
-            folder.games = [*selfplay_games(files[::-1]), *match_games(self.history(folder))]
+            folder.games = [*recorded_games(newest_first), *match_games(self.history(folder))]
             folder.games_stamp = stamp
         return folder.games
 
@@ -170,7 +173,7 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
     if rows and not number(last, "steps"):
         findings.append(UNTRAINED)
-    headline = headline_of(settings, rows, history.evaluations, over, age(folder.path))
+    headline = headline_of(settings, rows, history.evaluations, over=bool(over), idle=age(folder.path))
     return {"name": folder.name, "headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
 
@@ -195,9 +198,9 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
     """Return the latest speeds, and the games a minute over the latest rows, as texts by unit."""
     facts = {}
     for key, unit in SPEEDS.items():
-        value = next((value for row in reversed(rows) if (value := number(row, key)) is not None), None)
-        if value is not None:
-            facts[unit] = f"{value:.0%}" if key == "gpu_busy" else f"{value:,.0f}"
+        values = [value for row in rows if (value := number(row, key)) is not None]
+        if values:
+            facts[unit] = f"{values[-1]:.0%}" if key == "gpu_busy" else f"{values[-1]:,.0f}"
     if pace := games_a_minute(rows):
         facts["games/minute"] = f"{pace:,.1f}"
     return facts
@@ -206,7 +209,7 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
 # --- games -----------------------------------------------------------------------------------------
 
 
-def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
+def recorded_games(files: Sequence[Path]) -> list[RunGame]:
     """Return at most LATEST_GAMES games from files of a run's folders "games" and "matches".
 
     files: the newest first; of each file, the last game comes first. Files that cannot be read are left out.
@@ -215,38 +218,45 @@ def selfplay_games(files: Sequence[Path]) -> list[RunGame]:
     for path in files:
         with contextlib.suppress(OSError, ValueError):
             records = load_records(path)
-            # "gate", "champions" and "second": against the best network, or the second best
-            kind = path.stem.partition("-")[0] if path.parent.name == "matches" else "self-play"
-            for number, record in list(enumerate(records))[::-1]:
+            kind = path.stem.partition("-")[0] if path.parent.name == "matches" else SELF_PLAY
+            for index in reversed(range(len(records))):
+                record = records[index]
                 title = f"{kind}: {record.result_string}, {len(record)} moves"
-                names = {1: "self-play", -1: "self-play"}
-                if kind != "self-play":
-                    black, other = number % 2 == 0, "second best" if kind == "second" else "best"
-                    names = {1: "candidate" if black else other, -1: other if black else "candidate"}
-                games.append(RunGame(title, names, record=record))
-                if len(games) >= LATEST_GAMES:
-                    return games
-    return games
+                games.append(RunGame(title, players_of(kind, index), record=record))
+        if len(games) >= LATEST_GAMES:
+            break
+    return games[:LATEST_GAMES]
+
+
+def players_of(kind: str, index: int) -> dict[int, str]:
+    """Return the players' names by side.
+
+    kind: SELF_PLAY, or the judge of a match: "second" is one against the second best network, others the best.
+    index: the number of the game in the match, in turn with the candidate as Black and as White.
+    """
+    if kind == SELF_PLAY:
+        return {1: SELF_PLAY, -1: SELF_PLAY}
+    rival = "second best" if kind == "second" else "best"
+    return {1: "candidate", -1: rival} if index % 2 == 0 else {1: rival, -1: "candidate"}
 
 
 def match_games(history: History) -> list[RunGame]:
-    """Return up to MATCH_GAMES games of the latest match against each opponent.
+    """Return up to MATCH_GAMES games of the latest match against each opponent, from the run's log.
 
     The network plays Black in the first game of a match, White in the second, and so on in turn.
     """
     latest = {opponent_name(row): row for row in history.evaluations if isinstance(row.get("moves"), list)}
     games = []
     for name, row in latest.items():
+        run_games = number(row, "games")
+        when = "" if run_games is None else f" after {run_games:.0f} games"
         for index, game in enumerate(row["moves"][:MATCH_GAMES]):
+            side = 1 if index % 2 == 0 else -1  # the network's
             outcome = number(game, "outcome") or 0.0
+            result = "won" if side * outcome > 0 else "lost" if side * outcome < 0 else "draw"
             words = str(game.get("moves", ""))
-            black, white = ("network", name) if index % 2 == 0 else (name, "network")
-            ours = outcome if index % 2 == 0 else -outcome
-            result = "draw" if not ours else "won" if ours > 0 else "lost"
-            after = number(row, "games")
-            when = "" if after is None else f" after {after:.0f} games"
             title = f"against {name}{when}: {result}, {len(words.split())} moves"
-            games.append(RunGame(title, {1: black, -1: white}, moves=words, outcome=outcome))
+            games.append(RunGame(title, {side: "network", -side: name}, moves=words, outcome=outcome))
     return games
 
 
@@ -264,19 +274,15 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
     """Return a game as a tree without variations; its nodes have the win rates that the game's searches found."""
     record = game.record
     if record is None:
-        tree = GameTree(env, env.position())
+        start = env.position()
         moves = [env.from_text(word) for word in game.moves.split()]
     else:
-        env = board_of(env, record)
-        setup = dict(record.setup)
-        if "komi" in setup:
-            env = env.replace(komi=setup.pop("komi"))
-        tree = GameTree(env, env.position(**setup))
-        moves = record.moves.tolist()
+        start, moves = start_of_record(env, record), record.moves.tolist()
+    tree = GameTree(start.env, start)
     for ply, action in enumerate(moves):
-        node = tree.nodes[tree.current]
-        if record is not None and record.weights[ply] > 0:
-            node.win_rate = round((1 + float(record.movers[ply] * record.values[ply])) / 2, 4)
+        if record is not None and record.weights[ply] > 0:  # else there was no full search
+            black_value = float(record.movers[ply] * record.values[ply])
+            tree.nodes[tree.current].win_rate = round((1 + black_value) / 2, 4)
         try:
             tree.play(action)
         except IllegalMove:  # a game cut off by turns, whose rules the board does not know
@@ -286,6 +292,16 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         tree.resigned[last] = -1 if record.outcome > 0 else 1
     tree.nodes[last].comment = game.title
     tree.go_to(0)
-    for node in tree.nodes:
-        node.chosen = -1
     return tree
+
+
+def start_of_record(env: GameEnv, record: GameRecord) -> Position:
+    """Return the first position of a recorded game: on its own board, which may be smaller, with its set-up and komi.
+
+    env: the run's game.
+    """
+    env = board_of(env, record)
+    setup = dict(record.setup)
+    if "komi" in setup:
+        env = env.replace(komi=setup.pop("komi"))
+    return env.position(**setup)

@@ -29,7 +29,12 @@ from alphago.ui.web.wire import MoveView
 
 FORMAT = "alphago-game"
 WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
-NUMBERS = re.compile(r"^Black wins with [0-9.]+ %(?:, ([BW])\+([0-9.]+)|, (draw))?, ([0-9]+) visits", re.MULTILINE)
+NUMBERS = re.compile(
+    r"^Black wins with [0-9.]+ %(?:, (?P<winner>[BW])\+(?P<margin>[0-9.]+)|, (?P<draw>draw))?"
+    r", (?P<visits>[0-9]+) visits",
+    re.MULTILINE,
+)
+BEFORE_NUMBERS = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 SHOWN = 5  # moves of an analysis in a comment
 
 
@@ -49,16 +54,19 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
 
     Of a game that was opened, what was not changed is as in its file.
     """
-    file = tree.document
-    document = SgfDocument([head_of(tree, players)], [-1]) if file is None else copy.deepcopy(file)
-    if file is not None and (result := result_of(tree)) is not None:
-        document.set_text(0, "RE", result)
+    if tree.document is None:
+        document = SgfDocument([head_of(tree, players)], parents=[-1])
+    else:
+        document = copy.deepcopy(tree.document)
+        result = result_of(tree)
+        if result is not None:
+            document.set_text(0, "RE", result)
     numbers: list[int] = []  # by node of the tree, its number in the document
     for number, node in enumerate(tree.nodes):
         if node.in_file >= 0:
             numbers.append(node.in_file)
             document.nodes[node.in_file] |= found_properties(tree, number)
-        elif number == 0:
+        elif number == 0:  # of a new file, see `head_of`
             numbers.append(0)
         else:
             numbers.append(document.add(numbers[node.parent], node_properties(tree, number)))
@@ -69,7 +77,8 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
     """Return the SGF properties of the first node of a new file."""
     env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
-    handicap = int((stones == 1).sum()) if not (stones == -1).any() else 0
+    black, white = int((stones == 1).sum()), int((stones == -1).sum())
+    is_handicap = black > 1 and not white and tree.start.to_play == -1
     texts = {
         "FF": "4",
         "CA": "UTF-8",
@@ -81,23 +90,24 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
         "PB": players[1],
         "PW": players[-1],
         "RE": result_of(tree) or "",
-        "HA": str(handicap) if handicap > 1 and tree.start.to_play == -1 else "",
-        "PL": PLAYER_NAMES[tree.start.to_play][0] if stones.any() else "",
+        "HA": str(black) if is_handicap else "",
+        "PL": PLAYER_NAMES[tree.start.to_play][0] if black or white else "",
     }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
     return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
 
 
 def result_of(tree: GameTree) -> str | None:
-    """Return the result of the game, as SGF writes it; "" if it is not over.
+    """Return the result at the end of the current line, as SGF writes it; "" if the game is not over there.
 
-    It is that at the end of the current line; of a game that was opened, that of the main line, and None if its end is
-    the file's and was neither counted nor resigned since.
+    Of a game that was opened, it is the result at the end of the main line; None if that of the file still holds: its
+    end is the file's, and was neither counted nor resigned since.
     """
-    opened = tree.document is not None
-    last = [0, *tree.main_line()][-1] if opened else tree.line()[-1]
+    was_opened = tree.document is not None
+    last = [0, *tree.main_line()][-1] if was_opened else tree.line()[-1]
     position, loser, count = tree.position_at(last), tree.resigned.get(last, 0), tree.counts.get(last)
-    if opened and tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file:
+    is_as_filed = tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file
+    if was_opened and is_as_filed:
         return None
     if not loser and not position.is_over:
         return ""
@@ -126,17 +136,19 @@ def stones_env(tree: GameTree) -> StonesEnv:
 
 
 def analysis_properties(tree: GameTree, node: Node) -> Properties:
-    """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win."""
-    lines = [NUMBERS_END.split(node.comment)[0].strip()] if node.comment else []
-    found: Properties = {}
+    """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win.
+
+    The analysis takes the place of one that the comment had in an opened file.
+    """
+    remark = BEFORE_NUMBERS.split(node.comment)[0].strip()
+    numbers = "" if node.win_rate is None else numbers_of(tree.env, node)
+    text = "\n".join(filter(None, [remark, numbers]))
+    properties: Properties = {}
+    if text:
+        properties["C"] = [escape_text(text)]
     if node.win_rate is not None:
-        lines.append(numbers_of(tree.env, node))
-        found[WIN_RATE] = [f"{100 * node.win_rate:.2f}"]
-    text = "\n".join(filter(None, lines))
-    return {**({"C": [escape_text(text)]} if text else {}), **found}
-
-
-NUMBERS_END = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
+        properties[WIN_RATE] = [f"{100 * node.win_rate:.2f}"]
+    return properties
 
 
 def numbers_of(env: GameEnv, node: Node) -> str:
@@ -147,9 +159,9 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    moves = node.analysis["moves"] if node.analysis else []
-    mover = node.analysis["mover"] if node.analysis else 1
-    return "\n".join(lines + [move_text(env, move, mover) for move in moves[:SHOWN]])
+    if node.analysis is not None:
+        lines += [move_text(env, move, node.analysis["mover"]) for move in node.analysis["moves"][:SHOWN]]
+    return "\n".join(lines)
 
 
 def move_text(env: GameEnv, move: MoveView, mover: int) -> str:
@@ -198,40 +210,45 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
     file = next(trees(text), None)
-    start: Position
-    if file is None or (found := rectangular(file)) is None:
+    found = None if file is None else rectangular(file)
+    if file is None or found is None:
         game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which checks the main line
-        own = game.env().replace(planes=usual_game("go", bases).config["planes"]).match_variant()
-        file, start = next(trees(text)), game.position(own, 0)
-    else:
-        start, game = found
-    env = start.env
-    tree = GameTree(env, start)
-    branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
-    read_analysis(tree.nodes[0], file.nodes[0])
-    tree.document, tree.nodes[0].in_file = SgfDocument(file.nodes, file.parents), 0
-    reached = {-1: 0}  # by node of the file, the node of the tree
-    for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
-        if parent in reached:
-            tree.current = reached[parent]
-            try:
-                follow(tree, properties)
-            except IllegalMove:
-                if number <= branching:
-                    raise
-            else:
-                reached[number] = here = tree.current
-                while here != reached[parent]:  # two nodes, if there are moves of both colours
-                    if tree.nodes[here].in_file < 0:
-                        tree.nodes[here].in_file = number
-                    here = tree.nodes[here].parent
+        planes = usual_game("go", bases).config["planes"]
+        env = game.env().replace(planes=planes).match_variant()
+        file, found = next(trees(text)), (game.position(env, 0), game)
+    start, game = found
+    tree = GameTree(start.env, start)
+    tree.document = SgfDocument(file.nodes, file.parents)
+    play_file(tree, file)
     tree.go_to(0)
+    for node in tree.nodes:  # the first child again, which is the file's main line
+        node.chosen = -1
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
     set_loser(tree, game)
-    for one in tree.nodes:
-        one.chosen = -1
     return tree, {1: game.players[0], -1: game.players[1]}
+
+
+def play_file(tree: GameTree, file: SgfTree) -> None:
+    """Play the moves of all nodes of a file, each after those of its parent.
+
+    Where an illegal move stands, its variation ends; raises IllegalMove if it stands before the first branching.
+    """
+    branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
+    read_analysis(tree.nodes[0], file.nodes[0])
+    tree.nodes[0].in_file = 0
+    reached = {-1: 0}  # by node of the file, the node of the tree
+    for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
+        if parent not in reached:  # after an illegal move
+            continue
+        tree.current = reached[parent]
+        try:
+            follow(tree, properties, number)
+        except IllegalMove:
+            if number <= branching:
+                raise
+        else:
+            reached[number] = tree.current
 
 
 def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
@@ -239,7 +256,7 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
 
     Such games are played by the rules of OutlineGoEnv.  Raises ValueError for stones that cannot be set up.
     """
-    reader = LineReader(file.nodes[:1], None, None, "", [])
+    reader = LineReader(file.nodes[:1], required=None, number=None, source="", faults=[])
     try:
         columns, rows = read_sides(reader.text("SZ"))
     except ValueError:
@@ -248,19 +265,24 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
         return None
     komi = reader.komi()
     env = OutlineGoEnv(rows, columns, komi=6.5 if komi is None else komi, first_pass=0)
+    setup: dict[str, str] = {}
     stones = stones_of(env, file.nodes[0])
-    sides = {} if stones is None else {"black": stones == 1, "white": stones == -1}
-    setup = {side: " ".join(map(env.to_text, points.nonzero()[0].tolist())) for side, points in sides.items()}
-    first = next((SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name]), 1)
+    if stones is not None:
+        for side, sign in (("black", 1), ("white", -1)):
+            setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
+    first_mover = next((SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name]), 1)
+    if first_mover < 0:
+        setup["to_play"] = "white"
     players = reader.text("PB"), reader.text("PW")
-    head = SgfGame(columns, (), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
-    return env.position(**setup, **({"to_play": "white"} if first < 0 else {})), head
+    head = SgfGame(columns, moves=(), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
+    return env.position(**setup), head
 
 
-def follow(tree: GameTree, properties: Properties) -> None:
-    """Play the move of a file's node on the board of the tree, and read the node's analysis.
+def follow(tree: GameTree, properties: Properties, number: int) -> None:
+    """Play the moves of a file's node, mostly one, on the board of the tree, and read the node's analysis.
 
-    If the other colour is to move, its turn is skipped. Raises IllegalMove for an illegal move.
+    If the other colour is to move, its turn is skipped; passes after the end are left out.
+    number: that of the node in the file.  Raises IllegalMove for an illegal move.
     """
     env = stones_env(tree)
     for letter in properties:
@@ -272,13 +294,16 @@ def follow(tree: GameTree, properties: Properties) -> None:
                 continue
             raise IllegalMove(env.to_text(action), "the game is over", tree.position)
         tree.play(action, SIGNS[letter])
-        read_analysis(tree.nodes[tree.current], properties)
+        node = tree.nodes[tree.current]
+        if node.in_file < 0:  # else the file has the same variation twice
+            node.in_file = number
+        read_analysis(node, properties)
 
 
 def read_analysis(node: Node, properties: Properties) -> None:
     """Set a node's comment, win rate, score and visits from the properties of a file's node."""
-    node.comment = plain_text("".join(properties.get("C", ())[:1])).strip()
-    match = NUMBERS.search(node.comment)
+    comments = properties.get("C")
+    node.comment = plain_text(comments[0]).strip() if comments else ""
     if properties.get(WIN_RATE):
         try:
             rate = float(properties[WIN_RATE][0]) / 100
@@ -286,11 +311,12 @@ def read_analysis(node: Node, properties: Properties) -> None:
             return
         if 0 <= rate <= 1:
             node.win_rate = rate
-    if match and node.win_rate is not None:
-        node.visits = int(match[4])
-        if match[1]:
-            node.score = float(match[2]) * (1 if match[1] == "B" else -1)
-        elif match[3]:
+    numbers = NUMBERS.search(node.comment)
+    if numbers and node.win_rate is not None:
+        node.visits = int(numbers["visits"])
+        if numbers["winner"]:
+            node.score = float(numbers["margin"]) * SIGNS[numbers["winner"]]
+        elif numbers["draw"]:
             node.score = 0.0
 
 

@@ -15,7 +15,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.system.validation import shown
-from alphago.ui.web.board_session import error_sentence
+from alphago.ui.web.board_session import Session, error_sentence
 from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
 from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
@@ -112,11 +112,12 @@ def static_file(request: Request, token: str | None) -> Response:
 
 
 class RunRequests(NamedTuple):
-    """Requests about the runs that are watched; None for none."""
+    """Requests about the runs that are watched; None for none. Answers are JSON: with "error" if one is impossible."""
 
     runs: "Runs | None"
 
     def overview(self, request: Request) -> Response:
+        """Return what `Runs.overview` does, or that nothing has changed since the page asked last."""
         if self.runs is None:
             return JSONResponse({"runs": []}, headers=HEADERS)
         axis = request.query_params.get("x", "minutes")
@@ -129,12 +130,13 @@ class RunRequests(NamedTuple):
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
     def games(self, request: Request) -> Response:
+        """Return the titles of the games of the run that the request numbers."""
         try:
             if self.runs is None:
                 raise ValueError("no run was given to this server")
-            number = request.query_params.get("run", "")
-            listed = self.runs.games(int(number) if number.isdecimal() and len(number) < 10 else -1)
-            return JSONResponse({"games": [game.title for game in listed]}, headers=HEADERS)
+            text = request.query_params.get("run", "")
+            number = int(text) if text.isdecimal() and len(text) < 10 else -1  # -1 is refused as no run's number
+            return JSONResponse({"games": [game.title for game in self.runs.games(number)]}, headers=HEADERS)
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
@@ -154,11 +156,13 @@ class FileRequests(NamedTuple):
             source = self.engines.choices[name].source
             if self.page_of is None or source == PLAYOUTS:
                 raise ValueError("a file needs a network, which plays without this server")
-            text = self.page_of(source, with_planes(env, of=self.engines.engine(name, env).env))
+            network_env = self.engines.engine(name, env).env
+            text = self.page_of(source, with_planes(env, of=network_env))
         except (ValueError, OSError) as error:
             return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
-        disposition = f'attachment; filename="{re.sub("[^A-Za-z0-9._-]+", "-", name)}.html"'
-        return Response(text, media_type="text/html", headers={**HEADERS, "Content-Disposition": disposition})
+        file_name = re.sub("[^A-Za-z0-9._-]+", "-", name) + ".html"
+        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{file_name}"'}
+        return Response(text, media_type="text/html", headers=headers)
 
 
 class Guarded:
@@ -168,6 +172,7 @@ class Guarded:
         self.app, self.guard = app, guard
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass a request on, or answer it with the refusal; the arguments are those of ASGI."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -178,7 +183,7 @@ class Guarded:
         elif scope["type"] == "http":
             await PlainTextResponse(refusal, status_code=403, headers=HEADERS)(scope, receive, send)
         else:
-            await receive()
+            await receive()  # the request to connect
             await send({"type": "websocket.close", "code": REFUSED, "reason": refusal[:120]})
 
 
@@ -203,33 +208,26 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
 
 
 async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
-    """Carry messages between a page and its board until the page goes away; the board then stops thinking."""
+    """Carry messages between a page and its board until the page goes away; the board then stops thinking.
+
+    A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
+    """
     outbox = Outbox(asyncio.get_running_loop())
     try:
-        key, session, known = boards.find(socket.query_params.get("key", ""), outbox.put)
+        key, session, is_resumed = boards.find(socket.query_params.get("key", ""), outbox.put)
     except ValueError as error:
-        await refuse(socket, TRY_AGAIN, f"{str(error)[0].upper()}{str(error)[1:]}.")
+        await refuse(socket, TRY_AGAIN, error_sentence(error))
         return
     sender: asyncio.Task[None] | None = None
     try:
-        await socket.send_json({**welcome, "key": key, "resumed": known})
+        await socket.send_json({**welcome, "key": key, "resumed": is_resumed})
         sender = asyncio.create_task(deliver(socket, outbox))
-        while True:
-            # A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
-            try:
-                message = parse_message(await socket.receive_text())
-            except ValueError as error:
-                outbox.put(NoticeMessage(type="notice", kind="error", text=error_sentence(error)))
-            else:
-                while not session.post(message):
-                    await asyncio.sleep(WAIT)
-                    if not session.thread.is_alive():
-                        return
+        while await pass_on(await socket.receive_text(), session, outbox):
             while outbox.is_full:
                 await asyncio.sleep(WAIT)
                 if sender.done():
                     return
-    except (WebSocketDisconnect, RuntimeError, KeyError):  # KeyError: a message of bytes instead of text
+    except (WebSocketDisconnect, RuntimeError, KeyError):  # closed by the page; by `deliver`; bytes instead of text
         pass
     finally:
         session.detach()
@@ -237,6 +235,23 @@ async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any
             sender.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await sender
+
+
+async def pass_on(text: str, session: Session, outbox: Outbox) -> bool:
+    """Give a page's message to its board once that has room for it, or answer a text that is no message.
+
+    Returns False if the board has ended with too many messages to take this one.
+    """
+    try:
+        message = parse_message(text)
+    except ValueError as error:
+        outbox.put(NoticeMessage(type="notice", kind="error", text=error_sentence(error)))
+        return True
+    while not session.post(message):
+        await asyncio.sleep(WAIT)
+        if not session.thread.is_alive():
+            return False
+    return True
 
 
 def parse_message(text: str) -> Message:
@@ -291,7 +306,7 @@ def serve(
 class TimedHttp(H11Protocol):
     """HTTP that closes a connection on which no request is complete within HEADER_SECONDS."""
 
-    answered: object = None  # the request that was seen last
+    answered: object = None  # the `cycle`, a request and its answer, that was seen at the last look
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -299,7 +314,8 @@ class TimedHttp(H11Protocol):
 
     def look(self) -> None:
         """Close the connection if nothing happened since the last look, and it is no WebSocket."""
-        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+        became_websocket = self.transport.get_protocol() is not self
+        if self.transport.is_closing() or became_websocket:
             return
         busy = self.cycle is not None and not self.cycle.response_complete
         if self.cycle is self.answered and not busy:

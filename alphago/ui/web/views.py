@@ -55,12 +55,14 @@ def position_view(position: Position) -> dict[str, Any]:
 
 
 def drawing(position: Position) -> str:
-    """Return what `print` shows of a position; for a game without a drawing, its planes 0 and 1 as stones."""
-    if type(position).__str__ is not Position.__str__:
+    """Return what `print` shows of a position; if the game has no drawing, planes 0 and 1 as both sides' stones."""
+    has_own_drawing = type(position).__str__ is not Position.__str__
+    if has_own_drawing:
         return str(position)
-    planes = position.planes()
-    own, other = planes[0] > 0, planes[min(1, len(planes) - 1)] > 0
-    rows = [" ".join(row) for row in np.where(own, "X", np.where(other, "O", ".")).tolist()]
+    planes = position.planes()  # [planes, rows, columns]
+    movers = planes[0] > 0
+    others = planes[1] > 0 if len(planes) > 1 else np.zeros_like(movers)
+    rows = [" ".join(row) for row in np.where(movers, "X", np.where(others, "O", ".")).tolist()]
     mover = position.env.board_view.side(position.to_play)
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
@@ -95,5 +97,6 @@ def result_view(position: Position, loser: int, count: GoCount | None = None) ->
     winner = int(position.result if count is None else np.sign(margin))
     if not winner:
         return {"text": "A draw", "winner": 0, "short": "draw"}
-    by = f" by {abs(margin):g}" if abs(margin) != 1 or position.env.has_ownership else ""
+    has_points = position.env.has_ownership or abs(margin) != 1  # in games without points, the margin is 1 or -1
+    by = f" by {abs(margin):g}" if has_points else ""
     return {"text": f"{side(winner)} wins{by}", "winner": winner, "short": result_text(margin)}

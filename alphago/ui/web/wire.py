@@ -190,22 +190,22 @@ def check_message(message: object) -> Message:
     return message
 
 
-def why_message(node: int, told: Explanation) -> WhyMessage:
+def why_message(node: int, explanation: Explanation) -> WhyMessage:
     """Return an explanation for the page; node: the position before the move."""
-    loss = told.loss
+    loss = explanation.loss
     return {
         "type": "why",
         "node": node,
-        "move": told.action,
-        "best": loss.best if loss.worse else told.action,
+        "move": explanation.action,
+        "best": loss.best if loss.worse else explanation.action,
         "points": round_known(loss.points, 1),
         "rate": round(loss.rate, 4),
-        "sentences": str(told).split("\n"),
+        "sentences": str(explanation).split("\n"),
     }
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:
-    """Return the analysis of one position for the page."""
+    """Return the analysis of one position for the page, in Black's view but for the moves; it comes in the mover's."""
     mover = int(analysis.to_play[0])
     value, score = (float(values[0]) for values in analysis.root_readings)
     shown = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
@@ -225,7 +225,7 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
 
 
 def move_view(move: MoveAnalysis) -> MoveView:
-    """Return a move of an analysis for the page."""
+    """Return a move of an analysis for the page, in the mover's view."""
     return {
         "move": move.action,
         "visits": move.visits,

@@ -232,8 +232,6 @@ class Gains(Fact):
     def sentence(self, words: Words) -> str:
         best, move = words.move(self.best), words.move(self.action)
         where = "around it" if self.centre == self.best else f"around {words.move(self.centre)}"
-        if SURE_PART * self.points < 1.5:
-            return f"{best} gains more {where} than {move} does."
         return f"{best} gains {at_least(self.points)} {where}, compared with {move}."
 
 

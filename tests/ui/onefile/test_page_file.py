@@ -22,7 +22,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
 from alphago.nn.net import NeuralNet
-from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, check_step, facts, without_comments
+from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts, without_comments
 from alphago.ui.web.page_files import EXPORT, IMPORT, bundle, module_text
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
@@ -53,11 +53,14 @@ def test_a_file_is_small_and_whole(written: Any) -> None:
 
 def test_it_tells_where_the_network_comes_from(written: Any) -> None:
     told = json.loads(written[2]["facts"])
-    about = told["about"]
-    assert (told["network"], told["game"], about["title"]) == ("9x9", "go", "9x9")
-    assert {"Network", "Games that trained it", "Strength", "Licence", "Made with"} <= about["facts"].keys()
-    assert "GNU Go" in about["facts"]["Strength"]
+    lines = told["about"]["facts"]
+    assert (told["network"], told["game"], told["about"]["title"]) == ("9x9", "go", "9x9")
+    assert {"Network", "Games that trained it", "Strength", "Licence", "Made with"} <= lines.keys()
+    assert "GNU Go" in lines["Strength"]
     assert told["boards"][0]["options"]["komi"] == 7.5  # as on the page, not as it was trained
+    renamed: Any = about(NeuralNet(GoEnv(5), tower_height=1, channels=4), "Mine", "9x9", None, None)
+    assert renamed["title"] == "Mine"
+    assert renamed["facts"]["Strength"] == lines["Strength"]
 
 
 def test_what_is_told_of_packaged_networks_was_measured() -> None:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.packaged import NETWORKS
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, METRICS
+from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import offer_of
 from alphago.ui.web.run_headline import strength_of
 from alphago.ui.web.runs import Runs
@@ -137,3 +139,16 @@ def test_a_run_plays_with_its_newest_network(run: Path) -> None:
     assert str(other.bases["go"]) == "GoEnv(13, komi=5.5, max_moves=676)"
     with pytest.raises(ValueError, match=r"^there is no file"):
         offer_of(["nowhere"])
+
+
+def test_of_networks_with_one_name_none_is_lost(run: Path, tmp_path: Path) -> None:
+    second, third = tmp_path / "a", tmp_path / "7x7.safetensors"
+    shutil.copytree(run, second)
+    shutil.copy(NETWORKS / third.name, third)
+    offer = offer_of([str(run), str(second), str(third)])
+    assert [(choice.name, choice.source) for choice in offer.choices][:3] == [
+        ("a", run),
+        (str(second), second),
+        ("7x7", third),
+    ]
+    assert [choice.source for choice in Engines(offer.choices).choices.values()][:3] == [run, second, third]

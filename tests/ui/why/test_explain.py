@@ -156,7 +156,7 @@ def test_a_better_move_is_certain_where_the_search_leads_clearly(
     [
         ({"B4": 0.9, "B3": 0.9}, "White's stone at B4 dies after A1 (5% to survive), and would live after E5 (95%)."),
         ({"B4": -0.2}, "White's stone at B4 is safer after E5 (40% to survive) than after A1 (5%)."),
-        ({"D3": 0.2, "D2": 0.2, "D1": 0.2}, "E5 gains more around D2 than A1 does."),
+        ({"D3": 0.2, "D2": 0.2, "D1": 0.2}, ""),  # 3.3 points: too few to say more than that a move gains where it is
         ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, "E5 gains 2 points or more around D2, compared with A1."),
         ({"D3": 0.7}, ""),
     ],
