@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,68 +31,73 @@ def evaluate_alone(
     symmetries: whether to average over all symmetries of the board.  threads: number of threads.
     Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
     """
-    count, actions, shape = len(positions), env.action_space, env.plane_shape
-    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
-    known = forecaster is not None and forecaster.makes_forecasts
-    chosen = check_symmetries(env, evaluator, symmetries)
-    priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
-    scores = np.full(count, np.nan, np.float32)
-    owners = np.zeros((count, shape[0] * shape[1] if known else 0), np.float32)
-    movers, visits = np.zeros(count, np.int8), np.zeros(count, np.int32)
-
-    def work(begin: int) -> None:
-        """Evaluate the positions from index `begin` on, at most CHUNK, into the arrays above."""
-        part = slice(begin, min(begin + CHUNK, count))
-        batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
-        batch.gather([position.batch for position in positions[part]])
-        batch.to_play(slots, movers[part])
-        over = batch.is_over(slots, np.empty(len(slots), np.bool_))
-        live = slots[~over] if over.any() else slots
-        whole = len(live) == len(slots)
-        own = [array[part] if whole else array[part][live] for array in (priors, values, scores, owners)]
-        if forecaster is not None:
-            forecasts = (own[2], own[3]) if known else None
-            forecaster.evaluate_forecasts(batch, live, own[0], own[1], forecasts, chosen)
-        elif len(live):
-            evaluator.evaluate(batch, live, own[0], own[1])
-        visits[part][live] = 1
-        if not whole:
-            for array, found in zip((priors, values, scores, owners), own, strict=True):
-                array[part][live] = found
-
     if evaluator.device != "cpu":
         raise ValueError(f"the evaluator must be for the CPU, got one for {evaluator.device!r}")
+    count, forecaster = len(positions), evaluator if isinstance(evaluator, Forecaster) else None
+    has_forecasts = forecaster is not None and forecaster.makes_forecasts
+    averaged = check_symmetries(env, evaluator, symmetries)
+    found = unevaluated(env, positions, has_forecasts)
+    owners = np.zeros((count, 0), np.float32) if found.ownership is None else found.ownership.reshape(count, -1)
+
+    def evaluate_chunk(begin: int) -> None:
+        """Write the evaluations of the positions from index `begin` on, at most CHUNK, into `found`."""
+        part = slice(begin, min(begin + CHUNK, count))
+        slots = np.arange(part.stop - begin)
+        batch = env.new_batch(len(slots))
+        batch.gather([position.batch for position in positions[part]])
+        live = slots[~batch.is_over(slots, np.empty(len(slots), np.bool_))]
+        arrays = [array[part] for array in (found.prior, found.value, found.root_score, owners)]
+        priors, values, scores, ownership = [array[live] for array in arrays]
+        if forecaster is not None:
+            forecasts = (scores, ownership) if has_forecasts else None
+            forecaster.evaluate_forecasts(batch, live, priors, values, forecasts, averaged)
+        elif len(live):
+            evaluator.evaluate(batch, live, priors, values)
+        for array, written in zip(arrays, (priors, values, scores, ownership), strict=True):
+            array[live] = written
+        found.root_visits[part][live] = 1
+
     begins = range(0, count, CHUNK)
     if len(begins) == 1 or threads == 1:
         for begin in begins:
-            work(begin)
+            evaluate_chunk(begin)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, begins))
-    unknown, none = np.full((count, actions), np.nan, np.float32), np.zeros((count, actions, 0), np.int32)
-    board = owners.reshape(count, *shape) if known else None
-    found = Analysis(
-        env,
-        movers,
-        visits=np.zeros((count, actions), np.int32),
-        prior=priors,
-        **dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown),
-        lines=none,
-        line_visits=none,
-        root_visits=visits,
-        value=values,
-        raw_value=values.copy(),
-        root_score=scores,
-        root_score_stdev=np.where(np.isnan(scores), scores, 0),
-        raw_score=scores.copy(),
-        ownership=board,
-        ownership_stdev=None if board is None else np.zeros_like(board),
-        raw_ownership=None if board is None else board.copy(),
-        positions=tuple(positions),
-    )
-    for i in np.flatnonzero(visits == 0):
+            list(pool.map(evaluate_chunk, begins))
+    found.raw_value[:], found.raw_score[:] = found.value, found.root_score
+    found.root_score_stdev[~np.isnan(found.root_score)] = 0
+    if found.raw_ownership is not None:
+        found.raw_ownership[:] = found.ownership
+    for i in np.flatnonzero(found.root_visits == 0):
         tell_ended(found, int(i), positions[int(i)])
     return found
+
+
+def unevaluated(env: GameEnv, positions: Sequence[Position], has_ownership: bool) -> Analysis:
+    """Return an analysis of positions without a search, in which the network's evaluations are yet to be written.
+
+    has_ownership: whether there are arrays for the ownership, else they are None.
+    """
+    count, boards = len(positions), (len(positions), *env.plane_shape)
+    actions = (count, env.action_space)
+    zeros, unknown = partial(np.zeros, dtype=np.float32), partial(np.full, fill_value=np.nan, dtype=np.float32)
+    no_line = np.zeros((*actions, 0), np.int32)
+    names = ("ownership", "ownership_stdev", "raw_ownership")
+    return Analysis(
+        env,
+        to_play=np.array([position.to_play for position in positions], np.int8),
+        visits=np.zeros(actions, np.int32),
+        prior=zeros(actions),
+        **dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown(actions)),
+        lines=no_line,
+        line_visits=no_line,
+        root_visits=np.zeros(count, np.int32),
+        value=zeros(count),
+        raw_value=zeros(count),
+        **{name: unknown(count) for name in ("root_score", "root_score_stdev", "raw_score")},
+        **{name: zeros(boards) if has_ownership else None for name in names},
+        positions=tuple(positions),
+    )
 
 
 class PositionGroup:
@@ -114,9 +120,8 @@ class PositionGroup:
         self.live = np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
         count = len(self.live)
         slots = max(1, count)  # one idle slot if all games are over
-        self.search = AnalysisSearch(
-            env, evaluator, slots, settings, symmetries=symmetries, nodes=readouts + settings.leaves + 2
-        )
+        nodes = readouts + settings.leaves + 2  # room for all simulations: the trees never grow
+        self.search = AnalysisSearch(env, evaluator, slots, settings, symmetries=symmetries, nodes=nodes)
         for slot, i in enumerate(self.live):
             self.search.start(slot, positions[i], rules[i])
         self.games = np.arange(count)
@@ -156,8 +161,10 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
         part = getattr(found, name)
         if part is None:
             continue
-        fill: Any = np.nan if part.dtype.kind == "f" else -1 if name == "lines" else 0
-        arrays[name] = np.full((len(positions), *part.shape[1:]), fill, part.dtype)
+        unknown: Any = np.nan if part.dtype.kind == "f" else 0
+        if name == "lines":
+            unknown = -1
+        arrays[name] = np.full((len(positions), *part.shape[1:]), unknown, part.dtype)
         arrays[name][live] = part
     whole = replace(found, **arrays)
     for i in np.setdiff1d(np.arange(len(positions)), live):

@@ -76,7 +76,7 @@ class MCTSPlayer:
         if resign_threshold is not None:
             resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
         self.resign_threshold = resign_threshold
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)  # -1: no move is drawn by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         chosen = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
@@ -102,7 +102,7 @@ class MCTSPlayer:
         before = position.env.position(**position.setup)  # not self.env, whose rule about passes may differ
         for mover, action in zip(position.movers, position.moves, strict=True):
             before = before.give_turn(mover)
-            note(record, before, action, 0, before.legal_mask.astype(np.int32), 0.0)
+            note(record, before, action, value=0, shares=before.legal_mask.astype(np.int32), weight=0.0)
             before = before.play(action)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
@@ -125,7 +125,7 @@ class MCTSPlayer:
         check_int("parallel_readouts", readouts, 1)
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
-        return self.root_visits - max(before, 1)
+        return self.root_visits - max(before, 1)  # the root's own evaluation, its first visit, is no simulation
 
     @property
     def forbidden(self) -> tuple[Forbidden, ...]:
@@ -210,7 +210,8 @@ class MCTSPlayer:
         losses = move_losses(search, _GAME, terms)
         behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
         self._hopeless = behind >= CHANCES * terms.target
-        return int(choose_actions(weights(losses, terms), np.ones(1, np.bool_), self.generator.random(1))[0])
+        by_chance = np.ones(1, np.bool_)
+        return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
 
     @property
     def has_scores(self) -> bool:
@@ -248,7 +249,7 @@ class MCTSPlayer:
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        note(self._record, self.position, action, self.root_value, policy, float(searched))
+        note(self._record, self.position, action, self.root_value, policy, weight=float(searched))
         keeps = self.search.rule.keeps_trees and not self.forbidden
         self.search.advance(_GAME, np.array([action], np.int32))  # nothing is forbidden any more
         if not keeps:

@@ -41,7 +41,7 @@ def read_analysis(
     kernels.write_lines(tree, games, lines, line_visits)
     q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
     kernels.root_values(tree, games, q)
-    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
+    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)  # last column: of all simulations
     points: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if owners.shape[2]:
         raw = owners[games, ROOT] / np.float32(OWNERS)
