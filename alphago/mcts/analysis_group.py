@@ -83,6 +83,7 @@ def unevaluated(env: GameEnv, positions: Sequence[Position], has_ownership: bool
     zeros, unknown = partial(np.zeros, dtype=np.float32), partial(np.full, fill_value=np.nan, dtype=np.float32)
     no_line = np.zeros((*actions, 0), np.int32)
     names = ("ownership", "ownership_stdev", "raw_ownership")
+    ownership: dict[str, Any] = {name: zeros(boards) if has_ownership else None for name in names}
     return Analysis(
         env,
         to_play=np.array([position.to_play for position in positions], np.int8),
@@ -95,7 +96,7 @@ def unevaluated(env: GameEnv, positions: Sequence[Position], has_ownership: bool
         value=zeros(count),
         raw_value=zeros(count),
         **{name: unknown(count) for name in ("root_score", "root_score_stdev", "raw_score")},
-        **{name: zeros(boards) if has_ownership else None for name in names},
+        **ownership,
         positions=tuple(positions),
     )
 
