@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,72 +32,62 @@ def evaluate_alone(
     """
     if evaluator.device != "cpu":
         raise ValueError(f"the evaluator must be for the CPU, got one for {evaluator.device!r}")
-    count, forecaster = len(positions), evaluator if isinstance(evaluator, Forecaster) else None
+    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     has_forecasts = forecaster is not None and forecaster.makes_forecasts
     averaged = check_symmetries(env, evaluator, symmetries)
-    found = unevaluated(env, positions, has_forecasts)
-    owners = np.zeros((count, 0), np.float32) if found.ownership is None else found.ownership.reshape(count, -1)
+    live = live_of(positions)
+    count, actions, shape = len(live), env.action_space, env.plane_shape
+    movers, priors, values = (
+        np.zeros(count, np.int8),
+        np.zeros((count, actions), np.float32),
+        np.zeros(count, np.float32),
+    )
+    scores = np.full(count, np.nan, np.float32)
+    owners = np.zeros((count, shape[0] * shape[1] if has_forecasts else 0), np.float32)
 
     def evaluate_chunk(begin: int) -> None:
-        """Write the evaluations of the positions from index `begin` on, at most CHUNK, into `found`."""
+        """Evaluate the positions `live` from index `begin` on, at most CHUNK, into the arrays above."""
         part = slice(begin, min(begin + CHUNK, count))
         slots = np.arange(part.stop - begin)
         batch = env.new_batch(len(slots))
-        batch.gather([position.batch for position in positions[part]])
-        live = slots[~batch.is_over(slots, np.empty(len(slots), np.bool_))]
-        arrays = [array[part] for array in (found.prior, found.value, found.root_score, owners)]
-        priors, values, scores, ownership = [array[live] for array in arrays]
-        if forecaster is not None:
-            forecasts = (scores, ownership) if has_forecasts else None
-            forecaster.evaluate_forecasts(batch, live, priors, values, forecasts, averaged)
-        elif len(live):
-            evaluator.evaluate(batch, live, priors, values)
-        for array, written in zip(arrays, (priors, values, scores, ownership), strict=True):
-            array[live] = written
-        found.root_visits[part][live] = 1
+        batch.gather([positions[i].batch for i in live[part]])
+        batch.to_play(slots, movers[part])
+        if forecaster is None:
+            evaluator.evaluate(batch, slots, priors[part], values[part])
+        else:
+            forecasts = (scores[part], owners[part]) if has_forecasts else None
+            forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, averaged)
 
     begins = range(0, count, CHUNK)
-    if len(begins) == 1 or threads == 1:
+    if len(begins) <= 1 or threads == 1:
         for begin in begins:
             evaluate_chunk(begin)
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(evaluate_chunk, begins))
-    found.raw_value[:], found.raw_score[:] = found.value, found.root_score
-    found.root_score_stdev[~np.isnan(found.root_score)] = 0
-    if found.raw_ownership is not None:
-        found.raw_ownership[:] = found.ownership
-    for i in np.flatnonzero(found.root_visits == 0):
-        tell_ended(found, int(i), positions[int(i)])
-    return found
-
-
-def unevaluated(env: GameEnv, positions: Sequence[Position], has_ownership: bool) -> Analysis:
-    """Return an analysis of positions without a search, in which the network's evaluations are yet to be written.
-
-    has_ownership: whether there are arrays for the ownership, else they are None.
-    """
-    count, boards = len(positions), (len(positions), *env.plane_shape)
-    actions = (count, env.action_space)
-    zeros, unknown = partial(np.zeros, dtype=np.float32), partial(np.full, fill_value=np.nan, dtype=np.float32)
-    no_line = np.zeros((*actions, 0), np.int32)
-    names = ("ownership", "ownership_stdev", "raw_ownership")
-    ownership: dict[str, Any] = {name: zeros(boards) if has_ownership else None for name in names}
-    return Analysis(
+    of_a_search = ("q", "lower_bound", "score", "score_stdev")
+    unknown: dict[str, Any] = dict.fromkeys(of_a_search, np.full((count, actions), np.nan, np.float32))
+    no_line = np.zeros((count, actions, 0), np.int32)
+    board = owners.reshape(count, *shape) if has_forecasts else None
+    found = Analysis(
         env,
-        to_play=np.array([position.to_play for position in positions], np.int8),
-        visits=np.zeros(actions, np.int32),
-        prior=zeros(actions),
-        **dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown(actions)),
+        movers,
+        visits=np.zeros((count, actions), np.int32),
+        prior=priors,
+        **unknown,
         lines=no_line,
         line_visits=no_line,
-        root_visits=np.zeros(count, np.int32),
-        value=zeros(count),
-        raw_value=zeros(count),
-        **{name: unknown(count) for name in ("root_score", "root_score_stdev", "raw_score")},
-        **ownership,
-        positions=tuple(positions),
+        root_visits=np.ones(count, np.int32),
+        value=values,
+        raw_value=values.copy(),
+        root_score=scores,
+        root_score_stdev=np.where(np.isnan(scores), scores, 0),
+        raw_score=scores.copy(),
+        ownership=board,
+        ownership_stdev=None if board is None else np.zeros_like(board),
+        raw_ownership=None if board is None else board.copy(),
     )
+    return with_ended(found, positions, live)
 
 
 class PositionGroup:
@@ -118,7 +107,7 @@ class PositionGroup:
         symmetries: bool = False,
     ) -> None:
         self.positions = positions
-        self.live = np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
+        self.live = live_of(positions)
         count = len(self.live)
         slots = max(1, count)  # one idle slot if all games are over
         nodes = readouts + settings.leaves + 2  # room for all simulations: the trees never grow
@@ -147,9 +136,12 @@ class PositionGroup:
         move_ownership: whether to return also the ownership expected after each action.
         """
         found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
-        if len(self.games) != len(self.positions):
-            found = with_ended(found, self.positions, self.live)
-        return replace(found, positions=tuple(self.positions))
+        return with_ended(found, self.positions, self.live)
+
+
+def live_of(positions: Sequence[Position]) -> np.ndarray:
+    """Return the indices of the positions whose games are not over, int64."""
+    return np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
@@ -157,6 +149,8 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
 
     found: the analysis of the positions `live`.  live: int64, the indices of these positions among all positions.
     """
+    if len(live) == len(positions):
+        return replace(found, positions=tuple(positions))
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
         part = getattr(found, name)
@@ -167,7 +161,7 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
             unknown = -1
         arrays[name] = np.full((len(positions), *part.shape[1:]), unknown, part.dtype)
         arrays[name][live] = part
-    whole = replace(found, **arrays)
+    whole = replace(found, **arrays, positions=tuple(positions))
     for i in np.setdiff1d(np.arange(len(positions)), live):
         tell_ended(whole, int(i), positions[int(i)])
     return whole

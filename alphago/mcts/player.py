@@ -200,7 +200,7 @@ class MCTSPlayer:
             raise ValueError("forecasts must be True for a player with levels, got False")
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
-        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level
+        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level  # "even" is a str
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
             return self.pick_move()
@@ -208,6 +208,7 @@ class MCTSPlayer:
         search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
         losses = move_losses(search, _GAME, terms)
+        # By how many points the mover is behind; if they are unknown, `should_resign` goes by the value alone.
         behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
         self._hopeless = behind >= CHANCES * terms.target
         by_chance = np.ones(1, np.bool_)

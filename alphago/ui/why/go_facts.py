@@ -135,7 +135,7 @@ def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     owners = seen.after.ownership
     lost_anyway = won_races(tried.after_best)
     for (winner, loser), liberties in won_races(tried.after).items():
-        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in lost_anyway):
+        if any(winner.stones & first.stones and loser.stones & second.stones for first, second in lost_anyway):
             continue
         if owners is None or share_of(owners, loser.stones, loser.colour) < SURE:
             return [Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties)]
@@ -191,6 +191,6 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
         return []  # it is a good move without this one
     elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
     gain = tried.mover * (seen.passed[which].score - reached.score)
-    if not gain >= TIMES * max(elsewhere, 0) + THREAT:
+    if not gain >= TIMES * max(elsewhere, 0) + THREAT:  # nor if the scores are unknown, NaN
         return []
     return [Sente(tried.mover, action, threat, gain, max(elsewhere, 0.0))]
