@@ -2,9 +2,11 @@
 
     python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl    # or 20: the intervals tell
 
-Trains a small network on 5x5, and prints for each part its first and last size, and its slope after a warm-up with a
-95 % interval: of a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  The samples
-are written to the file as they are taken; `--read` prints the table of a file that is there, also while it grows.
+Trains a small network on 5x5, and prints for each part its first and last size, and its slope with a 95 % interval: of
+a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  It leaves out a warm-up, which
+lasts at least until the replay memory is full.  Sizes are of anonymous memory: pages of libraries count for a process
+only while no other program uses them, so they would grow where other programs end.  The samples are written to the file
+as they are taken; `--read` prints the table of a file that is there, also while it grows.
 """
 
 import argparse
@@ -25,30 +27,33 @@ from alphago.workers.ray_cluster import import_ray
 SETTINGS = {
     "tower_height": 1,
     "channels": 64,  # so that a version is too large to travel beside the object store
-    "readouts": 16,
+    "readouts": 4,
     "batch_size": 64,
     "games_in_flight": 64,
     "start_training_after": 200,
     "plies_per_iteration": 8,
-    "memory_size": 4000,
+    "memory_size": 1000,  # is full after some 40 games
     "learner_threads": 1,
 }
 BLOCKS = 8
 STUDENT = 2.45  # Student's t for 95 % and two degrees of freedom less
-WARM_UP = 0.25  # share of the time that the slopes leave out
+WARM_UP = 0.25  # least share of the time that the slopes leave out
 PART_OF = {
     "alphago.workers.ray_process": "driver of Ray",
     "ray::Node": "players",
-    "raylet": "daemons",
-    "gcs_server": "daemons",
-    "ray::Dashboard": "daemons",
+    "raylet/raylet": "raylets",
+    "gcs_server": "Ray's head",
+    "/ray/_private/": "Ray's scripts",
+    "/ray/dashboard/": "Ray's agents",
+    "ray::DashboardAgent": "Ray's agents",
+    "ray::RuntimeEnvAgent": "Ray's agents",
 }
 
 
 def own_memory(process: Path) -> float:
-    """Return the MB of a process that it shares with no other, which the pages of an object store are not."""
+    """Return the MB of a process that are no file's, as those of libraries and of an object store are."""
     lines = (process / "smaps_rollup").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Anonymous:")) / 1024
 
 
 def descendants() -> list[Path]:
@@ -97,11 +102,13 @@ class Sampler(Report):
     """Writes a sample every few seconds until it is closed, and counts the run's games."""
 
     def __init__(self, file: Path, seconds: float) -> None:
-        self.file, self.seconds, self.played, self.over = file, seconds, 0, threading.Event()
+        self.file, self.seconds, self.over = file, seconds, threading.Event()
+        self.standing = {"games": 0, "full": False}
         self.thread = threading.Thread(target=self.run)
 
     def iteration(self, metrics: dict[str, float]) -> None:
-        self.played = int(metrics["games"])
+        full = metrics["steps"] > 0 and metrics["memory"] >= SETTINGS["memory_size"]
+        self.standing = {"games": int(metrics["games"]), "full": full}
 
     def note(self, text: str) -> None:
         print(text, flush=True)
@@ -110,7 +117,7 @@ class Sampler(Report):
         begin = time.monotonic()
         with self.file.open("w") as out:
             while not self.over.wait(self.seconds):
-                row = {"seconds": time.monotonic() - begin, "games": self.played, **sample()}
+                row = {"seconds": time.monotonic() - begin, **self.standing, **sample()}
                 out.write(json.dumps(row) + "\n")
                 out.flush()
 
@@ -119,9 +126,11 @@ def table(file: Path) -> str:
     """Return what the samples of a file say."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     hours = np.array([row["seconds"] / 3600 for row in rows])
-    late = hours >= WARM_UP * hours[-1]
+    late = (hours >= WARM_UP * hours[-1]) & [row["full"] for row in rows]
+    if not late.any():
+        return f"{hours[-1]:.2f} hours, {rows[-1]['games']} games: the replay memory is not full yet"
     lines = [f"{hours[-1]:.2f} hours, {rows[-1]['games']} games, {len(rows)} samples; slopes of the last {late.sum()}"]
-    for part in sorted({name for row in rows for name in row} - {"seconds", "games"}):
+    for part in sorted({name for row in rows for name in row} - {"seconds", "games", "full"}):
         sizes = np.array([row.get(part, 0.0) for row in rows])
         slope, around = slope_of(hours[late], sizes[late])
         sizes_there = f"{sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB"

@@ -9,6 +9,7 @@ from alphago.system.validation import UnusedSetting
 
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # the beginning of a message about a setting
 OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what the standard output fails with
+NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
 
 
@@ -19,8 +20,11 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         is_output = not error.filename and error.errno in OUTPUT
         return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
     if isinstance(error, RuntimeError):
-        asked = TORCH_MEMORY.search(str(error))
-        return None if asked is None else f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
+        if asked := TORCH_MEMORY.search(str(error)):
+            return f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
+        if told := NATIVE_MEMORY.search(str(error)):  # oneDNN and OpenVINO name no other cause either
+            return f"there may be too little memory: {told[0]}"
+        return None
     if isinstance(error, MemoryError) and not str(error):
         return "there is not enough memory"
     if isinstance(error, UnusedSetting):

@@ -33,10 +33,11 @@ def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> No
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
+    usual = "auto" if default is argparse.SUPPRESS else default
     option(
         parser,
         "--device",
-        f"the device {what}; auto: the GPU if there is one that supports them ({default})",
+        f"the device {what}; auto: the GPU if there is one that supports them ({usual})",
         choices=("cpu", "cuda", "auto"),
         default=default,
     )

@@ -29,6 +29,13 @@ METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
 
 
+class Formatter(argparse.HelpFormatter):
+    """Formats options, a Switch without the word none: it takes that as every optional setting does."""
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        return "" if action.metavar == "none" else super()._format_args(action, default_metavar)
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser with errors of one line and suggestions for mistyped flags.
 
@@ -40,7 +47,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(
             **{
                 "usage": f"{options.get('prog')} [OPTIONS]",
-                "formatter_class": lambda prog: argparse.HelpFormatter(prog, max_help_position=30, width=width),
+                "formatter_class": lambda prog: Formatter(prog, max_help_position=30, width=width),
                 **options,
             }
         )

@@ -79,7 +79,7 @@ def add_options(parser: Parser) -> None:
         parser,
         "--max-lag N",
         "let workers play on while the network learns, with one that is at most N versions old; the run is then "
-        "not bit-identical to another one (they wait for each network)",
+        "not bit-identical to another one (0: they wait for each network; 1 with 64 or more --groups)",
         integer,
     )
     add_device(parser, default=argparse.SUPPRESS)

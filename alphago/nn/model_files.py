@@ -202,6 +202,9 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
 
 def meant_instead(name: str) -> str:
     """Return the end of a message about a missing file: the names of packaged networks that may be meant, or ""."""
+    base, at, own = name.rpartition("@")
+    if at and (base in packaged_nets() or Path(base).exists()):
+        return f": {base} is a network, with {at}{own} it is a player of matches"
     if "/" in name or "." in name:
         return ""
     if near := near_names(name, packaged_nets()):

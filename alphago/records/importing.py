@@ -19,7 +19,7 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
-from alphago.system.interrupts import end_with_parent
+from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import SealedWork, pool_of
 from alphago.workers.packing import pack, unpack
@@ -87,9 +87,10 @@ def import_games(
         ValueError: if another import into the dataset was interrupted, or the dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
-        RuntimeError: if a worker process ends early, as all do in a script without the guard.
+        ChildProcessError: if a worker process ends early, as all do in a script without the guard.
     """
-    leave_if_imported_again(workers)
+    if workers != 1:
+        leave_if_imported_again()
     filter = filter or GameFilter()
     places = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     for path in places:
@@ -167,11 +168,11 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int 
         yield from map(converter.convert, groups)
         return
     context = multiprocessing.get_context("spawn")
-    with explain_broken_pool(), ProcessPoolExecutor(workers, context, start_worker, (converter,)) as pool:
+    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
         ahead: deque[Future[Batch]] = deque()
         try:
             for group in groups:
-                ahead.append(pool.submit(convert_in_worker, group))
+                ahead.append(processes.submit(convert_in_worker, group))
                 if len(ahead) >= JOBS_AHEAD * workers:
                     yield ahead.popleft().result()
             while ahead:
@@ -181,24 +182,16 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int 
                 future.cancel()
 
 
-def leave_if_imported_again(workers: int | str) -> None:
-    """End a worker process that runs its parent's script, because that has no guard, before it starts workers too.
-
-    The parent then raises the error with the sentence; an exception here would print a traceback for each worker.
-    """
-    if workers != 1 and getattr(multiprocessing.current_process(), "_inheriting", False):
-        os._exit(1)
-
-
 @contextlib.contextmanager
-def explain_broken_pool() -> Iterator[None]:
+def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
     """Replace the error for worker processes that ended early by a sentence."""
     try:
         yield
     except BrokenProcessPool:
-        raise RuntimeError(
-            "the worker processes ended early: with workers > 1, a script must make the call below "
-            'if __name__ == "__main__":, since each worker imports the script; or there was not enough memory'
+        # Before Python 3.11.5 a pool waits for ever to hand over a task that no worker is left to take.
+        vars(pool)["_call_queue"]._reader.close()
+        raise ChildProcessError(
+            f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"
         ) from None
 
 

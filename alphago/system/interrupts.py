@@ -70,6 +70,20 @@ def interrupt_again() -> None:
         _thread.interrupt_main()
 
 
+NEEDS_GUARD = (
+    'a script that starts processes must make the call below if __name__ == "__main__":, since each process imports it'
+)
+
+
+def leave_if_imported_again() -> None:
+    """End a worker process that runs its parent's script, because that has no guard, before it starts workers too.
+
+    The parent then says NEEDS_GUARD; an exception here would print a traceback for each worker.
+    """
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        os._exit(1)
+
+
 def end_with_parent() -> None:
     """Let this process, which multiprocessing began, get SIGTERM when its parent ends, even by SIGKILL.
 

@@ -11,11 +11,12 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import trains_in_bfloat16
-from alphago.nn.loss import LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
+from alphago.nn.loss import Losses, LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
 from alphago.nn.threads import Workers
+from alphago.system.validation import shown
 from alphago.training.batches import Batch, DeviceSample, split, tensors_of, to_device, weight_sum
 from alphago.training.captured import Captured, Inputs, shapes_of
 from alphago.training.measures import Outputs, batch_metrics, to_numbers
@@ -81,7 +82,8 @@ class Learner:
         if not may_drift(net.policy):  # then the logits need no loss that keeps them near 0
             self.weights = replace(settings.weights, log_sum=0.0)
         own_loss = partial(alphazero_loss, weights=self.weights)
-        self.loss: LossFunction = own_loss if isinstance(settings.losses, LossWeights) else settings.losses
+        given = settings.losses
+        self.loss: LossFunction = own_loss if isinstance(given, LossWeights) else partial(losses_by, given)
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -300,6 +302,14 @@ class Learner:
         logits, value = self.net.eval()(targets.planes.contiguous(memory_format=torch.channels_last))
         losses = self.loss(logits, value, targets.policy, targets.value, targets.weight)
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
+
+
+def losses_by(function: LossFunction, *given: torch.Tensor) -> Losses:
+    """Return what a function of a researcher's own makes of a batch; raise TypeError unless that is Losses."""
+    losses = function(*given)
+    if not isinstance(losses, Losses):
+        raise TypeError(f"losses must give alphago.nn.loss.Losses(total, policy, value), got {shown(losses)}")
+    return losses
 
 
 # (net, settings, workers, device) -> an object with the public attributes and methods of Learner

@@ -16,7 +16,7 @@ from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
 from alphago.training.columns import Columns, Entry
-from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
+from alphago.training.targets import LambdaReturns, Targets, Values, as_targets, policies_of, values_of
 
 ArrayT = TypeVar("ArrayT")
 OtherT = TypeVar("OtherT")
@@ -185,7 +185,7 @@ class ReplayMemory:
                     f"got {record.policies.shape}"
                 )
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
-            values = self.targets.values(record)
+            values = values_of(self.targets, record)
             cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
             steps, start = record.steps(self.env), self._start(record)
             ownership = self._final_ownership(record, steps, start)
@@ -199,7 +199,7 @@ class ReplayMemory:
     def retarget(self, targets: Targets) -> None:
         """Make the value and policy targets of all games anew, by another rule."""
         self.targets = targets
-        self.entries = deque(entry._replace(values=targets.values(entry.record)) for entry in self.entries)
+        self.entries = deque(entry._replace(values=values_of(targets, entry.record)) for entry in self.entries)
         self._columns = None
 
     def latest(self, count: int) -> list[GameRecord]:
@@ -238,7 +238,7 @@ class ReplayMemory:
         movers = columns.movers[rows]
         sample = Sample(  # planes, illegal actions and symmetries follow, part by part
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
-            policy=self.targets.policies([columns.records[game] for game in games], plies.tolist()),
+            policy=policies_of(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
             weight=columns.weights[rows],
             score=movers * columns.scores[games],

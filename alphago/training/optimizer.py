@@ -192,7 +192,10 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     if isinstance(schedule, tuple):
         return stepped(schedule, progress)
     factor_at = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
-    return factor_at(progress)
+    factor = factor_at(progress)
+    if not 0 <= factor < math.inf:
+        raise ValueError(f"schedule must give a factor >= 0, got {factor} at progress {progress:g}")
+    return factor
 
 
 def stepped(steps: Steps, progress: float) -> float:

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.system.validation import setting, settings
+from alphago.system.validation import setting, settings, shown
 
 # Returns the value target of each of a record's T plies, float32 [T], from the view of the player to move.
 Values = Callable[[GameRecord], np.ndarray]
@@ -58,6 +58,24 @@ def as_targets(given: Targets | Values) -> Targets:
     if callable(given):
         return ValuesBy(given)
     raise TypeError(f"targets must have the methods values and policies, or be a function of a record, got {given!r}")
+
+
+def values_of(targets: Targets, record: GameRecord) -> np.ndarray:
+    """Return the value targets of a record, float32 [T]; raise ValueError unless a rule gives a number for each ply."""
+    values = np.asarray(targets.values(record), np.float32)
+    if values.shape != (len(record),) or not np.isfinite(values).all():
+        raise ValueError(
+            f"targets must give a finite value for each of a game's {len(record)} plies, got {shown(values)}"
+        )
+    return values
+
+
+def policies_of(targets: Targets, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
+    """Return policy targets as `Targets.policies` does; raise ValueError unless a rule gives one for each ply."""
+    policies, shape = targets.policies(records, plies), (len(records), records[0].policies.shape[1])
+    if np.shape(policies) != shape or not np.isfinite(policies).all():
+        raise ValueError(f"targets must give finite policies of shape {shape}, got {shown(policies)}")
+    return policies
 
 
 def search_policies(records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:

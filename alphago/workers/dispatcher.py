@@ -100,6 +100,11 @@ class Dispatcher(Generic[Answer]):
         """Whether `news` has something to say."""
         return bool(self.roster.sentences)
 
+    def tell(self, sentence: str) -> None:
+        """Add a sentence to `news`."""
+        with self.lock:
+            self.roster.sentences.append(sentence)
+
     def news(self) -> list[str]:
         """Return sentences about workers since the last call."""
         with self.lock:

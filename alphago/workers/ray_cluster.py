@@ -23,8 +23,13 @@ from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
-# Before Ray starts: its workers would run at nice 15, and it would send statistics of use.
-RAY_SETTINGS = {"RAY_worker_niceness": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+# Before Ray starts: its workers would run at nice 15, it would send statistics of use, and give up within seconds where
+# a machine is busy.
+RAY_SETTINGS = {
+    "RAY_worker_niceness": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "120",
+}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
@@ -132,7 +137,8 @@ class RayCluster:
         except Exception as error:  # of many classes, by what is wrong
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
-        self.actor = self.ray.remote(NodePlayer)
+        # Of each call's events, for its own pages, Ray would keep 5 KB on the head, up to 100 000 calls.
+        self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes

@@ -106,6 +106,8 @@ def test_the_word_help(words: list[str], beginning: str, capsys: pytest.CaptureF
             RuntimeError("DefaultCPUAllocator: you tried to allocate 360000000000 bytes"),
             "there is not enough memory: 360",
         ),
+        (RuntimeError("could not create a primitive"), "there may be too little memory: could not create a primitive"),
+        (ChildProcessError("the worker processes ended early"), "the worker processes ended early"),
     ],
 )
 def test_errors_as_sentences(

@@ -83,7 +83,7 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
         "--limit N limit of the power; none for none",
         "--doors N doors; at least one (1)",
         "--threads N cooks",
-        "--no-fast [none] whether to hurry",
+        "--no-fast whether to hurry",
         "--watts N power of the bulb; none for --limit (40)",
         "--hours X how long it burns (a tea light: 4) [candle] (4.0)",
         "--aunt X share of the evenings",

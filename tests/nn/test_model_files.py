@@ -283,6 +283,8 @@ def test_what_is_no_path():
 def test_a_mistyped_name_is_answered_with_the_one_that_was_meant():
     with pytest.raises(ModelError, match="there is no file 9x: did you mean 9x9"):
         load_model("9x")
+    with pytest.raises(ModelError, match="there is no file 9x9@8: 9x9 is a network, with @8 it is a player of matches"):
+        load_model("9x9@8")
 
 
 MISFIT = " must have shape|, which the network does not have"

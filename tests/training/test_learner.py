@@ -128,6 +128,10 @@ class TestSteps:
             error = (weight * (value.flatten() - result).abs()).mean()
             return Losses(error, torch.zeros(()), error)
 
+        with pytest.raises(
+            TypeError, match=r"losses must give alphago.nn.loss.Losses\(total, policy, value\), got ten"
+        ):
+            learner_of(network_without_batch_norm(), workers, losses=lambda *given: given[1].mean()).step(sample)
         learner = learner_of(network_without_batch_norm(), workers, losses=absolute_error)
         before = state(learner.net)
         first, _ = (learner.step(sample) for _ in range(2))

@@ -1,5 +1,7 @@
 """Muon moves kernels in all directions alike, the rest is AdamW's; other optimizers; the learning rate over a run."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
@@ -151,6 +153,8 @@ def test_a_function_of_the_progress() -> None:
 
     assert check_schedule(halving) is halving
     assert [rate_factor(halving, progress) for progress in (-1, 0.5, 2)] == [1, 0.75, 0.5]
+    with pytest.raises(ValueError, match=r"schedule must give a factor >= 0, got nan at progress 0.5"):
+        rate_factor(lambda progress: math.nan, 0.5)
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,27 @@ def test_a_function_is_a_rule_of_values() -> None:
     assert policies == pytest.approx(record.policies[0] / POLICY_SCALE, abs=1e-4)
 
 
+class Torn:
+    """Rules that break their contract: a value too few, no number, half of the policies."""
+
+    def values(self, record: GameRecord) -> np.ndarray:
+        return np.zeros(len(record))
+
+    def policies(self, records: object, plies: object) -> np.ndarray:
+        return np.zeros((1, 3))
+
+
+def test_rules_that_break_their_contract_are_named() -> None:
+    (record,) = selfplay(GO, HashEvaluator(), 8, 1, seed=0, device="cpu", opening_plies=0)
+    for wrong in (lambda record: np.zeros(3), lambda record: np.full(len(record), np.nan), lambda record: None):
+        with pytest.raises(ValueError, match=f"finite value for each of a game's {len(record)} plies, got "):
+            ReplayMemory(GO, targets=wrong).add([record])
+    memory = ReplayMemory(GO, targets=Torn())
+    memory.add([record])
+    with pytest.raises(ValueError, match=r"targets must give finite policies of shape \(2, \d+\), got "):
+        memory.sample(2, np.random.default_rng(0))
+
+
 def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
     net, _ = run(tmp_path / "whole", targets=later_values)
     usual, _ = run(tmp_path / "usual")

@@ -7,6 +7,9 @@ import pytest
 
 from alphago import train
 from alphago.cli import main
+from alphago.nn.threads import Workers
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.workers.playing_crew import GOES_ON, playing_crew
 from alphago.workers import ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
@@ -29,6 +32,21 @@ def _no_ray(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_others_are_refused(workers: Any, max_lag: int | None, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         train(GO, 1, workers=workers, max_lag=max_lag)
+
+
+@pytest.mark.parametrize(("groups", "max_lag", "played"), [(63, None, None), (64, None, 1), (64, 0, None), (2, 3, 3)])
+def test_runs_of_many_groups_are_asynchronous(
+    groups: int, max_lag: int | None, played: int | None, tmp_path: Path
+) -> None:
+    """Unless the call says otherwise; they say so, and only they."""
+    crew = playing_crew(f"folder:{tmp_path}", max_lag)
+    assert crew is not None
+    with Workers(1) as threads:
+        source = crew(GO, SelfPlaySettings(groups=groups), range(1), threads)
+        news = source.news()
+        source.close()
+    assert source.max_lag == played
+    assert (GOES_ON in news) == (max_lag is None and played is not None)
 
 
 @pytest.mark.usefixtures("_no_ray")

@@ -192,9 +192,9 @@ def news_of_going_on(run: Run, plan: Plan[Any]) -> list[str]:
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan, run.games)]})
     if run.is_proved:
-        news.append(f"this run ended {where}, with its proof; to prolong it, set a stronger opponent (until) or None")
+        news.append(f"this run ended {where}, with its proof; a stronger opponent (until), or none, prolongs it")
     elif run.is_over:
-        news.append(f"this run ended {where}; to prolong it, raise num_games or max_minutes")
+        news.append(f"this run ended {where}; more games or minutes prolong it")
     else:
         news.append(f"this run goes on {where}")
     if compacted := run.counts.compacted:

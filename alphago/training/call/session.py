@@ -104,10 +104,11 @@ def train(
         workers: who plays the games, instead of `source`: a number of processes on this machine; "auto" for the Ray
             cluster that runs on this machine, if one does; a cluster's address, as "10.0.0.1:6379"; or "folder:PATH"
             for the workers of `alphago worker --folder PATH`.  The games are those of one process with as many
-            `groups`, bit for bit, and a run may be resumed with other workers or none.  All but a folder needs the
-            extra `ray`.
+            `groups`, bit for bit unless `max_lag` says otherwise, and a run may be resumed with other workers or none.
+            All but a folder needs the extra `ray`.
         max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
-            old; the run is then not bit-identical to another one.  None: they wait for each new network.
+            old; the run is then not bit-identical to another one.  0: they wait for each new network.  None: 0 with
+            fewer than 64 groups, otherwise 1.
         settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
             LearningSettings, and of its parts (see `alphago.training.run_parts`).  With a `gate`, the run saves and
             returns the best network instead of the latest.

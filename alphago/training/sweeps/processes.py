@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
-from alphago.system.interrupts import end_with_parent
+from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again
 from alphago.training.sweeps.sweep_run import SweepRun
 
 Ended = Callable[[SweepRun, str], object]  # called with a run that ended, and why it failed, "" if it did not
@@ -36,6 +36,7 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
             if not fault and run.numbers() is None:
                 break
         return
+    leave_if_imported_again()
     left = list(runs)
     working: list[Working] = []
     try:
@@ -77,7 +78,8 @@ def reply_of(one: Working) -> str:
     try:
         return str(one.receiver.recv())
     except EOFError:
-        return f"its process ended with code {one.process.exitcode}"
+        code = one.process.exitcode
+        return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
     finally:
         one.receiver.close()
         one.process.join()

@@ -271,4 +271,4 @@ class ConsoleReport(Report):
         if stopped:
             print(f"it goes on with: {how_to_continue(self.folder, self.options)}", file=sys.stderr)
         if not metrics["steps"]:
-            print("it was not trained: there were fewer positions than start_training_after", file=sys.stderr)
+            print("it was not trained: there were too few positions to begin", file=sys.stderr)

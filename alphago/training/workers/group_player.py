@@ -87,7 +87,7 @@ def device_for(version: Version, device: str) -> str:
     if device not in ("cpu", "auto"):
         raise WorkerRefused(
             "a worker of this run must be started with --device cpu, since its games must be equal to the bit on all "
-            f"workers, got {device}; a run with --max-lag, or itself on a GPU, takes workers with GPUs"
+            f"workers, got {device}; a run with --max-lag 1, or itself on a GPU, takes workers with GPUs"
         )
     return "cpu"
 

@@ -2,7 +2,10 @@
 
 import json
 import multiprocessing
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -30,6 +33,21 @@ def test_in_processes_of_their_own(tmp_path: Path) -> None:
     assert result.numbers == {"usual": {1: {"cores": 1.0}}, "killed": {}}
     assert "killed/1: its process ended with code -9" in str(result)
     assert multiprocessing.active_children() == []
+
+
+@pytest.mark.slow
+def test_a_script_without_guard(tmp_path: Path) -> None:
+    """A sentence for each run, and no traceback of a process."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from alphago import sweep\n"
+        "def call(**_): return 1\n"
+        f"print(sweep(call, {{'a': {{}}}}, 1, folder='{tmp_path}/sweep', processes=2))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a/0: its process ended with code 1: a script that starts processes must make the call" in done.stdout
 
 
 def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:

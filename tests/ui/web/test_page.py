@@ -304,6 +304,14 @@ def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
         visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
         visitor.page.evaluate(drop, "no game")
         visitor.complains("A file must be an SGF game")
+        visitor.menu()
+        visitor.part("new").click()
+        size = visitor.page.locator('dialog [data-option="board_size"]')
+        for text, stays in (("30", 1), ("9", 0)):  # an impossible size leaves all that was typed where it is
+            size.fill(text)
+            visitor.part("begin").click()
+            assert visitor.page.locator("dialog[open]").count() == stays
+        visitor.expect(visitor.page.locator(".ag-notice").first).to_be_hidden()
 
 
 def test_a_link_restores_the_position_and_a_reload_the_board(chromium: Any) -> None:

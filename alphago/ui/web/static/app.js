@@ -62,7 +62,7 @@ export class App {
     this.welcome = { games: [] };
     this.known = new GameState();
     /** @type {import("../wire.js").GameMessage | null} */
-    this.coming = null; // a game that is shown when its position is here
+    this.coming = null; // shown when its position is here
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
     this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered(),
@@ -84,14 +84,14 @@ export class App {
   }
 
   listen() {
-    this.root.addEventListener("click", (/** @type {any} */ event) => { // so that Space is the study key again
+    this.root.addEventListener("click", (/** @type {any} */ event) => { // Space is the study key again
       if (event.detail) event.target.closest("button")?.blur();
     });
-    this.board.element.addEventListener("dragover", (/** @type {Event} */ event) => event.preventDefault());
-    this.board.element.addEventListener("drop", (/** @type {DragEvent} */ event) => {
+    this.board.element.ondragover = (/** @type {Event} */ event) => event.preventDefault();
+    this.board.element.ondrop = (/** @type {DragEvent} */ event) => {
       event.preventDefault();
       this.read(event.dataTransfer?.files[0]);
-    });
+    };
   }
 
   destroy() {
@@ -129,6 +129,7 @@ export class App {
   /** @param {import("../wire.js").GameMessage} message */
   await(message) {
     this.coming = message;
+    if (this.state) this.column.notice.hide("error");
     this.column.status.draw();
   }
 

@@ -44,9 +44,16 @@ export class GameDialog {
     choose.addEventListener("change", fill);
     fill();
     const start = () => {
+      if (options.some(({ input }) => !input.reportValidity())) return;
       this.element.close();
+      /** @type {Record<string, any>[]} */
+      const [setup, ofGame] = [{}, {}];
+      for (const { option, input } of options) {
+        const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
+        (option.at_start ? setup : ofGame)[option.name] = value;
+      }
       const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
-      this.app.send("new", { game: choose.value, ...wishesOf(options), black: player("black"), white: player("white") });
+      this.app.send("new", { game: choose.value, options: ofGame, setup, black: player("black"), white: player("white") });
     };
     this.element.replaceChildren(h("h2", {}, say.newGame), h("label", {}, say.gameWord, choose), fields,
       h("label", {}, say.youPlay, colour), h("div", { class: "ag-row" },
@@ -60,25 +67,10 @@ export class GameDialog {
   }
 }
 
-/**
- * @param {OptionView} option
- */
+/** @param {OptionView} option */
 function inputOf({ name, value, choices, least, most, step }) {
   const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", {}, one)))
     : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step });
   input.value = value;
   return input;
-}
-
-/**
- * @param {{option: OptionView, input: any}[]} options
- */
-function wishesOf(options) {
-  /** @type {Record<string, any>[]} */
-  const [setup, ofGame] = [{}, {}];
-  for (const { option, input } of options) {
-    const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-    (option.at_start ? setup : ofGame)[option.name] = value;
-  }
-  return { options: ofGame, setup };
 }
