@@ -1,7 +1,6 @@
 """Measures the levels of play, and writes what it finds into alphago/mcts/levels.json.
 
     python benchmarks/levels.py exam                         # points lost a move, by the exams of 7x7, 9x9 and 13x13
-    python benchmarks/levels.py exam --file more.jsonl       # the same on positions that were not used before
     python benchmarks/levels.py judged "katago analysis …" --board-size 13   # of moves that levels play, by an engine
     python benchmarks/levels.py rates                        # win rate lost in other games, by a search of the network
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
@@ -47,7 +46,7 @@ READOUTS = {
 }
 POINTS = {
     "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.16, 0.05, 0.0),
-    "9": (7.0, 4.9, 3.75, 2.6, 1.9, 1.36, 0.78, 0.42, 0.2, 0.0),
+    "9": (7.0, 4.9, 3.75, 2.6, 1.79, 1.27, 0.65, 0.31, 0.155, 0.0),
     "13": (4.6, 3.8, 2.9, 2.0, 1.3, 0.75, 0.32, 0.12, 0.07, 0.0),
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
@@ -93,28 +92,29 @@ def save(found: dict[str, Any]) -> None:
 def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Measure points lost a move by exams: for levels what to expect, for full strength the loss of its moves.
 
-    By another exam than the packaged one, it is `again` [lost, low, high, positions]; it must have other positions.
+    A row gets `exam` [lost, low, high, positions].
     """
     save(found)
-    for board in POINTS if options.file is None else [str(options.board_size)]:
-        questions = find_exam(options.file, int(board))
+    for board in POINTS:
+        questions = find_exam(None, int(board))
         net = load_model(f"{board}x{board}")
         env = exam_game(net.env, questions.size)
         evaluator = net.forecast_evaluator(dtype="float32")
         players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
         players.append(ExamPlayer(questions, env, evaluator, FULL))
         for row, player in zip(found["games"]["go"][board]["levels"], players, strict=True):
-            if ("lost" if options.file is None else "again") in row:
-                continue
-            grade = grade_of(mark(questions, player.answer_all(1)))
-            if options.file is not None:
-                row["again"] = [*rounded(grade.points), grade.positions]
+            if "exam" not in row:
+                grade = grade_of(mark(questions, player.answer_all(1)))
+                tell(row, "exam", grade.points, grade.positions)
                 print(board, row, flush=True)
-                continue
-            row |= dict(zip(("lost", "low", "high"), rounded(grade.points), strict=True))
-            row |= {"rate": round(grade.rate.value, 3), "positions": grade.positions}
-            print(board, row, flush=True)
         save(found)
+
+
+def tell(row: dict[str, Any], name: str, lost: Any, positions: int) -> None:
+    """Keep a measurement of a level by its name, and as what the level is told to lose that with the most positions."""
+    row[name] = [*rounded(lost), positions]
+    told = max((row[one] for one in ("exam", "judged") if one in row), key=lambda measured: measured[3])
+    row |= dict(zip(("lost", "low", "high", "positions"), told, strict=True))
 
 
 def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
@@ -144,7 +144,7 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
             file.write_text(json.dumps(known), "utf-8")
     lost = np.concatenate(known)
     for row, column in zip(found["games"]["go"][str(size)]["levels"], lost.T, strict=True):
-        row["judged"] = [*rounded(mean_of(column)), len(column)]
+        tell(row, "judged", mean_of(column), len(column))
     save(found)
 
 
@@ -318,7 +318,6 @@ def main() -> None:
         "more", nargs="*", help="the player of `against`, the engine of `judged`, the folders of `nonsense`"
     )
     parser.add_argument("--positions", type=int, default=400, help="of `judged`")
-    parser.add_argument("--file", type=Path, help="an exam")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")

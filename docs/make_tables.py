@@ -138,11 +138,7 @@ def levels() -> str:
     rows: list[tuple[str, ...]] = []
     for number in range(LEVELS):
         own = {board: one["levels"][number] for board, one in boards.items()}
-        lost = [
-            f"{row['lost']:.2f} ± {(row['high'] - row['low']) / 2:.2f}" if "lost" in row else "" for row in own.values()
-        ]
-        again, low, high, positions = own["13"]["judged"]
-        lost.append(f"{again:.2f} ± {(high - low) / 2:.2f}")
+        lost = [points_lost(own[board], name) for name in ("exam", "judged") for board in boards]
         nine = own["9"]
         elo = "{:+} ({:+} to {:+})".format(*nine["elo"]) if "elo" in nine else ""
         gnugo = ""
@@ -150,11 +146,22 @@ def levels() -> str:
             won, drawn, _ = nine["games"]
             gnugo = f"{(won + drawn / 2) / sum(nine['games']):.0%} of {sum(nine['games'])}".replace("%", " %")
         rows.append((f"{number + 1}", *lost, f"{nine['target']:g}", f"{nine['readouts']}", elo, gnugo))
-    counts = [f"{board}x{board} ({one['levels'][0].get('positions', 0)} positions)" for board, one in boards.items()]
-    counts.append(f"13x13 again ({positions} others)")
+    counts = [
+        f"{board}x{board} ({one['levels'][0].get(name, [0] * 4)[3]} {kind})"
+        for name, kind in (("exam", "positions"), ("judged", "others"))
+        for board, one in boards.items()
+    ]
     heads = ["level", *counts, "aim, 9x9", "readouts", "Elo to the level before, 9x9", "against GNU Go 10, 9x9"]
     full = [column for column in range(len(heads)) if any(row[column] for row in rows)]
     return table(tuple(heads[at] for at in full), [tuple(row[at] for at in full) for row in rows])
+
+
+def points_lost(row: Row, name: str) -> str:
+    """A measurement of a level by its name, "" if there is none."""
+    if name not in row:
+        return ""
+    lost, low, high, _ = row[name]
+    return f"{lost:.2f} ± {(high - low) / 2:.2f}"
 
 
 def other_levels() -> str:

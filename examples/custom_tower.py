@@ -1,6 +1,6 @@
 """A network with custom parts: a tower that looks along rows and columns, and two small heads.
 
-`docs/swap_a_tower.md` explains it.  Run it: it trains a few hundred games of 5x5, saves, loads and plays a match.
+`docs/swap_a_tower.md` explains it.  Run it: it trains a few hundred games of 6x6, saves, loads and plays a match.
 """
 
 import argparse
@@ -66,11 +66,11 @@ def make_parts(env: GoEnv, channels: int = 32) -> dict[str, nn.Module]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Trains a network with custom parts on 5x5.")
+    parser = argparse.ArgumentParser(description="Trains a network with custom parts on 6x6.")
     parser.add_argument("--games", type=int, default=400, help="games of self-play (400)")
     parser.add_argument("--readouts", type=int, default=32, help="simulations a move (32)")
     arguments = parser.parse_args()
-    env = GoEnv(5)
+    env = GoEnv(6, komi=4)
     net = NeuralNet(env, **make_parts(env))
     print(net)
     train(env, arguments.games, model=net, readouts=arguments.readouts, start_training_after=500)

@@ -50,7 +50,14 @@ def main() -> None:
     parser.add_argument("--to", default="tee log.jsonl", help="the program, with its arguments")
     parser.add_argument("--games", type=int, default=100)
     options = parser.parse_args()
-    train(GoEnv(5), options.games, readouts=16, tower_height=1, watch=["random@0"], reports=[ProgramReport(options.to)])
+    train(
+        GoEnv(6, komi=4),
+        options.games,
+        readouts=16,
+        tower_height=1,
+        watch=["random@0"],
+        reports=[ProgramReport(options.to)],
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Training with a custom report: a table of how 5x5 is learned, in a minute or two.
+"""Training with a custom report: a table of how 6x6 is learned, in a minute or two.
 
 A report derives from Report and has the methods for what it reports; the loop itself prints nothing.  All metrics
 of an iteration are a line of the run folder's metrics.jsonl.
@@ -40,13 +40,13 @@ class TableReport(Report):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Trains a small network on 5x5 and prints a table.")
+    parser = argparse.ArgumentParser(description="Trains a small network on 6x6 and prints a table.")
     parser.add_argument("--games", type=int, default=600, help="games of self-play (600)")
     parser.add_argument("--readouts", type=int, default=32, help="simulations a move (32)")
     arguments = parser.parse_args()
     report = TableReport(every=max(1, arguments.games // 20))
     train(
-        GoEnv(5),
+        GoEnv(6, komi=4),
         arguments.games,
         tower_height=2,
         channels=32,

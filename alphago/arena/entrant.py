@@ -27,8 +27,6 @@ OPTIONS = {
     "suicide": "--rules",
     "turns": "--turns",
 }
-# What may come after an entrant's @.
-OWN = re.compile(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{'|'.join(SEARCHES)}))?")
 
 
 @checks_keywords()
@@ -107,13 +105,19 @@ def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> E
         raise ValueError(f"{text}: there is no file {base}, and {not_a_player}")
     if own is None:
         return EntrantText(base, model, readouts, search)
-    parts = OWN.fullmatch(own)
+    parts = match_own(own)
     if parts is None:
         names = " or ".join(SEARCHES)
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
     if parts["level"]:
         return level_entrant(base, model, readouts, search, parts["level"])
     return EntrantText(base, model, int(parts["readouts"] or readouts), parts["search"] or search)
+
+
+def match_own(own: str) -> "re.Match[str] | None":
+    """Match what may come after an entrant's @; a rule may have joined SEARCHES since the last call."""
+    searches = "|".join(SEARCHES)
+    return re.fullmatch(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{searches}))?", own)
 
 
 def split_name(text: str) -> tuple[str, str | None]:
@@ -124,7 +128,7 @@ def split_name(text: str) -> tuple[str, str | None]:
     base, at, own = text.rpartition("@")
     if not at or text.startswith(COMMAND):
         return text, None
-    is_path = not OWN.fullmatch(own) and Path(text).exists()
+    is_path = not match_own(own) and Path(text).exists()
     return (text, None) if is_path else (base, own)
 
 

@@ -115,7 +115,7 @@ class PositionGroup:
         for slot, i in enumerate(self.live):
             self.search.start(slot, positions[i], rules[i])
         self.games = np.arange(count)
-        self.search.prepare(self.games, np.full(count, readouts))
+        self.search.prepare(self.games, np.full(count, readouts, np.int32))
         self.budget = np.full(slots, readouts if count else 0, np.int32)
 
     @property

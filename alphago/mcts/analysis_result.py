@@ -169,6 +169,9 @@ class Analysis:
         most = self.visits == self.visits.max(axis=1, keepdims=True)
         return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
 
+    def _of_leading(self, values: np.ndarray) -> np.ndarray:
+        return values[np.arange(len(self)), self.leading]
+
     def capped(self, values: np.ndarray) -> np.ndarray:
         """Return values of the actions, [n, A], in which none is better for the mover than that of the best action.
 
@@ -177,7 +180,7 @@ class Analysis:
         """
         views = np.ones(len(self)) if self.views is None else self.views
         to_mover = views[:, None].astype(values.dtype)  # sign that turns a value to the mover's view, and back
-        best = np.take_along_axis(values, self.leading[:, None], axis=1)
+        best = self._of_leading(values)[:, None]
         capped = np.where(np.isnan(best), values, to_mover * np.minimum(to_mover * values, to_mover * best))
         return np.asarray(capped, values.dtype)
 
@@ -196,7 +199,7 @@ class Analysis:
         The means over all simulations are lower where most other actions lose: a position is worth what its best action
         is worth.  Without visits they are the network's.
         """
-        best = [np.take_along_axis(values, self.leading[:, None], axis=1)[:, 0] for values in (self.q, self.score)]
+        best = [self._of_leading(values) for values in (self.q, self.score)]
         return np.where(np.isnan(best[0]), self.value, best[0]), np.where(np.isnan(best[1]), self.root_score, best[1])
 
     def best(self, i: int = 0) -> int:
@@ -215,7 +218,7 @@ class Analysis:
         listed = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
         if least > len(listed):
             others = np.argsort(-self.prior[i], kind="stable")
-            others = others[(self.prior[i, others] > 0) & ~np.isin(others, listed)]
+            others = others[(self.prior[i, others] > 0) & (self.visits[i, others] == 0)]
             listed = np.concatenate([listed, others[: least - len(listed)]])
         return [self.move(i, int(action), order) for order, action in enumerate(listed)]
 
@@ -226,7 +229,7 @@ class Analysis:
         """
         line = self.lines[i, action]
         plies = int((line >= 0).sum())
-        q, score, bound = (float(values[i, action]) for values in self.readings)
+        q, score, bound = (values[i, action].item() for values in self.readings)
         return MoveAnalysis(
             action,
             order,

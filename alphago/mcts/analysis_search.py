@@ -105,12 +105,6 @@ class AnalysisSearch(Search):
         """Return the forbidden moves of a game."""
         return self._forbidden.get(game, ())
 
-    def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
-        """Evaluate the roots of games (int64 [n]), and allocate nodes for `readouts` (int32 [n]) simulations."""
-        self.expand_roots(games)
-        self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
-        self.rule.prepare(self.tree, games, readouts.astype(np.int32))
-
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run one wave; see `Search.wave`.
 

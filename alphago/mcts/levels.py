@@ -30,8 +30,8 @@ class LevelTable(NamedTuple):
     unit: of losses, "points" or "win rate" (0 .. 1).
     board: the size of the board on which they were measured.
     rows: for each level from 1 on, `target`, the estimated loss that it aims at, `readouts`, the simulations of a move,
-        and what was measured: `lost`, `low` and `high` (95 %), `games` [won, drawn, lost] against `opponent`.  What is
-        unknown is missing.
+        and what was measured: `lost`, `low` and `high` (95 %) on `positions`, in Go the measurement on the most
+        positions, and `games` [won, drawn, lost] against `opponent`.  What is unknown is missing.
     """
 
     unit: str

@@ -1,8 +1,9 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -99,17 +100,14 @@ class MCTSPlayer:
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         record = RecordBuilder(position.setup_in(self.env), env=self.env)
-        before = position.env.position(**position.setup)  # not self.env, whose rule about passes may differ
-        for mover, action in zip(position.movers, position.moves, strict=True):
-            before = before.give_turn(mover)
-            note(record, before, action, value=0, shares=before.legal_mask.astype(np.int32), weight=0.0)
-            before = before.play(action)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
         else:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
-        self.position, self._record = position, record
+        self.position = self._start = position
+        self._record = record  # without moves until it is wanted
+        self._moves: list[tuple[Any, ...]] = []  # since then, see `move_row`
         self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
         self._winner: int | None = None
         self._was_resign = False
@@ -159,8 +157,8 @@ class MCTSPlayer:
         if self.is_done():
             raise ValueError(f"there is no analysis of a game that is over ({self.result_string})")
         self.search.expand_roots(_GAME)
-        found = read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership)
-        return replace(found, positions=(self.position,))
+        positions = (self.position,)
+        return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=positions)
 
     def pick_move(self) -> int:
         """Return a move from the search so far, without playing it; before any search, one wave is run.
@@ -250,7 +248,7 @@ class MCTSPlayer:
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        note(self._record, self.position, action, self.root_value, policy, weight=float(searched))
+        self._moves.append(move_row(self.position, action, self.root_value, policy, weight=float(searched)))
         keeps = self.search.rule.keeps_trees and not self.forbidden
         self.search.advance(_GAME, np.array([action], np.int32))  # nothing is forbidden any more
         if not keeps:
@@ -311,16 +309,26 @@ class MCTSPlayer:
             outcome = float(self._winner)
             # If the board's margin contradicts the result, it is not this game's margin.
             score = outcome if self._was_resign or np.sign(score) != outcome else score
+        self._record.plies = []
+        for row in [*earlier_rows(self._start), *self._moves]:
+            self._record.add(*row)
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
 
 
-def note(
-    record: RecordBuilder, position: Position, action: int, value: float, shares: np.ndarray, weight: float
-) -> None:
-    """Add a move to a record.
+def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:
+    """Yield the `move_row` of each move that led to a position, as moves without a search."""
+    before = position.env.position(**position.setup)
+    for mover, action in zip(position.movers, position.moves, strict=True):
+        before = before.give_turn(mover)
+        yield move_row(before, action, 0, before.legal_mask.astype(np.int32), 0.0)
+        before = before.play(action)
+
+
+def move_row(position: Position, action: int, value: float, shares: np.ndarray, weight: float) -> tuple[Any, ...]:
+    """Return the arguments of `RecordBuilder.add` for a move.
 
     position: the position before the move.  action: the move.
     value: the root's value, from the view of the player to move.
     shares: [A], visits or probabilities of the actions.  weight: 1, or 0 for a move without a search.
     """
-    record.add(action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight)
+    return action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight

@@ -14,6 +14,7 @@ from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave
 from alphago.system.validation import make_settings, setting, settings
 
+DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game
 CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
 
 
@@ -186,28 +187,35 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
 
 
 def without_idle_moves(
-    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weights: np.ndarray, values: np.ndarray
+    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:
     """Return the chosen actions, int32 [n], but a pass for those that gain nothing.
 
     Such moves are those into own eyes and points that belong to a side for good (`GameBatch.sensible_mask`).  Where a
-    pass might lose a won game (`without_rash_passes`), the other move with the greatest weight is played.
+    pass might lose a won game (`without_rash_passes`), or the game is not DECIDED, the other move with the greatest
+    weight is played instead.
 
     batch, games: the positions, int64 [n].  actions: int32 [n].
-    weights: [n, A], of moves instead; 0 for those that must not be played.  values: [n], from the mover's view.
+    weigh: returns the weights of moves instead, [n, A], 0 for those that must not be played; the chosen have more.
+    values: [n], from the mover's view.
     """
     env, slots = batch.env, np.arange(len(games))
     if env.pass_action is None:
         return actions
     here = env.new_batch(len(games))
     here.copy(games, slots, of=batch)
-    sensible = here.sensible_mask(slots, np.empty(weights.shape, np.bool_)) & (weights > 0)
-    outcomes = here.outcome(slots, np.empty(len(games), np.float32))
+    sensible = here.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
+    if sensible[slots, actions].all():
+        return actions
+    weights = weigh()
+    sensible &= weights > 0
     may_pass = sensible[:, env.pass_action]
-    weights = np.where(sensible, weights, 0)
-    weights[may_pass, env.pass_action] = np.inf  # the pass comes first, unless it is rash
-    instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     idle = ~sensible[slots, actions] & may_pass
+    outcomes = here.outcome(slots, np.empty(len(games), np.float32))
+    weights = np.where(sensible, weights, 0)
+    passing = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
+    weights[:, env.pass_action] = np.where(may_pass, passing, 0)
+    instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     return np.where(idle, instead, actions).astype(np.int32)
 
 

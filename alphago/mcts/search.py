@@ -124,6 +124,13 @@ class Search:
         self.rule.add_noise(self.tree, self.batch, games, generators)
 
     @TREE
+    def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
+        """Evaluate the roots of games (int64 [n]), and allocate nodes for `readouts` simulations, int32 [n]."""
+        self.expand_roots(games)
+        self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
+        self.rule.prepare(self.tree, games, readouts)
+
+    @TREE
     def run(self, readouts: np.ndarray, best_only: np.ndarray | None = None) -> None:
         """Add simulations to the trees.
 
@@ -132,15 +139,13 @@ class Search:
             simulations left cannot change it.
         """
         searched = np.flatnonzero(readouts)
-        self.expand_roots(searched)
-        self._make_room(int(self.tree.used.max(initial=0)) + int(readouts.max(initial=0)) + self.rule.room + 1)
-        self.rule.prepare(self.tree, searched, readouts[searched])
+        self.prepare(searched, readouts[searched])
         budget = readouts.astype(np.int32)
-        leaves = 1
-        while leaves:
+        while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            leaves = self.wave(budget)
+            if not self.wave(budget):
+                return
 
     def wave(self, budget: np.ndarray) -> int:
         """Run one wave; return the number of leaves that it evaluated.
@@ -233,8 +238,8 @@ class Search:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         """Return the actions to play, int32 [n]; see `SearchRule.choose` and `without_idle_moves`."""
         actions = self.rule.choose(self.tree, games, by_chance, chance)
-        weights = self.visits(games) + self.priors(games)
-        return without_idle_moves(self.batch, games, actions, weights, self.root_values(games))
+        values = self.root_values(games)
+        return without_idle_moves(self.batch, games, actions, lambda: self.visits(games) + self.priors(games), values)
 
     @TREE
     def selfplay_moves(

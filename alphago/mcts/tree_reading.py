@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels import tree_reading as kernels
@@ -25,12 +26,18 @@ class TreeSums(NamedTuple):
 
 
 def read_analysis(
-    search: Search, games: np.ndarray | None = None, *, plies: int = PLIES, move_ownership: bool = False
+    search: Search,
+    games: np.ndarray | None = None,
+    *,
+    plies: int = PLIES,
+    move_ownership: bool = False,
+    positions: tuple[Position, ...] = (),
 ) -> Analysis:
     """Return the analysis of some games of a search, from its simulations so far; their roots must be evaluated.
 
     games: int64 [n]; None for all games.  plies: the most plies of each expected line of play.
     move_ownership: whether to return also the ownership expected after each action.
+    positions: those of the games, see `Analysis`.
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
@@ -63,6 +70,7 @@ def read_analysis(
         root_score=score[:, -1],
         root_score_stdev=score_stdev[:, -1],
         raw_score=scores[games, ROOT],
+        positions=positions,
         **points,
     )
 

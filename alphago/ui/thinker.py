@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_search import Forbidden, usable
@@ -12,7 +14,8 @@ from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 WARM_UP = 8  # readouts of each of the two searches that compile kernels and measure the first rate
 WAVE = 16  # readouts between two looks at the clock
-VISITS_PER_LEAF = 50  # visits of a tree for each leaf of a wave beyond `Thinker.wave`
+VISITS_PER_LEAF = 50  # visits of a tree for each leaf of a wave beyond `Thinker.wave`: more cost a large tree little
+PREPARED = 256  # readouts for which a search is prepared at once
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,8 @@ class Thinker:
         before, rules = player.position, usable(rules)
         known = len(before.moves)
         continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
-        continues = continues and before.setup_in(env) == position.setup_in(env)
-        if continues and player.forbidden == rules and (position.moves == before.moves or not rules):
+        continues = continues and before.setup_in(env) == position.setup_in(env) and player.forbidden == rules
+        if continues and (position.moves == before.moves or (player.root_visits and not rules)):
             for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end
@@ -116,15 +119,23 @@ class Thinker:
         return self.best()
 
     def work(self, readouts: int, seconds: float) -> int:
-        """Search for about `seconds` seconds, with at most `readouts` readouts; return how many there were."""
-        done, begin = 0, self.now()
-        most = self.player.search.settings.leaves
+        """Search for about `seconds` seconds, with at most `readouts` readouts; return how many there were.
+
+        The game must not be over.
+        """
+        done, prepared, begin = 0, 0, self.now()
+        search, game, budget = self.player.search, np.zeros(1, np.int64), np.zeros(1, np.int32)
         while done < readouts and self.now() - begin < seconds:
-            leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, most))  # costs a large tree little
+            if prepared < search.settings.leaves:  # not for each wave of small trees: it costs half of their own time
+                prepared = max(PREPARED, search.settings.leaves)
+                search.prepare(game, np.array([prepared], np.int32))
+            leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, search.settings.leaves))
             leaves -= leaves % self.wave  # on a CPU networks compute whole blocks: a part of one costs as much
-            part = min(leaves, readouts - done)
-            self.player.tree_search(part)
+            budget[0] = part = min(leaves, readouts - done)
+            while budget[0] and search.wave(budget):
+                pass
             done += part
+            prepared -= part
         self.seconds += self.now() - begin
         return done
 

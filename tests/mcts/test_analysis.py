@@ -299,7 +299,7 @@ def test_stop_ends_a_search_of_any_length() -> None:
     stop = threading.Event()
     growing = iter_analysis(OPEN, HashForecaster(), 10_000_000, every=0.01, stop=stop)
     assert next(growing).root_visits[0] == 1
-    assert next(growing).root_visits[0] > 1
+    assert any(found.root_visits[0] > 1 for found in growing)  # on a busy machine not the next one
     stop.set()
     assert len(list(growing)) <= 1
     assert analyze(OPEN, HashForecaster(), 10_000_000, stop=stop).root_visits[0] == 1

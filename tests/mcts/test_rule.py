@@ -110,17 +110,27 @@ def test_a_policy_passes_where_the_board_says_what_its_value_says(value: float, 
 
 
 @pytest.mark.parametrize(
-    ("komi", "chosen", "played"),
-    [(0, "A1", "pass"), (0, "C3", "C3"), (0, "pass", "pass"), (99, "A1", "D2"), (99, "C3", "C3")],
+    ("komi", "chosen", "value", "played"),
+    [
+        (0, "A1", 0.9, "pass"),
+        (0, "A1", 0.5, "D2"),
+        (0, "C3", 0.9, "C3"),
+        (0, "pass", 0.5, "pass"),
+        (99, "A1", 0.9, "D2"),
+        (99, "C3", 0.9, "C3"),
+    ],
 )
-def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: str, played: str) -> None:
-    """Black, who has a wall and an eye behind it, believes to win; with a komi of 99 the board says otherwise."""
+def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: str, value: float, played: str) -> None:
+    """Black, who has a wall and an eye behind it, believes to win; with a komi of 99 the board says otherwise.
+
+    While the game is not decided, no pass takes the place of a move.
+    """
     env = GoEnv(4, komi=komi)
     position = env.position().after(["B1", "pass", "B2", "pass", "B3", "pass", "B4", "pass", "A2", "pass"])
     weights = position.legal_mask[None] / 2.0
     weights[0, env.from_text("D2")] = 1
     games, actions = np.zeros(1, np.int64), np.array([env.from_text(chosen)], np.int32)
-    found = without_idle_moves(position.batch, games, actions, weights, np.full(1, 0.9, np.float32))
+    found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, value, np.float32))
     assert found.dtype == np.int32
     assert env.to_text(int(found[0])) == played
 

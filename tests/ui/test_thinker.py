@@ -86,13 +86,13 @@ class TestSlices:
         """8 leaves at first, and another 8 for each 400 visits, at most 32: whole blocks of a network on the CPU."""
         player = MCTSPlayer(GO, HashEvaluator(), two_player_mode=True, settings=Puct(leaves=32))
         sizes: dict[int, int] = {}
-        search = player.tree_search
+        wave = player.search.wave
 
-        def watched(readouts: int) -> int:
-            sizes[player.root_visits] = readouts
-            return search(readouts)
+        def watched(budget: np.ndarray) -> int:
+            sizes[player.root_visits] = int(budget[0])
+            return wave(budget)
 
-        monkeypatch.setattr(player, "tree_search", watched)
+        monkeypatch.setattr(player.search, "wave", watched)
         assert Thinker(player, wave=8).work(2500, 1000) == 2500
         last = max(sizes)
         assert all(size == min(max(8, visits // 400 * 8), 32) for visits, size in sizes.items() if visits != last)

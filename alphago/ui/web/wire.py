@@ -206,10 +206,9 @@ def why_message(node: int, told: Explanation) -> WhyMessage:
 
 def analysis_view(analysis: Analysis) -> AnalysisView:
     """Return the analysis of one position for the page."""
-    mover, best = int(analysis.to_play[0]), analysis.moves(0)
+    mover = int(analysis.to_play[0])
     value, score = (float(values[0]) for values in analysis.root_readings)
-    probable = np.flatnonzero((analysis.prior[0] >= SMALL_PRIOR) & (analysis.visits[0] == 0))
-    unseen = analysis.moves(0, len(best) + len(probable))[len(best) :]
+    shown = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
     owners = analysis.ownership
     return {
         "mover": mover,
@@ -220,7 +219,7 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
             round((1 + mover * float(analysis.value[0])) / 2, 4),
             round_known(mover * float(analysis.root_score[0]), 1),
         ),
-        "moves": [move_view(move) for move in [*best, *unseen][:MOST_MOVES]],
+        "moves": [move_view(move) for move in analysis.moves(0, shown)[:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
 

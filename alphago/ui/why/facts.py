@@ -15,8 +15,9 @@ MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds 
 DOUBTED = 3.75  # the same if the better move's own search does not find it as good
 PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
 LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
-DOUBT, DOUBTED_RATE = 1.5, 0.05  # estimated points and win rate from which a move may be a mistake: told as a doubt
 MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
+DOUBT, DOUBTED_RATE = 2.0, 0.05  # estimated points and win rate from which a move may be a mistake, told as a doubt,
+DOUBT_LEADS, UNLIKELY = 0.4, 0.1  # if the best move has this part of the visits, and the played one less probability
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
@@ -128,9 +129,10 @@ class Loss(Fact):
 
     @property
     def doubtful(self) -> bool:
-        """Whether the search sees a loss that is told only as a doubt: a strong judge finds it three times in four."""
+        """Whether the search sees a loss that is told only as a doubt: a strong judge finds it nine times in ten."""
         seen = self.points >= DOUBT and self.rate >= DOUBTED_RATE
-        return seen and self.action != self.best and not self.worse
+        leads = self.share >= DOUBT_LEADS and self.played < UNLIKELY
+        return seen and leads and self.action != self.best and not self.worse
 
     @property
     def clear(self) -> bool:
@@ -230,8 +232,6 @@ class Gains(Fact):
     def sentence(self, words: Words) -> str:
         best, move = words.move(self.best), words.move(self.action)
         where = "around it" if self.centre == self.best else f"around {words.move(self.centre)}"
-        if SURE_PART * self.points < 1.5:
-            return f"{best} gains more {where} than {move} does."
         return f"{best} gains {at_least(self.points)} {where}, compared with {move}."
 
 

@@ -6,12 +6,12 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.ui.why.deeds import group_of, share_of, stones_of
-from alphago.ui.why.facts import ChangesOwner, Fact, Gains
+from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
 SAFER = 0.3  # a chain's chance to survive differs by this: a strong judge then nearly always sees a difference too
 BETTER = 0.4  # a point of an area is forecast better by this, on the scale of ownership -1 .. 1
-LEAST_AREA = 3.0  # points of a difference that is told
+LEAST_AREA = 1.5 / SURE_PART  # estimated points of a difference that is told: it is surely 2 or more, rounded
 MOST_CHAINS = 2
 
 

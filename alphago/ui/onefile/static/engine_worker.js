@@ -52,6 +52,7 @@ import { TreeSearch } from "./tree_search.js";
 const SLICE = 30; // milliseconds, after which messages are read
 const REPORT = 150; // between two reports
 const READING = 0.05; // the share of time that reading a tree for a report may take
+const DECIDED = 0.8; // a value farther from 0 than this counts as a decided game
 const CLEARLY = 0.5; // a value above it counts as a won game
 
 /** @type {any} */
@@ -286,7 +287,7 @@ class Searcher {
     if (pass === null || sensible[action] || !sensible[pass]) return action;
     const weights = this.priors().map((prior, move) => (sensible[move] ? prior : 0));
     for (const { action: move, visits } of root.children) if (sensible[move]) weights[move] += visits;
-    weights[pass] = Infinity;
+    weights[pass] = Math.abs(value) > DECIDED ? Infinity : Number.MIN_VALUE;
     return this.heaviest(weights, value);
   }
 }

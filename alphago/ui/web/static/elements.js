@@ -55,10 +55,9 @@ export const choicesOf = (texts) => Object.entries(texts).map(([value, text]) =>
 /** @param {number} share 0 .. 1 */
 export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
 
-/** @param {number} count rounded to 1.0M, not to 1000k */
-export const short = (count) => (count >= 999500 ? (count / 1e6).toFixed(1) + "M"
-  : count >= 9950 ? Math.round(count / 1e3) + "k"
-  : count >= 1e3 ? (count / 1e3).toFixed(1) + "k" : String(count));
+/** @param {number} count */
+export const short = (count) => count < 1e3 ? `${count}` : count < 9950 ? (count / 1e3).toFixed(1) + "k"
+  : count < 999500 ? Math.round(count / 1e3) + "k" : (count / 1e6).toFixed(1) + "M";
 
 /**
  * A lead in points, as B+2.5.

@@ -52,4 +52,4 @@ export const decisive = (losses, count) => [...losses].sort((one, other) => othe
  * A loss as text.
  * @param {Loss} loss
  */
-export const lossText = ({ win, points }) => lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(1)}`);
+export const lossText = ({ win, points }) => lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(1)}`);
