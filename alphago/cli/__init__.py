@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        with repeated_interrupts():
+        with repeated_interrupts():  # Python loses some
             code = int(options.run(options))
         sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
         return code

@@ -60,12 +60,14 @@ class Search:
         rows = games * settings.leaves
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, nodes, env.action_space)
-        kernels = Ranges(self.rule.select, threads) if threads > 1 else None
-        self._select = kernels.select if kernels else self.rule.select
-        self._expand = kernels.expand if kernels else waves.expand
+        self._select, self._expand = self.rule.select, waves.expand
+        if threads > 1:
+            ranges = Ranges(self.rule.select, threads)
+            self._select, self._expand = ranges.select, ranges.expand
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
-        self._reached = Reached(np.zeros(rows, np.bool_), np.zeros(rows, np.int8), np.zeros(rows, np.float32))
+        over, movers, outcomes = (np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32))
+        self._reached = Reached(over, movers, outcomes)
         self._priors = np.zeros((rows, env.action_space), np.float32)
         self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
         self._all_games = 0, games  # the range of games that `_select` searches

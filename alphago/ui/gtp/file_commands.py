@@ -33,8 +33,8 @@ class FileCommands:
         """Load the first game in a file, with its board, komi and rules.
 
         arguments: the file's name and, optionally, a number N, to load only the moves before move N.
-        Fails, and changes nothing, if a move to load is missing or illegal, as do programs of GTP 2; a file that ends
-        too early is loaded up to its end, and one with an illegal move N by `loadsgf FILE N`.
+        Fails, and changes nothing, if one of these moves is illegal or damaged, as do programs of GTP 2; a file whose
+        move N is illegal can still be loaded with N.  A game with fewer moves is loaded up to its end.
         """
         name, engine = argument(arguments, 0), self.engine
         count = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None  # moves to load; None: all

@@ -110,7 +110,8 @@ def harvest(
 ) -> tuple[Line, tuple[NamedChain, ...]]:
     """Return a line up to the last capture by its first side, and the chains of the start that it takes.
 
-    Nothing if the side loses as many stones as it takes, or if the other line takes the same ones.
+    Nothing if the side loses as many stones as it takes, if the other line takes the same ones, or after more than
+    SHOWN_PLIES.  No chains if the first move takes them: what can be taken at once is a fact of its own.
     """
     side, stones = start.to_play, stones_of(start)
     boards = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
@@ -128,9 +129,9 @@ def harvest(
 
 
 def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return one capturing race that the mover loses by the move, and by the best one would not; [] if there is none.
+    """Return one capturing race that the mover loses after the move but not after the best one; [] if there is none.
 
-    The opponent is to move after either; a race also counts as lost only if the loser's stones are forecast as dead.
+    The opponent is to move after either.  If there is a forecast, the loser's stones must be unlikely to survive too.
     """
     owners = seen.after.ownership
     lost_anyway = won_races(tried.after_best)
