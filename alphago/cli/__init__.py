@@ -45,7 +45,7 @@ VERBS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; arguments: the command line, by default this process's."""
-    # A shell leaves the ~ of --out=~/net alone.
+    # A shell replaces the ~ of ~/net, but not that of --out=~/net.
     given = sys.argv[1:] if arguments is None else arguments
     words = [HOME.sub(lambda match: str(user_path(match[0])), word) for word in given]
     if words[:1] == ["help"]:
@@ -66,14 +66,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return run(verb, parser, options)
     finally:
-        if arguments is None:
+        if arguments is None:  # the process ends with this call
             ignore_interrupts()
 
 
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        with repeated_interrupts():
+        with repeated_interrupts():  # Python loses some
             code = int(options.run(options))
         sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
         return code

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from alphago.cli.models import add_device, add_model, load
-from alphago.cli.options import Parser, integer, option
+from alphago.cli.options import Parser, given_options, integer, option
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 
@@ -32,9 +32,8 @@ def add_options(parser: Parser) -> None:
     option(parser, "-quit-without-waiting", "end at once when the input ends", dest="quit", action="store_true")
     option(parser, "-analysis-threads N", IGNORED)
     option(parser, "--visits N", "visits for queries without maxVisits (500)", integer)
-    option(
-        parser, "--report-as", "the player whose view replies take (BLACK)", choices=("BLACK", "WHITE", "SIDETOMOVE")
-    )
+    sides = ("BLACK", "WHITE", "SIDETOMOVE")
+    option(parser, "--report-as", "the player whose view replies take (BLACK)", choices=sides, dest="side")
     option(parser, "--threads N", "number of search threads (one per core)", integer)
     option(parser, "--version TEXT", "reply to query_version (alphago's version)")
     add_device(parser)
@@ -42,30 +41,25 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from alphago.ui.analysis_engine import AnalysisEngine
+    from alphago.ui.analysis_jobs import OWN_USER
     from alphago.ui.gtp.protocol import byte_lines, reserved_stdout
 
     with reserved_stdout() as output:
         if options.model is not None and options.katago_model is not None:
             raise ValueError("the model must be given once, got MODEL and -model")
+        settings = engine_settings(options)
         env, network = load(options.model or options.katago_model, None, None, GoEnv.name)
 
         def write(line: str) -> None:
             output.write(f"{line}\n")
             output.flush()
 
-        given = overrides(options.override)
-        settings: dict[str, Any] = {"visits": options.visits or given.get("maxVisits"), "version": options.version}
-        settings |= {"side": options.report_as or given.get("reportAnalysisWinratesAs"), "threads": options.threads}
-        engine = AnalysisEngine(
-            require_go(env, "the analysis protocol"),
-            network,
-            write,
-            device=options.device,
-            **{name: value for name, value in settings.items() if value is not None},
-        )
+        lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, OWN_USER.characters)
+        game = require_go(env, "the analysis protocol")
+        engine = AnalysisEngine(game, network, write, device=options.device, **settings)
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)
         try:
-            for line in byte_lines(sys.stdin.buffer, 10_000_000) if sys.stdin is not None else ():
+            for line in lines:
                 engine.receive(line.decode("utf-8", "replace"))
         except BrokenPipeError:  # the client has exited
             engine.close(wait=False)
@@ -74,12 +68,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def overrides(texts: list[str]) -> dict[str, Any]:
-    """Return the values that `-override-config` sets, by key; texts: the option's values, KEY=VALUE,…"""
-    pairs = [pair.partition("=")[::2] for text in texts for pair in text.split(",")]
-    given: dict[str, Any] = {name.strip(): value.strip() for name, value in pairs}
-    if "maxVisits" in given:
-        given["maxVisits"] = integer(given["maxVisits"])
-    if "reportAnalysisWinratesAs" in given:
-        given["reportAnalysisWinratesAs"] = given["reportAnalysisWinratesAs"].upper()
-    return given
+def engine_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the keywords of AnalysisEngine that the command line sets, by `-override-config` or by their own options.
+
+    Raises ValueError for a maxVisits that is no integer.
+    """
+    settings: dict[str, Any] = {}
+    for pair in ",".join(options.override).split(","):
+        key, _, value = (word.strip() for word in pair.partition("="))
+        if key == "maxVisits":
+            try:
+                settings["visits"] = integer(value)
+            except argparse.ArgumentTypeError as error:
+                raise ValueError(f"maxVisits {error}") from None
+        elif key == "reportAnalysisWinratesAs":
+            settings["side"] = value.upper()
+    return settings | given_options(options, "visits", "side", "threads", "version")

@@ -32,8 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.name is None:
-        for name, one in COLLECTIONS.items():
-            print(f"{name:10} {one.what}\n{'':10} {one.source}; licence: {one.licence}; {len(one.files)} files")
+        for name, known in COLLECTIONS.items():
+            print(f"{name:10} {known.what}\n{'':10} {known.source}; licence: {known.licence}; {len(known.files)} files")
         return 0
     if options.name not in COLLECTIONS:
         raise ValueError(f"no collection {options.name!r}: {near_misses(options.name, list(COLLECTIONS))}")
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         files, indexes, missing = fetch_collection(collection, folder, bar.update)
     for sentence in missing[:5]:
         print(sentence)
-    filter = GameFilter(**{**collection.filter, **given_settings(options, GameFilter)})
+    filter = GameFilter(**(collection.filter | given_settings(options, GameFilter)))
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
         target = options.to or Path("data") / f"{options.name}.dataset"
         report = import_games(

@@ -29,9 +29,11 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         return "there is not enough memory"
     if isinstance(error, UnusedSetting):
         flags = flags_of(parser)
-        name, value = error.option
-        fault = re.sub(r"^\w+", lambda word: flags.get(word[0], word[0]), error.fault)
-        return f"{fault}: add {flags[name]} {value}" if name in flags else str(error)
+        missing, value = error.option
+        if missing not in flags:
+            return str(error)
+        setting, _, rest = error.fault.partition(" ")  # a sentence that begins with the setting's name in Python
+        return f"{flags.get(setting, setting)} {rest}: add {flags[missing]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         return with_flags(str(error), parser)
     return None

@@ -78,10 +78,10 @@ def run(options: argparse.Namespace) -> int:
             board_size=options.board_size,
             komi=options.komi,
             readouts=options.readouts,
-            search=getattr(options, "search", PLAYER_RULE),
+            search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
             game=options.game,
             given=of_game(options),
-            device=options.device if options.workers is None else "cpu",
+            device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
         )
         anchor, elo = read_anchor(options.anchor, [player.name for player in players])
         tournament = Tournament(env, players, settings, options.folder)

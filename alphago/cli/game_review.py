@@ -63,15 +63,16 @@ class Reviewer:
         self.failures += 1
 
     def network(self, size: int) -> Any:
-        """Return the network for a board size; raise ValueError if there is none."""
+        """Return the network for a board size, which is loaded once; raise ValueError if there is none."""
         if size not in self.networks:
             try:
                 self.networks[size] = load(self.options.model, size, None, GoEnv.name)[1]
             except ValueError as error:
                 self.networks[size] = error
-        if isinstance(self.networks[size], ValueError):
-            raise self.networks[size]
-        return self.networks[size]
+        found = self.networks[size]
+        if isinstance(found, ValueError):
+            raise found
+        return found
 
     def review(self, source: Source) -> None:
         """Review all games of a file, each up to its first fault, which is printed."""

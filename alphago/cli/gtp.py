@@ -5,7 +5,7 @@ from functools import cache, partial
 from typing import Any
 
 from alphago.cli.models import add_device, add_level, add_model, load
-from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go
 from alphago.env.go import GoEnv
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
         env, network = opened(options)
-        by_board = options.model is None and network != "random"
+        by_board = options.model is None and network != "random"  # each board gets the packaged network that fits it
         try:
             serve(
                 require_go(env, "GTP"),
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
                 networks=partial(packaged_on, komi=options.komi) if by_board else None,
                 level=options.level,
                 output=output,
-                **{name: given for name in ("name", "version") if (given := getattr(options, name)) is not None},
+                **given_options(options, "name", "version"),
             )
         except BrokenPipeError:  # the controller has exited
             return 1

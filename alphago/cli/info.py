@@ -35,18 +35,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    seconds = options.seconds if options.seconds is not None else 5.0 if options.what is None else 0.0
+    seconds = options.seconds
+    if seconds is None:
+        seconds = 5.0 if options.what is None else 0.0
     check_float("--seconds", seconds, 0)
-    machine = describe_machine()
-    machine["versions"] = {"alphago": alphago.__version__, **machine["versions"]}
+    sections = describe_machine()
+    sections["versions"] = {"alphago": alphago.__version__, **sections["versions"]}
     if options.what is not None:
-        first, then = facts_of(options.what)
-        machine = {**first, **machine, **then}
+        before, after = facts_of(options.what)
+        sections = {**before, **sections, **after}
     rates = measure_rates(seconds) if seconds else {}
     if options.json:
-        print(json.dumps({**machine, "rates": rates}, indent=2))
+        print(json.dumps({**sections, "rates": rates}, indent=2))
         return 0
-    for title, facts in machine.items():
+    for title, facts in sections.items():
         print(title if facts else f"{title}\n  not known yet")
         for name, fact in facts.items():
             print(f"  {name:<42} {readable(fact)}")
@@ -68,14 +70,15 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     if not path.is_dir():
         path = model_file(what)
         return {"network": {"file": str(path), **network_facts(path)}}, {"resignation": resignation_notes(path)}
-    is_run, shares = holds_run(path), {}
+    is_run = holds_run(path)
     try:
         shares = time_shares(what)
     except (ValueError, FileNotFoundError):
         if not is_run:
-            raise  # a run without two iterations yet has no shares
-    first = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
-    return first, {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
+            raise
+        shares = {}  # a run without two iterations yet
+    before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
+    return before, {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
 
 
 def workers_of(folder: Path) -> dict[str, dict[str, Any]]:
@@ -91,8 +94,9 @@ def time_shares(folder: str) -> dict[str, float]:
     shares = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
     described = {kind: share for kind, share in shares if share}
     for name, key in (("threads on the processor", "processor_share"), ("GPU busy", "gpu_busy")):
-        if values := [share for row in rows if (share := number_of(row, key)) is not None]:
-            described[name] = sum(values) / len(values)
+        values = [number_of(row, key) for row in rows]
+        if known := [value for value in values if value is not None]:
+            described[name] = sum(known) / len(known)
     return described
 
 

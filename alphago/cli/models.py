@@ -81,24 +81,25 @@ def merged(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[st
     settings: each game's name, and its setting.  The first one's choices hold for all.
     flags: the options' names by keyword, for the help.
     """
-    types = tuple(dict.fromkeys(kind for _, setting in settings for kind in setting.types))
-    text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
-    own = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
+    types = tuple(dict.fromkeys(kind for _, one in settings for kind in one.types))
+    text = "; ".join(f"{game}: {one.help}" for game, one in settings)
+    setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
     if name == RULES:  # any text, see `given_game_settings`
-        own = replace(own, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
-    return own
+        setting = replace(setting, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
+    return setting
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the games' keywords that were given on the command line, except board_size.
 
-    The name of rules of Go stands for ko and suicide; raise ValueError if games are not scored so.
+    Named rules of Go become its keywords for ko and suicide; raise ValueError if games are not scored by such rules.
     """
     given: dict[str, Any] = {}
     for env in GAMES.values():
         given |= given_settings(options, env, GAME)
-    others = [choice for env in GAMES.values() for setting in settings_of(env) for choice in setting.choices]
-    if RULES in given and given[RULES] not in others and options.game in (None, USUAL_GAME):
+    choices = [choice for env in GAMES.values() for setting in settings_of(env) for choice in setting.choices]
+    # A word that is no choice of another game's keyword `rules` names rules of Go.
+    if RULES in given and given[RULES] not in choices and options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()
     return given
 
@@ -127,8 +128,8 @@ def load(
         env = make_game(game or USUAL_GAME, board_size, komi=komi, **given)  # raises for an unknown size
         model = packaged_net(env.name, env.N)
         if model is None:
-            how = f"alphago train --game {game_reference(GAMES[env.name])}"
-            raise ValueError(f"no network for {game} comes with the package: name one ({how})")
+            train = f"alphago train --game {game_reference(GAMES[env.name])}"
+            raise ValueError(f"no network for {game} comes with the package: name one ({train})")
         board_size = env.N
     path = model_file(model)
     played = saved_game(path, board_size, komi)

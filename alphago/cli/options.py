@@ -67,8 +67,9 @@ class Parser(argparse.ArgumentParser):
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
         formatter.add_text(self.description)
-        for title, positional in (("arguments", True), ("options", False)):
-            actions = [action for action in self._actions if positional == (not action.option_strings)]
+        arguments = [action for action in self._actions if not action.option_strings]
+        options = [action for action in self._actions if action.option_strings]
+        for title, actions in (("arguments", arguments), ("options", options)):
             formatter.start_section(title)
             formatter.add_arguments(list(filter(None, map(self._in_brief, actions))))
             formatter.end_section()
@@ -86,21 +87,22 @@ class Parser(argparse.ArgumentParser):
         return action
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
-        """Parse a command line; exit with near misses for an unknown flag, or with all it may be for a short one."""
+        """Parse a command line; exit with near misses for an unknown flag, or with all that a shortened one may be."""
         words = list(sys.argv[1:] if arguments is None else arguments)
+        before = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
-        for word in words[: words.index("--") if "--" in words else None]:
-            flag = word.partition("=")[0]
-            if not flag.startswith("--") or flag in flags:
+        for flag in [word.partition("=")[0] for word in before if word.startswith("--")]:
+            if flag in flags:
                 continue
-            longer = [other for other in flags if other.startswith(flag)]
+            longer = [known for known in flags if known.startswith(flag)]
             if not longer:
                 near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
                 self.error(f"no option {flag}: {self.others.get(flag, near)}")
             if len(longer) > 1:
                 self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
-        if any(action.nargs in ("+", "*") and not action.option_strings for action in self._actions):
-            return super().parse_intermixed_args(words, namespace)  # positional words may stand between options
+        has_list = any(action.nargs in ("+", "*") and not action.option_strings for action in self._actions)
+        if has_list:  # its words may also stand between options
+            return super().parse_intermixed_args(words, namespace)
         return super().parse_args(words, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -196,7 +198,8 @@ number: Callable[[str], float] = Setting("", (float,)).read
 def read_value(kind: Any, text: str) -> Any:
     """Convert a text of the command line to a value of type `kind`; raise ValueError if that fails.
 
-    "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)); "none" and "()" become ().
+    kind: a class that converts a text, such as int; tuple[X, ...], where "none" and "()" are empty; or a pair, written
+        with a colon.  With tuple[tuple[int, float], ...], "7:0.15,9:0.25" becomes ((7, 0.15), (9, 0.25)).
     """
     if get_origin(kind) is not tuple:
         return kind(text)
@@ -204,7 +207,7 @@ def read_value(kind: Any, text: str) -> Any:
     if last is Ellipsis:
         items = [] if text.lower() in ("", "none", "()") else text.split(",")
         return tuple(read_value(first, item) for item in items)
-    left, colon, right = text.rpartition(":")
+    left, colon, right = text.rpartition(":")  # a pair
     if not colon:
         raise ValueError(text)
     return read_value(first, left), read_value(last, right)
@@ -245,7 +248,8 @@ def settings_of(target: type) -> list[Setting]:
     for name, parameter in inspect.signature(target).parameters.items():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
-        hint = hints.get(name, bool if isinstance(parameter.default, bool) else int | float | str)
+        usual_hint = bool if isinstance(parameter.default, bool) else int | float | str
+        hint = hints.get(name, usual_hint)
         settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
     return settings
 
@@ -310,10 +314,11 @@ def add_settings(
     prefix: the prefix of all flags and of the names of the parsed options.
     """
     for setting in settings_of(target):
-        if setting.name not in leave:
-            flag = "--" + (prefix + (flags or {}).get(setting.name, setting.name)).replace("_", "-")
-            default = (defaults or {}).get(setting.name, setting.default)
-            add_setting(parser, flag, replace(setting, name=prefix + setting.name, default=default))
+        name = setting.name
+        if name not in leave:
+            flag = "--" + (prefix + (flags or {}).get(name, name)).replace("_", "-")
+            default = (defaults or {}).get(name, setting.default)
+            add_setting(parser, flag, replace(setting, name=prefix + name, default=default))
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
@@ -327,6 +332,11 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
     if setting.choices:
         return parser.add_argument(flag, choices=setting.choices, **common)
     return parser.add_argument(flag, type=setting.read, metavar=setting.metavar, **common)
+
+
+def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return those of the named options that were given on the command line, by name: their default is None."""
+    return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:

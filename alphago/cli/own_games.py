@@ -43,10 +43,11 @@ def import_named_game(words: Sequence[str]) -> None:
     words: the arguments of the command line.
     Raises ArgumentTypeError if the game cannot be imported.
     """
-    for word, after in zip(words, [*words[1:], ""], strict=True):
-        given = after if word == "--game" else word.removeprefix("--game=")
-        if ":" in given and word.startswith("--game"):
-            named_game(given)
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        flag, equals, value = word.partition("=")
+        game = value if equals else following
+        if flag == "--game" and ":" in game:
+            named_game(game)
 
 
 def imported(name: str) -> ModuleType:
@@ -56,7 +57,7 @@ def imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # what is missing is a module it imports
             raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
         hint = f"; write {name.removesuffix('.py')}, without .py" if name.endswith(".py") else ""
         raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed{hint}") from None
@@ -66,10 +67,10 @@ def imported(name: str) -> ModuleType:
 
 def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     """Return the game class called `name` in a module; raise ArgumentTypeError if there is none."""
-    games = [key for key, value in vars(module).items() if is_game(value) and value.__module__ == module.__name__]
+    own = [key for key, item in vars(module).items() if is_game(item) and item.__module__ == module.__name__]
     env: Any = getattr(module, name, None)
     if not is_game(env):
-        raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, games)}")
+        raise ArgumentTypeError(f"{module.__name__} has no game {name!r}: {near_misses(name, own)}")
     if not isinstance(getattr(env, "name", None), str):
         raise ArgumentTypeError(f"{name} must have a name, a text, got {getattr(env, 'name', None)!r}")
     return env

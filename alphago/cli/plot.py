@@ -16,10 +16,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} RUN... [OPTIONS]"
     option(parser, "runs RUN", "the folder of a run, finished or not", nargs="+")
     kinds = parser.add_mutually_exclusive_group()
-    option(kinds, "--games", "draw games of self-play of one RUN, from its first to now", action="store_true")
-    option(
-        kinds, "--network", "draw a network; RUN is a run's folder, a network's file or name (9x9)", action="store_true"
-    )
+    for flag, text in (
+        ("--games", "draw games of self-play of one RUN, from its first to now"),
+        ("--network", "draw a network; RUN is a run's folder, a network's file or name (9x9)"),
+    ):
+        option(kinds, flag, text, dest="kind", action="store_const", const=flag[2:], default="curves")
     option(
         parser,
         "--out FILE",
@@ -29,14 +30,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    kind = "games" if options.games else "network" if options.network else "curves"
-    out = options.out or OUT[kind]
-    if kind == "curves":
+    out = options.out or OUT[options.kind]
+    if options.kind == "curves":
         from alphago.training.watch.plots import plot  # imported late, since other pictures do not need it
 
         plot(options.runs, out, options.x)
     else:
-        draw(kind, options.runs, Path(out))
+        draw(options.kind, options.runs, Path(out))
     print(out)
     return 0
 

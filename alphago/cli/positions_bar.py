@@ -17,7 +17,7 @@ def with_bar(make: Callable[[Tell], int]) -> int | None:
     bar = LiveBar(unit="position")
 
     def tell(done: int, total: int) -> None:
-        if bar.total is None:
+        if bar.total is None:  # positions of an earlier call do not count for the speed
             bar.total, bar.initial, bar.n = total, done, done
         bar.update(done - bar.n)
 

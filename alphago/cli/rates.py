@@ -39,7 +39,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     net = NeuralNet(env, **recipe.network)
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     forms = [("openvino", "int8"), *((form, None) for form in FORMS)]
-    share = seconds / (3 + len(forms))
+    share = seconds / (3 + len(forms))  # playouts, search and training beside the forms
     rates = {
         "playouts, one core": playout_rate(9, share),
         "search simulations, one core": simulation_rate(HashEvaluator(), 9, 64, share),
@@ -75,11 +75,11 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
     """
     count = max(1, 16_000 // size**2)
     batch = GoEnv(size).new_batch(count)
-    slots, state = np.arange(count), np.array([1], np.int64)
+    slots, random_state = np.arange(count), np.array([1], np.int64)
 
     def work() -> float:
         batch.reset(slots)
-        playout_batch(batch.rows, slots, state, fill_eyes)
+        playout_batch(batch.rows, slots, random_state, fill_eyes)
         return count
 
     return rate(work, seconds)
@@ -92,7 +92,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     """
     env, readouts = GoEnv(size), 400
     search = Search(env, evaluator, games, Puct())
-    random_starts(env, search.batch, games, 10)
+    random_starts(env, search.batch, games, plies=10)
 
     def work() -> float:
         search.forget(np.arange(games))
@@ -107,7 +107,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
     def one_core() -> float:
         batch = env.new_batch(width)
-        random_starts(env, batch, width, 20)
+        random_starts(env, batch, width, plies=20)
         slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
         values = np.empty(width, np.float32)
 

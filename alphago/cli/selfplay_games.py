@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     env, network = load(options.model, options.board_size, of_game.pop("komi", None), options.game, of_game)
     given = given_keywords(options, SELF_PLAYS)
     SELF_PLAYS.make(given)  # raises before there is a progress bar
+    # Workers get the network, and make their own evaluators of it.
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
@@ -91,7 +92,7 @@ class GameFolder:
 
     def __enter__(self) -> "GameFolder":
         """Create and lock the folder; raise FileExistsError or BlockingIOError if another process uses it meanwhile."""
-        self.made = not self.given or not self.path.exists()
+        self.is_new = not self.given or not self.path.exists()  # if so, an empty one is removed at the end
         if self.given:
             self.path.mkdir(parents=True, exist_ok=True)
             self.expect_empty()
@@ -120,10 +121,10 @@ class GameFolder:
         records = [self.records[number] for number in sorted(self.records)]
         if records and self.as_records:
             write_atomic(self.path / "games.npz", records_to_bytes(records))
-        elif self.made and not self.records:
+        elif self.is_new and not records:
             with contextlib.suppress(OSError):  # the folder has other files
                 self.path.rmdir()
-        if records or kind is None:
+        if records or kind is None:  # an error before the first game says enough
             black = sum(record.outcome > 0 for record in records)
             white = sum(record.outcome < 0 for record in records)
             drawn = len(records) - black - white

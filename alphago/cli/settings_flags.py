@@ -49,12 +49,13 @@ def add_tree(
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(entry.keyword, setting.default)
-        siblings = {one.field.name: one.keyword for one in entries.values() if one.owner is entry.owner}
-        names = {name: flag_of(siblings.get(name, name), flags) for name in [*entries, *siblings]}
-        setting = replace(setting, default=default, text=in_shell(setting.text, names))
-        flag = flag_of(entry.keyword, flags)
-        add_setting(groups[heading], flag, setting)
-        parser.shorten(flag, brief(setting, entry))
+        # The help names settings by their keywords, and those of its own class by their fields' names there.
+        keywords = {keyword: keyword for keyword in entries}
+        keywords |= {one.field.name: one.keyword for one in entries.values() if one.owner is entry.owner}
+        text = in_shell(setting.text, {name: flag_of(keyword, flags) for name, keyword in keywords.items()})
+        setting = replace(setting, default=default, text=text)
+        add_setting(groups[heading], flag_of(entry.keyword, flags), setting)
+        parser.shorten(flag_of(entry.keyword, flags), brief(setting, entry))
 
 
 def given_keywords(options: argparse.Namespace, tree: SettingsTree[Any]) -> dict[str, Any]:
@@ -87,18 +88,21 @@ def setting_of(entry: SettingEntry) -> Setting:
 
 
 def part_setting(entry: SettingEntry, text: str) -> Setting:
-    """Return the Setting of a part's keyword: its names, or its first setting's values, or none."""
+    """Return the Setting of a part's keyword, with the help `text`.
+
+    Its values are those of the part's first setting, if they stand for the part, or else the names of parts, where
+    there are several.
+    """
     slot = entry.slot
     assert slot is not None
     names = tuple(slot.named) if len(slot.named) > 1 else ()
-    types: tuple[Any, ...] = ()
-    if slot.first:
-        first = fields(slot.usual)[0].name
-        types = (*typed_setting("", get_type_hints(slot.usual)[first], None, "").types, NoneType)
-    default = next(
-        (name for name, made in slot.named.items() if names and made in (slot.default, type(slot.default))), None
-    )
-    return Setting(entry.keyword, types, default, text, names if not types else ())
+    defaults = (slot.default, type(slot.default))  # a name stands for an object, or for a class
+    default = next((name for name in names if slot.named[name] in defaults), None)
+    if not slot.first:
+        return Setting(entry.keyword, (), default, text, choices=names)
+    first = fields(slot.usual)[0].name
+    types = (*typed_setting("", get_type_hints(slot.usual)[first], None, "").types, NoneType)
+    return Setting(entry.keyword, types, default, text)
 
 
 def brief(setting: Setting, entry: SettingEntry) -> str:

@@ -3,9 +3,10 @@
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
+from alphago.cli.options import Parser, add_settings, given_options, given_settings, integer, number, option
 from alphago.cli.who_works import files_workers
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
@@ -14,6 +15,8 @@ from alphago.records.importing import ImportReport, converted, import_games, job
 from alphago.records.sources import find_indexes, read_indexes
 from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
+
+Progress = Callable[[int, int], object]  # (games read, games kept), both so far
 
 
 def add_options(parser: Parser) -> None:
@@ -42,7 +45,7 @@ def add_options(parser: Parser) -> None:
     split = parser.add_argument_group("the dataset's splits")
     option(split, "--validation X", "share of games for choosing networks (0.05)", number)
     option(split, "--test X", "share of games for testing the result (0.05)", number)
-    option(split, "--split-seed N", "random seed of the splits (0)", integer)
+    option(split, "--split-seed N", "random seed of the splits (0)", integer, dest="seed")
     parser.shorten("--min-rank", "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional")
     for flag in ("--index", "--max-moves", "--any-result", "--rank", "--split-seed"):
         parser.shorten(flag)
@@ -83,8 +86,7 @@ def run(options: argparse.Namespace) -> int:
 
 def given_split(options: argparse.Namespace) -> Split | None:
     """Return the splits that the options set, None for the defaults; raise ValueError for invalid shares."""
-    given = {"validation": options.validation, "test": options.test, "seed": options.split_seed}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = given_options(options, "validation", "test", "seed")
     if not given:
         return None
     split = Split(**given)
@@ -96,7 +98,7 @@ def given_split(options: argparse.Namespace) -> Split | None:
     return split
 
 
-def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, progress: object) -> ImportReport:
+def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, progress: Progress) -> ImportReport:
     """Return a report of the games that an import would keep and leave out; duplicates are not detected.
 
     options: the parsed options.  workers: as in `import_games`.
@@ -110,7 +112,7 @@ def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, p
         report.rejected.update(batch.rejected)
         for reason, sentences in batch.examples.items():
             report.examples.setdefault(reason, sentences)
-        progress(report.kept + sum(report.rejected.values()), report.kept)  # type: ignore[operator]
+        progress(report.kept + sum(report.rejected.values()), report.kept)
     return report
 
 
@@ -131,8 +133,8 @@ def describe(path: Path) -> None:
     if teacher := dataset.index.get("teacher"):
         games = teacher["drawn"]["games"]
         print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {games} games")
-    for one in dataset.index["imports"]:
-        state = "" if one["complete"] else " (interrupted: repeat the command)"
-        print(f"from {', '.join(str(source[0]) for source in one['sources'])}{state}")
-        for reason, count in sorted(one["rejected"].items(), key=lambda pair: -pair[1]):
+    for imported in dataset.index["imports"]:
+        state = "" if imported["complete"] else " (interrupted: repeat the command)"
+        print(f"from {', '.join(str(source[0]) for source in imported['sources'])}{state}")
+        for reason, count in sorted(imported["rejected"].items(), key=lambda pair: -pair[1]):
             print(f"{count:10}  left out: {reason}")

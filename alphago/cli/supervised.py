@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_tree, given_keywords
 from alphago.training.supervised.supervised_settings import SUPERVISED
 
@@ -54,8 +54,7 @@ def run(options: argparse.Namespace) -> int:
             raise ValueError("--test must have a network to test: --model FILE")
         print(tested(predict_games(net, options.dataset)))
         return 0
-    names = ("folder", "tower_height", "channels", "stop_after")
-    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given = given_options(options, "folder", "tower_height", "channels", "stop_after")
     given |= given_keywords(options, SUPERVISED)
     device = None if options.device == "auto" else options.device
     with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:
@@ -81,7 +80,8 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
     """Return the game, and the network to start from, or None for a new network.
 
     With --model, the game is the network's.  Otherwise it is the game of the run in --folder or of the run DATASET.  If
-    neither holds a run, it is Go on the board of --board-size or, by default, on the dataset's most frequent board.
+    neither holds a run of a known game, it is Go on the board of --board-size or, by default, on the dataset's most
+    frequent board.
     """
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game
@@ -89,15 +89,15 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
     from alphago.records.dataset import Dataset, is_dataset
     from alphago.training.runs.config import holds_run, read_config
 
-    for folder in filter(None, (options.folder, options.dataset)):
-        if holds_run(Path(folder)) and options.model is None:
-            config = read_config(Path(folder))
-            if config["game"] in GAMES:
-                return GAMES[config["game"]](**config["env"]), None
     if options.model is not None:
         path = model_file(options.model)
         env = saved_game(path, options.board_size, options.komi)
         return env, load_model(path, env)
+    for folder in filter(None, (options.folder, options.dataset)):
+        if holds_run(Path(folder)):
+            config = read_config(Path(folder))
+            if config["game"] in GAMES:
+                return GAMES[config["game"]](**config["env"]), None
     size = options.board_size
     if size is None and is_dataset(options.dataset):
         sizes, counts = board_sizes(Dataset(options.dataset))

@@ -9,7 +9,7 @@ from typing import Any
 
 from alphago.arena.engine import EngineError
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
-from alphago.cli.options import Parser, Setting, integer, number, option
+from alphago.cli.options import Parser, Setting, given_options, integer, number, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
@@ -101,30 +101,29 @@ def run(options: argparse.Namespace) -> int:
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "workers", "max_lag")
-    given: dict[str, Any] = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    given = given_options(options, *names)
     # These flags, and those of settings, are in `options` only if they were given.
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)
-    env_options = given_game_settings(options)
+    game_settings = given_game_settings(options)
     if options.learners is not None:
         given["learner"] = partial(JointLearner, processes=options.learners)
     if options.model is not None:
         path = model_file(options.model)
-        env = saved_game(path, options.board_size, env_options.pop("komi", None))
+        env = saved_game(path, options.board_size, game_settings.pop("komi", None))
         check_named(options.game, env, path)
-        env = with_settings(env, env_options)
+        env = with_settings(env, game_settings)
         given["model"] = load_model(path, env)
     else:
-        env = trained_game(options, env_options)
+        env = trained_game(options, game_settings)
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
+    # What holds for this call only, and not for the run: the command that goes on with the run repeats it.
+    of_call = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
+    more: list[Any] = [TensorBoardReport()] if options.tensorboard else []
+    more += [GameReport()] if options.verbose else []
     try:
-        once = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
-        with ConsoleReport(call_options({name: getattr(options, name, None) for name in once})) as console:
-            more = [
-                *([TensorBoardReport()] if options.tensorboard else []),
-                *([GameReport()] if options.verbose else []),
-            ]
+        with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:
             train(env, reports=[console, *more], **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
@@ -167,10 +166,10 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
             if now not in (None, was):
                 raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
         return with_settings(env, given)
-    named = None if options.preset is None else named_recipe(options.preset)
-    env = make_game(options.game or (named.game if named else None), options.board_size, **given)
-    recipe = named or recipe_for(env)
-    if recipe.game != env.name:
+    preset = None if options.preset is None else named_recipe(options.preset)
+    env = make_game(options.game or (preset.game if preset else None), options.board_size, **given)
+    recipe = preset or recipe_for(env)
+    if recipe.game != env.name:  # --game names another one, or the recipe is one for all games
         return env
-    size = env.N if options.preset is None else options.board_size
+    size = options.board_size if preset else env.N  # a preset has a board of its own
     return with_settings(recipe.make_env(size), given)

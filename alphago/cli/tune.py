@@ -68,7 +68,8 @@ def run(options: argparse.Namespace) -> int:
     search = make_search(given_search(options), options.readouts, 1)
     values = read_values(type(search), name, options.values) if options.values is not None else []
     env, network = load(options.model, options.board_size, options.komi, options.game, given_game_settings(options))
-    bar, told = ProgressBar(), list[Tuning]()
+    bar = ProgressBar()
+    tunings: list[Tuning] = []  # the whole result so far, after each pit
     stopped = False
     try:
         tune(
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
             folder=options.folder,
             device=options.device,
             listener=bar,
-            on_pit=told.append,
+            on_pit=tunings.append,
             workers=options.workers,
             **{**given_settings(options, TournamentSettings), "sprt": tuple(options.sprt)},
         )
@@ -92,8 +93,8 @@ def run(options: argparse.Namespace) -> int:
         stopped = True
     finally:
         bar.close()
-    if told:
-        print(told[-1])
+    if tunings:
+        print(tunings[-1])
     if stopped:
         print("stopped; the same command resumes", file=sys.stderr)
     return INTERRUPTED if stopped else 0

@@ -90,7 +90,7 @@ def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     from alphago.mcts.warm_up import compile_player
     from alphago.ui.thinker import Thinker
 
-    gc.disable()  # until all is loaded: a compiler's garbage is not worth an eighth of its time
+    gc.disable()  # until all is loaded: collecting a compiler's garbage takes an eighth of its time
     try:
         if compiles:
             compile_player(analysis=False)  # while a second process compiles what the network needs

@@ -102,9 +102,11 @@ class Drawn:
             values = [1.0, 0.0] - values  # in the mover's view: 1 - win rate, and the lead negated
         losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
         losses[:, actions] = (values.max(axis=0) - values).T
-        rates, points = losses
-        best = int(np.nanargmin(rates + points / POINTS))
-        return ExamPosition(self.position.komi, self.position.moves, *self.root, best, points, rates)
+        rate_losses, point_losses = losses
+        best = int(np.nanargmin(rate_losses + point_losses / POINTS))
+        return ExamPosition(
+            self.position.komi, self.position.moves, *self.root, best=best, points=point_losses, rates=rate_losses
+        )
 
 
 def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:

@@ -79,19 +79,19 @@ def analyze(
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     if maker.readouts == 0 and maker.evaluator.device == "cpu":
-        return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, cores)
-    end = stop or threading.Event()
+        return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, threads=cores)
+    ended = stop or threading.Event()
 
-    def one(rows: range) -> Analysis:
+    def analyze_part(rows: range) -> Analysis:
         group = maker.group(rows)
-        group.run(end)
+        group.run(ended)
         return group.analysis(plies, move_ownership)
 
     parts = maker.parts(cores, maker.most_games())
     if len(parts) == 1:
-        return one(parts[0])
+        return analyze_part(parts[0])
     with ThreadPoolExecutor(min(cores, len(parts))) as pool:
-        return join_analyses(list(pool.map(one, parts)))
+        return join_analyses(list(pool.map(analyze_part, parts)))
 
 
 @checks_keywords()
@@ -161,9 +161,9 @@ class GroupMaker:
         self.env = game_of(self.positions)
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
-        self.settings = make_search(settings, self.readouts, leaves_for(len(self.positions), self.readouts))
+        self.settings = make_search(settings, self.readouts, leaves=leaves_for(len(self.positions), self.readouts))
         self.evaluator = as_forecast_evaluator(net, self.env, device)
-        self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)
+        self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)  # for each position
 
     def forbid(self, avoid: Moves, allow: Moves, depth: int) -> None:
         """Exclude moves from the search; the arguments and the ValueErrors are those of `analyze`."""
@@ -190,7 +190,7 @@ class GroupMaker:
             threads.
         """
         count = len(self.positions)
-        size = max(1, min(math.ceil(count / threads), most or count))
+        size = min(math.ceil(count / threads), most or count)
         return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
 
     def group(self, rows: range) -> PositionGroup:
@@ -207,13 +207,14 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
     """
     if not positions:
         raise ValueError("positions must be one or more, got none")
-    for position in {type(position): position for position in positions}.values():
+    for position in positions:
         if not isinstance(position, Position):
             raise TypeError(f"positions must be Positions, such as env.position(), got {shown(position)}")
     env: GameEnv = positions[0].env
-    for other in {id(position.env): position.env for position in positions}.values():
-        if other is not env and not env.accepts(other):
-            raise ValueError(f"positions must be of one game, {env}, got one of {other}")
+    games = {id(position.env): position.env for position in positions}  # few, even of many positions
+    for game in games.values():
+        if game is not env and not env.accepts(game):
+            raise ValueError(f"positions must be of one game, {env}, got one of {game}")
     return env
 
 
@@ -227,9 +228,10 @@ def actions_of(name: str, moves: Moves, env: GameEnv) -> frozenset[int]:
     actions = set()
     for move in moves:
         try:
-            actions.add(env.from_text(move) if isinstance(move, str) else check_int("a move", move, 0))
+            action = env.from_text(move) if isinstance(move, str) else check_int("a move", move, 0)
         except ValueError as error:
             raise ValueError(f"{name} must be moves: {error}") from None
-        if max(actions) >= env.action_space:
-            raise ValueError(f"{name} must be actions from 0 to {env.action_space - 1}, got {max(actions)}")
+        if action >= env.action_space:
+            raise ValueError(f"{name} must be actions from 0 to {env.action_space - 1}, got {action}")
+        actions.add(action)
     return frozenset(actions)

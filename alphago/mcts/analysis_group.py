@@ -30,55 +30,54 @@ def evaluate_alone(
     symmetries: whether to average over all symmetries of the board.  threads: number of threads.
     Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
     """
-    count, actions, shape = len(positions), env.action_space, env.plane_shape
-    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
-    known = forecaster is not None and forecaster.makes_forecasts
-    chosen = check_symmetries(env, evaluator, symmetries)
-    priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
-    scores = np.full(count, np.nan, np.float32)
-    owners = np.zeros((count, shape[0] * shape[1] if known else 0), np.float32)
-    movers, visits = np.zeros(count, np.int8), np.zeros(count, np.int32)
-
-    def work(begin: int) -> None:
-        """Evaluate the positions from index `begin` on, at most CHUNK, into the arrays above."""
-        part = slice(begin, min(begin + CHUNK, count))
-        batch, slots = env.new_batch(part.stop - begin), np.arange(part.stop - begin)
-        batch.gather([position.batch for position in positions[part]])
-        batch.to_play(slots, movers[part])
-        over = batch.is_over(slots, np.empty(len(slots), np.bool_))
-        live = slots[~over] if over.any() else slots
-        whole = len(live) == len(slots)
-        own = [array[part] if whole else array[part][live] for array in (priors, values, scores, owners)]
-        if forecaster is not None:
-            forecasts = (own[2], own[3]) if known else None
-            forecaster.evaluate_forecasts(batch, live, own[0], own[1], forecasts, chosen)
-        elif len(live):
-            evaluator.evaluate(batch, live, own[0], own[1])
-        visits[part][live] = 1
-        if not whole:
-            for array, found in zip((priors, values, scores, owners), own, strict=True):
-                array[part][live] = found
-
     if evaluator.device != "cpu":
         raise ValueError(f"the evaluator must be for the CPU, got one for {evaluator.device!r}")
+    forecaster = evaluator if isinstance(evaluator, Forecaster) else None
+    has_forecasts = forecaster is not None and forecaster.makes_forecasts
+    averaged = check_symmetries(env, evaluator, symmetries)
+    live = live_of(positions)
+    count, actions, shape = len(live), env.action_space, env.plane_shape
+    movers, priors, values = (
+        np.zeros(count, np.int8),
+        np.zeros((count, actions), np.float32),
+        np.zeros(count, np.float32),
+    )
+    scores = np.full(count, np.nan, np.float32)
+    owners = np.zeros((count, shape[0] * shape[1] if has_forecasts else 0), np.float32)
+
+    def evaluate_chunk(begin: int) -> None:
+        """Evaluate the positions `live` from index `begin` on, at most CHUNK, into the arrays above."""
+        part = slice(begin, min(begin + CHUNK, count))
+        slots = np.arange(part.stop - begin)
+        batch = env.new_batch(len(slots))
+        batch.gather([positions[i].batch for i in live[part]])
+        batch.to_play(slots, movers[part])
+        if forecaster is None:
+            evaluator.evaluate(batch, slots, priors[part], values[part])
+        else:
+            forecasts = (scores[part], owners[part]) if has_forecasts else None
+            forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, averaged)
+
     begins = range(0, count, CHUNK)
-    if len(begins) == 1 or threads == 1:
+    if len(begins) <= 1 or threads == 1:
         for begin in begins:
-            work(begin)
+            evaluate_chunk(begin)
     else:
         with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, begins))
-    unknown, none = np.full((count, actions), np.nan, np.float32), np.zeros((count, actions, 0), np.int32)
-    board = owners.reshape(count, *shape) if known else None
+            list(pool.map(evaluate_chunk, begins))
+    of_a_search = ("q", "lower_bound", "score", "score_stdev")
+    unknown: dict[str, Any] = dict.fromkeys(of_a_search, np.full((count, actions), np.nan, np.float32))
+    no_line = np.zeros((count, actions, 0), np.int32)
+    board = owners.reshape(count, *shape) if has_forecasts else None
     found = Analysis(
         env,
         movers,
         visits=np.zeros((count, actions), np.int32),
         prior=priors,
-        **dict.fromkeys(("q", "lower_bound", "score", "score_stdev"), unknown),
-        lines=none,
-        line_visits=none,
-        root_visits=visits,
+        **unknown,
+        lines=no_line,
+        line_visits=no_line,
+        root_visits=np.ones(count, np.int32),
         value=values,
         raw_value=values.copy(),
         root_score=scores,
@@ -87,11 +86,8 @@ def evaluate_alone(
         ownership=board,
         ownership_stdev=None if board is None else np.zeros_like(board),
         raw_ownership=None if board is None else board.copy(),
-        positions=tuple(positions),
     )
-    for i in np.flatnonzero(visits == 0):
-        tell_ended(found, int(i), positions[int(i)])
-    return found
+    return with_ended(found, positions, live)
 
 
 class PositionGroup:
@@ -111,12 +107,11 @@ class PositionGroup:
         symmetries: bool = False,
     ) -> None:
         self.positions = positions
-        self.live = np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
+        self.live = live_of(positions)
         count = len(self.live)
         slots = max(1, count)  # one idle slot if all games are over
-        self.search = AnalysisSearch(
-            env, evaluator, slots, settings, symmetries=symmetries, nodes=readouts + settings.leaves + 2
-        )
+        nodes = readouts + settings.leaves + 2  # room for all simulations: the trees never grow
+        self.search = AnalysisSearch(env, evaluator, slots, settings, symmetries=symmetries, nodes=nodes)
         for slot, i in enumerate(self.live):
             self.search.start(slot, positions[i], rules[i])
         self.games = np.arange(count)
@@ -141,9 +136,12 @@ class PositionGroup:
         move_ownership: whether to return also the ownership expected after each action.
         """
         found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
-        if len(self.games) != len(self.positions):
-            found = with_ended(found, self.positions, self.live)
-        return replace(found, positions=tuple(self.positions))
+        return with_ended(found, self.positions, self.live)
+
+
+def live_of(positions: Sequence[Position]) -> np.ndarray:
+    """Return the indices of the positions whose games are not over, int64."""
+    return np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
 
 
 def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
@@ -151,15 +149,19 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
 
     found: the analysis of the positions `live`.  live: int64, the indices of these positions among all positions.
     """
+    if len(live) == len(positions):
+        return replace(found, positions=tuple(positions))
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
         part = getattr(found, name)
         if part is None:
             continue
-        fill: Any = np.nan if part.dtype.kind == "f" else -1 if name == "lines" else 0
-        arrays[name] = np.full((len(positions), *part.shape[1:]), fill, part.dtype)
+        unknown: Any = np.nan if part.dtype.kind == "f" else 0
+        if name == "lines":
+            unknown = -1
+        arrays[name] = np.full((len(positions), *part.shape[1:]), unknown, part.dtype)
         arrays[name][live] = part
-    whole = replace(found, **arrays)
+    whole = replace(found, **arrays, positions=tuple(positions))
     for i in np.setdiff1d(np.arange(len(positions)), live):
         tell_ended(whole, int(i), positions[int(i)])
     return whole

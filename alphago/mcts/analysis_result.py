@@ -141,12 +141,12 @@ class Analysis:
         """
         if not self.positions:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
-        view = 1 if self.views is None else int(self.views[i])
-        black = view * int(self.to_play[i])
-        found = {"visits": self.visits[i], "q": view * self.readings[0][i]} if self.visits[i].any() else {}
+        to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
+        to_black = to_mover * int(self.to_play[i])
+        found = {"visits": self.visits[i], "q": to_mover * self.readings[0][i]} if self.visits[i].any() else {}
         if ownership and self.ownership is not None:
-            found["ownership"] = black * self.ownership[i]
-        moves = self.move(i, self.best(i), 0).line if line else ()
+            found["ownership"] = to_black * self.ownership[i]
+        moves = self.move(i, self.best(i), order=0).line if line else ()
         return self.positions[i].svg(priors=self.prior[i], line=moves, show=show, size=size, **found)
 
     def _repr_svg_(self) -> str | None:
@@ -179,10 +179,10 @@ class Analysis:
         certain.
         """
         views = np.ones(len(self)) if self.views is None else self.views
-        sign = views[:, None].astype(values.dtype)
-        bound = self._of_leading(values)[:, None]
-        worse = np.where(np.isnan(bound), values, sign * np.minimum(sign * values, sign * bound))
-        return np.asarray(worse, values.dtype)
+        to_mover = views[:, None].astype(values.dtype)  # sign that turns a value to the mover's view, and back
+        best = self._of_leading(values)[:, None]
+        capped = np.where(np.isnan(best), values, to_mover * np.minimum(to_mover * values, to_mover * best))
+        return np.asarray(capped, values.dtype)
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -215,12 +215,12 @@ class Analysis:
         least: return at least `least` moves, if there are enough legal ones, by adding moves without visits in the
             order of their priors.
         """
-        searched = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
-        if least > len(searched):
+        listed = self.order(i) if self.visits[i].any() else np.zeros(0, np.int64)
+        if least > len(listed):
             others = np.argsort(-self.prior[i], kind="stable")
             others = others[(self.prior[i, others] > 0) & (self.visits[i, others] == 0)]
-            searched = np.concatenate([searched, others[: least - len(searched)]])
-        return [self.move(i, int(action), order) for order, action in enumerate(searched)]
+            listed = np.concatenate([listed, others[: least - len(listed)]])
+        return [self.move(i, int(action), order) for order, action in enumerate(listed)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
         """Return the evaluation of one move of position i, none of it better than that of the best move (`readings`).

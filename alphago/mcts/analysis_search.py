@@ -85,14 +85,14 @@ class AnalysisSearch(Search):
 
         forbidden: the moves that the search must not try.  Raises ValueError if no legal move is left.
         """
-        own = usable(forbidden)
-        legal = np.flatnonzero(position.legal_mask).tolist() if own else []
-        if own and not any(self._may_play(own, position.to_play, action, 0) for action in legal):
+        rules = usable(forbidden)
+        legal = np.flatnonzero(position.legal_mask).tolist() if rules else []
+        if rules and not any(self._may_play(rules, position.to_play, action, depth=0) for action in legal):
             raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
-        if own:
-            self._forbidden[game] = own
+        if rules:
+            self._forbidden[game] = rules
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
@@ -114,10 +114,10 @@ class AnalysisSearch(Search):
         if leaves is None or leaves == self.settings.leaves:
             return super().wave(budget)
         rows = self.games * leaves
-        part = self._wave.part(slice(rows), slice(2 * rows))
-        found, met = self._select(self.tree, budget, self.rule.parameters, part, self._all_games)
+        smaller = self._wave.part(slice(rows), slice(2 * rows))  # a wave has room for two collisions per leaf
+        found, collisions = self._select(self.tree, budget, self.rule.parameters, smaller, self._all_games)
         if found:
-            self._evaluate(found, met)
+            self._evaluate(found, collisions)
         return found
 
     def priors(self, games: np.ndarray) -> np.ndarray:
@@ -137,7 +137,7 @@ class AnalysisSearch(Search):
         with BOARDS:
             self.batch.play(games, actions)
         for game, action in zip(games.tolist(), actions.tolist(), strict=True):
-            moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)
+            moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
             subtrees.advance(self.tree, np.array([game]), np.array([action], np.int32), moved_to)
             kept = np.flatnonzero(moved_to != NONE)
             self.scores[game, moved_to[kept]] = self.scores[game, kept]
@@ -148,7 +148,7 @@ class AnalysisSearch(Search):
         super()._make_room(nodes)
         games, before = self.scores.shape
         room = self.tree.parent.shape[1]
-        if room > before:
+        if room > before:  # the tree has grown
             scores, owners = self.scores, self.owners
             self.scores = np.zeros((games, room), np.float32)
             self.owners = np.zeros((games, room, owners.shape[2]), np.int8)
@@ -162,28 +162,27 @@ class AnalysisSearch(Search):
             return priors, values
         with BOARDS:
             self.batch.reach(leaves, out)
-        values, going = out.outcomes, np.flatnonzero(~out.over)
-        slots, priors, own = leaves.slots[going], self._priors[: len(going)], np.empty(len(going), np.float32)
-        forecasts = (own.copy(), np.empty((len(going), self.owners.shape[2]), np.float32))
-        self.forecaster.evaluate_forecasts(
-            self.batch, slots, priors, own, forecasts if self.has_forecasts else None, self.symmetries
-        )
-        values[going] = own
+        going = np.flatnonzero(~out.over)
+        slots, priors, values = leaves.slots[going], self._priors[: len(going)], np.empty(len(going), np.float32)
+        scores, ownership = np.empty_like(values), np.empty((len(going), self.owners.shape[2]), np.float32)
+        forecasts = (scores, ownership) if self.has_forecasts else None
+        self.forecaster.evaluate_forecasts(self.batch, slots, priors, values, forecasts, self.symmetries)
+        out.outcomes[going] = values
         if self.has_forecasts:
-            self._keep(wave, going, *forecasts)
+            self._keep(wave, going, scores, ownership)
             self._keep_ends(wave, leaves, np.flatnonzero(out.over))
         self._leave_out(wave, leaves, out, priors)
-        return priors, values
+        return priors, out.outcomes
 
     def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
-        found = super()._decisive_moves(wave, leaves, reached)
+        moves = super()._decisive_moves(wave, leaves, reached)
         if not self._forbidden:
-            return found
-        for row in np.flatnonzero(found != NONE).tolist():
-            own, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
-            if not self._may_play(own, int(reached.movers[row]), int(found[row]), depth):
-                found[row] = NONE
-        return found
+            return moves
+        for row in np.flatnonzero(moves != NONE).tolist():
+            rules, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
+            if not self._may_play(rules, int(reached.movers[row]), int(moves[row]), depth):
+                moves[row] = NONE
+        return moves
 
     def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
         """Store the forecasts for some leaves of a wave in the leaves' nodes.
@@ -214,16 +213,17 @@ class AnalysisSearch(Search):
         """
         if not self._forbidden:
             return
-        leaf_of = np.flatnonzero(~reached.over) if len(priors) < len(reached.over) else np.arange(len(priors))
-        for prior, leaf in zip(priors, leaf_of.tolist(), strict=True):
+        all_leaves = np.arange(len(reached.over))
+        rows = all_leaves if len(priors) == len(all_leaves) else np.flatnonzero(~reached.over)  # the leaf of each prior
+        for prior, leaf in zip(priors, rows.tolist(), strict=True):
             game, depth, mover = int(wave.game[leaf]), int(leaves.lengths[leaf]), int(reached.movers[leaf])
-            rules = self._forbidden.get(game, ())
             if depth == 0:
                 self.root_priors[game] = prior
-            out = {action for rule in rules if rule.player == mover and depth < rule.plies for action in rule.actions}
-            left = np.delete(prior, list(out)).sum() if out else 0
+            rules = [rule for rule in self.forbidden(game) if rule.player == mover and depth < rule.plies]
+            out = list({action for rule in rules for action in rule.actions})
+            left = np.delete(prior, out).sum() if out else 0
             if left > 0:
-                prior[list(out)] = 0
+                prior[out] = 0
                 prior /= left
 
     @staticmethod

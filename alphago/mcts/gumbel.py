@@ -76,12 +76,12 @@ class GumbelRule(SearchRule):
         self.room = self.considered = settings.considered
         self.noise = np.zeros((games, actions), np.float32)
         self.parameters = GumbelParameters(
-            float(settings.c_visit),
-            float(settings.c_scale),
-            settings.rounds,
-            self.noise,
-            np.zeros((1, 1, 1), np.int32),
-            np.zeros(games, np.int32),
+            c_visit=float(settings.c_visit),
+            c_scale=float(settings.c_scale),
+            rounds=settings.rounds,
+            noise=self.noise,
+            schedules=np.zeros((1, 1, 1), np.int32),  # until `prepare`
+            schedule_of=np.zeros(games, np.int32),
         )
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:

@@ -74,23 +74,24 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
     """
     analysis, unit = read_analysis(search, games, plies=1), terms.unit
     env, count = search.env, len(games)
-    candidates = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
+    sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
     shares = shares_of(analysis)
-    wanted = candidates & (shares >= least_shares(np.where(candidates, shares, 0), terms.target / WORTH[unit]))
+    candidates = sensible & (shares >= least_shares(np.where(sensible, shares, 0), terms.target / WORTH[unit]))
     passing, passes = env.pass_action, np.zeros(count, np.bool_)
-    if passing is not None:
-        wanted[:, passing] = candidates[:, passing]  # whatever its share, for `done`
-    worth = worth_of(search, games, analysis, wanted, unit)
-    if passing is not None:
+    if passing is None:
+        worth = worth_of(search, games, analysis, candidates, unit)
+    else:
+        candidates[:, passing] = sensible[:, passing]  # so that its worth is known to `done`, whatever its share
+        worth = worth_of(search, games, analysis, candidates, unit)
+        candidates[:, passing] = False  # a pass is no candidate beside other moves
         passes = done(search, games, analysis, worth, unit)
-        wanted[:, passing] = False  # a pass is no candidate beside other moves
-    empty = ~wanted.any(axis=1)
-    if passing is not None:
-        passes |= empty & (analysis.prior[:, passing] > 0)
-    wanted[empty] = ~np.isnan(worth[empty])  # moves that no person plays, if nothing else is legal
-    shares = np.where(wanted, shares, 0).astype(np.float32)
+        passes |= ~candidates.any(axis=1) & (analysis.prior[:, passing] > 0)
+    empty = ~candidates.any(axis=1)
+    candidates[empty] = ~np.isnan(worth[empty])  # moves that no person plays, if nothing else is legal
+    shares = np.where(candidates, shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
-    return MoveLosses(np.where(wanted, np.maximum(best[:, None] - worth, 0), np.nan), shares, passes, analysis)
+    lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
+    return MoveLosses(lost, shares, passes, analysis)
 
 
 def played_losses(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
@@ -142,21 +143,22 @@ def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: n
     env, rows, slots = search.env, np.arange(len(games)), np.arange(len(games))
     outcomes = search.batch.outcome(games, np.empty(len(games), np.float32))
     shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
-    first, legal = shares.argmax(axis=1), analysis.prior[:, env.pass_action] > 0
+    best, may_pass = shares.argmax(axis=1), analysis.prior[:, env.pass_action] > 0
     after = env.new_batch(len(games))
     after.copy(games, slots, of=search.batch)
-    after.play(slots[legal], np.full(legal.sum(), env.pass_action, np.int32))
+    after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
     wins = after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
     if analysis.ownership is None:
-        return legal & (wins | (first == env.pass_action))
+        return may_pass & (wins | (best == env.pass_action))
     owners = search.batch.ownership(games, np.empty((len(games), search.owners.shape[2]), np.int8))
-    moving = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
-    gain = worth[rows, first] - worth[:, env.pass_action]
-    idle = IDLE[unit] * np.where(np.abs(analysis.value) < -NO_HOPE, OPEN, 1)
-    settled = (moving <= MOVING * owners.shape[1]) & (gain <= idle)
+    changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2  # points
+    gain = worth[rows, best] - worth[:, env.pass_action]
+    unsure = np.abs(analysis.value) < abs(NO_HOPE)
+    settled = (changing <= MOVING * owners.shape[1]) & (gain <= IDLE[unit] * np.where(unsure, OPEN, 1))
     settled &= (outcomes > 0) | (analysis.value < NO_HOPE)
     settled &= (owners == 0).mean(axis=1) <= EMPTY
-    return legal & (wins | (settled & (shares[:, env.pass_action] > 0)))
+    not_rash = shares[:, env.pass_action] > 0
+    return may_pass & (wins | (settled & not_rash))
 
 
 def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:
@@ -177,19 +179,20 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
     batch.copy(games, slots, of=search.batch)
     movers = batch.to_play(slots, np.empty(count, np.int8))
     batch.play(slots, actions)
+    # -1 where the other side is to move now: values and scores, which are in its view, are then turned.
     signs = movers * batch.to_play(slots, np.empty(count, np.int8)).astype(np.float32)
     over = batch.is_over(slots, np.empty(count, np.bool_))
     values = batch.outcome(slots, np.empty(count, np.float32))
     scores = batch.score(slots, np.empty(count, np.float32))
     live = slots[~over]
-    priors, own = np.empty((len(live), env.action_space), np.float32), np.empty(len(live), np.float32)
+    priors, live_values = np.empty((len(live), env.action_space), np.float32), np.empty(len(live), np.float32)
     if search.forecaster is not None and search.has_forecasts and unit == "points":
         forecasts = np.empty(len(live), np.float32), np.empty((len(live), search.owners.shape[2]), np.float32)
-        search.forecaster.evaluate_forecasts(batch, live, priors, own, forecasts)
+        search.forecaster.evaluate_forecasts(batch, live, priors, live_values, forecasts)
         scores[live] = forecasts[0]
     elif len(live):
-        search.evaluator.evaluate(batch, live, priors, own)
-    values[live] = own
+        search.evaluator.evaluate(batch, live, priors, live_values)
+    values[live] = live_values
     return signs * scores if unit == "points" else (1 + signs * values) / 2
 
 
@@ -204,16 +207,17 @@ def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
     goal = terms.target / WORTH[terms.unit]
-    low, high = np.full(len(lost), COLDEST), np.full(len(lost), max(COLDEST, min(2 + 8 * goal, 20 * goal)))
+    hottest = max(COLDEST, min(2 + 8 * goal, 20 * goal))
+    low, high = np.full(len(lost), COLDEST), np.full(len(lost), hottest)
     for _ in range(HALVINGS):
         middle = np.sqrt(low * high)
-        hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
-        low, high = np.where(hot, low, middle), np.where(hot, middle, high)
-    chosen = softmax(logits, np.sqrt(low * high))
+        too_hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
+        low, high = np.where(too_hot, low, middle), np.where(too_hot, middle, high)
+    chances = softmax(logits, np.sqrt(low * high))
     if losses.passes.any():
-        chosen[losses.passes] = 0
-        chosen[losses.passes, -1] = 1
-    return chosen
+        chances[losses.passes] = 0
+        chances[losses.passes, -1] = 1  # the pass is the last action
+    return chances
 
 
 def softmax(logits: np.ndarray, temperatures: np.ndarray) -> np.ndarray:

@@ -54,21 +54,22 @@ class StrengthEstimator:
         self.search = AnalysisSearch(env, evaluator, 1, Puct(leaves=4))
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
+        # As `look` returns them: losses of the usual opponent, and those of moves, by the game's set-up and moves.
         self.usual = np.array([targets[USUAL - 1], *targets])
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # by a game's set-up and moves
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}
 
     def estimate(self, position: Position) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from its moves in this game."""
-        found = [
+        its_moves = [
             (before.give_turn(mover), action)
             for before, mover, action in zip(position.replay(), position.movers, position.moves, strict=False)
             if mover != position.to_play
         ]
-        known = [self.look(before, action) for before, action in found[-LATEST:]]
-        total = USUAL_MOVES * self.usual
+        known = [self.look(before, action) for before, action in its_moves[-LATEST:]]
+        totals = USUAL_MOVES * self.usual
         for age, losses in enumerate(reversed(known)):  # an older move counts less
-            total = total + FADING**age * losses
-        level = self.level_of(total)
+            totals = totals + FADING**age * losses
+        level = self.level_of(totals)
         table = level_table(self.search.env, self.search.has_forecasts)
         lost = table.interpolate(level, "lost")
         if np.isnan(lost):  # the level was not measured
@@ -83,16 +84,17 @@ class StrengthEstimator:
     def look(self, before: Position, action: int) -> np.ndarray:
         """Return what a move loses by the search's estimate, and what each level would lose, float64 [1 + LEVELS].
 
-        So a position in which there is little to lose tells little, as it should.
+        Where there is little to lose, no level would lose much, so that such a move tells little of its player.
         """
         key = str(before.setup), (*before.moves, action)
         if key not in self.seen:
             game, unit = np.zeros(1, np.int64), self.levels[0].unit
             self.search.start(0, before)
             self.search.run(np.array([READOUTS], np.int32))
-            losses = move_losses(self.search, game, self.levels[WIDEST - 1])
             lost = float(played_losses(self.search, game, np.array([action]), unit)[0])
-            own = np.nan_to_num(losses.lost)
-            expected = [float((weights(losses, terms) * own).sum()) for terms in self.levels]
-            self.seen[key] = np.array([max(0.0, min(lost, MOST[unit]) - UNFAIR[unit]), *expected])
+            fair = max(0.0, min(lost, MOST[unit]) - UNFAIR[unit])
+            candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
+            losses = np.nan_to_num(candidates.lost)
+            expected = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
+            self.seen[key] = np.array([fair, *expected])
         return self.seen[key]

@@ -77,7 +77,7 @@ class MCTSPlayer:
         if resign_threshold is not None:
             resign_threshold = check_float("resign_threshold", resign_threshold, -1, 1)
         self.resign_threshold = resign_threshold
-        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)
+        self.temperature_plies = -1 if two_player_mode else temperature_plies(env)  # -1: no move is drawn by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
         chosen = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
@@ -123,7 +123,7 @@ class MCTSPlayer:
         check_int("parallel_readouts", readouts, 1)
         before = self.root_visits
         self.search.run(np.array([readouts], np.int32))
-        return self.root_visits - max(before, 1)
+        return self.root_visits - max(before, 1)  # the root's own evaluation, its first visit, is no simulation
 
     @property
     def forbidden(self) -> tuple[Forbidden, ...]:
@@ -198,7 +198,7 @@ class MCTSPlayer:
             raise ValueError("forecasts must be True for a player with levels, got False")
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
-        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level
+        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level  # "even" is a str
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
             return self.pick_move()
@@ -206,9 +206,11 @@ class MCTSPlayer:
         search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
         losses = move_losses(search, _GAME, terms)
+        # By how many points the mover is behind; if they are unknown, `should_resign` goes by the value alone.
         behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
         self._hopeless = behind >= CHANCES * terms.target
-        return int(choose_actions(weights(losses, terms), np.ones(1, np.bool_), self.generator.random(1))[0])
+        by_chance = np.ones(1, np.bool_)
+        return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
 
     @property
     def has_scores(self) -> bool:
@@ -246,7 +248,7 @@ class MCTSPlayer:
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        self._moves.append(move_row(self.position, action, self.root_value, policy, float(searched)))
+        self._moves.append(move_row(self.position, action, self.root_value, policy, weight=float(searched)))
         keeps = self.search.rule.keeps_trees and not self.forbidden
         self.search.advance(_GAME, np.array([action], np.int32))  # nothing is forbidden any more
         if not keeps:

@@ -52,8 +52,9 @@ class PlayoutEvaluator(Evaluator):
                 break
             legal = games.legal_mask(going, np.empty((len(going), self.env.action_space), np.bool_))
             games.play(going, self.draw(legal, mixed(seeds[going] + np.uint64(ply))))
-        last = games.to_play(everyone, np.empty(count, np.int8))
-        return games.outcome(everyone, np.empty(count, np.float32)) * last * movers
+        to_play = games.to_play(everyone, np.empty(count, np.int8))
+        for_black = games.outcome(everyone, np.empty(count, np.float32)) * to_play
+        return for_black * movers
 
     def draw(self, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
@@ -64,7 +65,8 @@ class PlayoutEvaluator(Evaluator):
             others = legal.sum(axis=1) > 1
             legal[others, self.env.pass_action] = False
         numbers = mixed(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * STEP)
-        return np.where(legal, numbers | np.uint64(1), np.uint64(0)).argmax(axis=1).astype(np.int32)
+        above_zero = numbers | np.uint64(1)
+        return np.where(legal, above_zero, np.uint64(0)).argmax(axis=1).astype(np.int32)
 
     def __repr__(self) -> str:
         return f"PlayoutEvaluator({self.env!r}, {self.playouts})"

@@ -92,8 +92,9 @@ class PuctRule(SearchRule):
     ) -> None:
         if self.settings.dirichlet_weight == 0:
             return
-        noise = np.zeros((len(games), tree.waiting.shape[2]), np.float32)
-        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / noise.shape[1]
+        action_space = tree.waiting.shape[2]
+        noise = np.zeros((len(games), action_space), np.float32)
+        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / action_space
         legal = batch.legal_mask(games, np.empty(noise.shape, np.bool_))
         for i, generator in enumerate(generators):
             actions = np.flatnonzero(legal[i])
@@ -114,7 +115,8 @@ class PuctRule(SearchRule):
         visits = root_visits(tree, games)
         most = visits.max(axis=1)
         visits[games, visits.argmax(axis=1)] = 0
-        return only_legal(tree) | (most - visits.max(axis=1) > budget)
+        second = visits.max(axis=1)
+        return only_legal(tree) | (most - second > budget)
 
     def policies(self, tree: Tree, games: np.ndarray) -> np.ndarray:
         visits = root_visits(tree, games)

@@ -43,18 +43,19 @@ class Ranges:
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
         bounds = [whole_games(wave.game, bound) for bound in bounds]
-        # Where in `priors` each range begins: `priors` may have rows only for games that are not over.
-        rows = np.arange(len(values) + 1)
+        # The row of `priors` of each leaf: `priors` may have rows only for games that are not over.
+        prior_rows = np.arange(len(values) + 1)
         if len(priors) < len(values):
-            rows[1:] = np.cumsum(~reached.over)
+            prior_rows[1:] = np.cumsum(~reached.over)
 
-        def work(begin: int, end: int, collisions: slice = slice(0)) -> int:
-            own = Reached(*(array[begin:end] for array in reached))
+        def expand_part(begin: int, end: int, collisions: slice = slice(0)) -> int:
             part = wave.part(slice(begin, end), collisions)
-            return waves.expand(tree, part, own, priors[rows[begin] : rows[end]], values[begin:end])
+            part_reached = Reached(*(array[begin:end] for array in reached))
+            part_priors = priors[prior_rows[begin] : prior_rows[end]]
+            return waves.expand(tree, part, part_reached, part_priors, values[begin:end])
 
-        broken = sum(self._run(work, bounds))
-        work(0, 0, slice(None))  # the collisions, of any game
+        broken = sum(self._run(expand_part, bounds))
+        expand_part(0, 0, collisions=slice(None))  # no leaves, but the collisions of all games
         return broken
 
     def bounds(self, count: int) -> list[int]:
@@ -82,12 +83,12 @@ def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], l
     """
     rows = collided = 0
     for begin, (found, met) in zip(bounds, counts, strict=False):
-        here, there = slice(rows, rows + found), slice(begin * leaves, begin * leaves + found)
-        if here != there:
-            depth = int(wave.length[there].max(initial=0))
-            wave.path[here, :depth] = wave.path[there, :depth]
+        to, source = slice(rows, rows + found), slice(begin * leaves, begin * leaves + found)
+        if to != source:
+            depth = int(wave.length[source].max(initial=0))
+            wave.path[to, :depth] = wave.path[source, :depth]
             for array in (wave.game, wave.leaf, wave.length):
-                array[here] = array[there]
+                array[to] = array[source]
         first = 2 * leaves * begin
         wave.collisions[collided : collided + met] = wave.collisions[first : first + met]
         rows, collided = rows + found, collided + met

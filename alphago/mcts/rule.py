@@ -162,8 +162,8 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
     Where `by_visits` (bool [n]) is set, the action is drawn in proportion to its visits; elsewhere it is the most
     visited one, ties broken at random. chance: [n], the random numbers to use, in [0, 1).
     """
-    most = visits == visits.max(axis=1, keepdims=True)
-    sums = np.cumsum(np.where(by_visits[:, None], visits, most), axis=1)
+    most_visited = visits == visits.max(axis=1, keepdims=True)
+    sums = np.cumsum(np.where(by_visits[:, None], visits, most_visited), axis=1)
     return np.argmax(sums > (chance * sums[:, -1])[:, None], axis=1).astype(np.int32)
 
 
@@ -179,9 +179,10 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     """
     if env.pass_action is None:
         return priors
-    others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
+    has_others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
+    most_value = np.maximum(outcomes + CLEARLY, 0)  # 0 on a lost board, CLEARLY on a drawn one, no limit on a won one
     priors = priors.copy()
-    priors[(values > np.maximum(outcomes + CLEARLY, 0)) & others, env.pass_action] = 0
+    priors[(values > most_value) & has_others, env.pass_action] = 0
     return priors
 
 
@@ -208,11 +209,12 @@ def without_idle_moves(
         return actions
     weights = weigh()
     sensible &= weights > 0
-    idle = ~sensible[slots, actions] & sensible[:, env.pass_action]
+    may_pass = sensible[:, env.pass_action]
+    idle = ~sensible[slots, actions] & may_pass
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
     weights = np.where(sensible, weights, 0)
     passing = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
-    weights[:, env.pass_action] = np.where(sensible[:, env.pass_action], passing, 0)
+    weights[:, env.pass_action] = np.where(may_pass, passing, 0)
     instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     return np.where(idle, instead, actions).astype(np.int32)
 

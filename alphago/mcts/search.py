@@ -60,16 +60,18 @@ class Search:
         rows = games * settings.leaves
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, nodes, env.action_space)
-        kernels = Ranges(self.rule.select, threads) if threads > 1 else None
-        self._select = kernels.select if kernels else self.rule.select
-        self._expand = kernels.expand if kernels else waves.expand
+        self._select, self._expand = self.rule.select, waves.expand
+        if threads > 1:
+            ranges = Ranges(self.rule.select, threads)
+            self._select, self._expand = ranges.select, ranges.expand
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
-        self._reached = Reached(np.zeros(rows, np.bool_), np.zeros(rows, np.int8), np.zeros(rows, np.float32))
+        over, movers, outcomes = (np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32))
+        self._reached = Reached(over, movers, outcomes)
         self._priors = np.zeros((rows, env.action_space), np.float32)
         self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
-        self._all_games = 0, games
-        self._size = 0, 0
+        self._all_games = 0, games  # the range of games that `_select` searches
+        self._size = 0, 0  # number of leaves and of collisions in the last wave
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
@@ -205,9 +207,9 @@ class Search:
         if len(going) == len(over):
             self.evaluator.evaluate(self.batch, going, priors, values)
         elif len(going):
-            some = np.empty(len(going), np.float32)
-            self.evaluator.evaluate(self.batch, going, priors, some)
-            values[~over] = some
+            going_values = np.empty(len(going), np.float32)
+            self.evaluator.evaluate(self.batch, going, priors, going_values)
+            values[~over] = going_values
         return priors, values
 
     def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:

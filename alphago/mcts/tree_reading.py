@@ -48,7 +48,7 @@ def read_analysis(
     kernels.write_lines(tree, games, lines, line_visits)
     q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
     kernels.root_values(tree, games, q)
-    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
+    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)  # last column: of all simulations
     points: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if owners.shape[2]:
         raw = owners[games, ROOT] / np.float32(OWNERS)
@@ -91,10 +91,10 @@ def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.nda
 
     scores, owners: from `forecasts_of`.  every_move: whether to sum ownership also for each action.
     """
-    actions = search.env.action_space
-    numbers = np.zeros((4, len(games), actions + 1))
-    owned = np.zeros((2, len(games), actions + 1 if every_move else 1, owners.shape[2]), np.float32)
-    sums = TreeSums(numbers[0], numbers[1], numbers[2], numbers[3], owned[0], owned[1])
+    columns = search.env.action_space + 1  # the last one is for the whole tree
+    numbers = np.zeros((4, len(games), columns))
+    ownership = np.zeros((2, len(games), columns if every_move else 1, owners.shape[2]), np.float32)
+    sums = TreeSums(*numbers, *ownership)
     kernels.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
     return sums
 
@@ -129,10 +129,10 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)
-        own = 1 / (count * count)
+        extra = 1 / (count * count)
         mean_square = squared / count
-        mixed = (mean_square * count + (mean_square + 1) * own) / (count + own)
+        mixed = (mean_square * count + (mean_square + 1) * extra) / (count + extra)
         variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
-        effective = (count + own) ** 2 / (count + own * own)
-        radius = DEVIATIONS * np.sqrt(variance / effective)
+        effective_count = (count + extra) ** 2 / (count + extra * extra)
+        radius = DEVIATIONS * np.sqrt(variance / effective_count)
     return ((1 + q - radius) / 2).astype(np.float32)

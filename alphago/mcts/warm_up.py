@@ -43,8 +43,8 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
         return None
     if all(is_compiled(kind().new_rule(0, 0).select) for kind in SEARCHES.values()):
         return None
-    package = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    here = str(Path(__file__).parents[2])  # so that the process finds the package, installed or not
+    paths = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
     try:
         command = [sys.executable, "-m", "alphago.mcts.warm_up", game]
         quiet: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -132,7 +132,7 @@ def compile_player(analysis: bool = True) -> None:
 
     blank: Any = Blank()
     games, budget = np.arange(1), np.full(1, 4, np.int32)
-    search = AnalysisSearch(blank, UniformEvaluator(), 1, make_search(None, 4, USUAL_LEAVES))
+    search = AnalysisSearch(blank, UniformEvaluator(), 1, make_search(None, readouts=4, leaves=USUAL_LEAVES))
     search.forget(games)
     search.prepare(games, budget)
     search.priors(games)

@@ -1,5 +1,7 @@
 """Games from files: one SGF file, one file of records, a folder of both, or a dataset."""
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -34,16 +36,17 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
         raise ValueError(f"the folder of records must hold {' or '.join(SUFFIXES)} files, got {path} without any")
     records: list[GameRecord] = []
     missing, why = positions, ""
-    for i, place in enumerate(np.random.default_rng(0).permutation(len(files))):
+    for read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
         if missing <= 0:
             break
+        share = math.ceil(missing / (len(files) - read))  # of this file, if all that are left give as much
         try:
-            own = read_games(files[place], env, -(-missing // (len(files) - i)))
+            games = read_games(files[place], env, share)
         except ValueError as error:
             why = why or str(error)
             continue
-        records += own
-        missing -= sum(map(len, own))
+        records += games
+        missing -= sum(map(len, games))
     if not records:
         raise ValueError(f"{path} holds no game of {env}: {why}")
     return records
@@ -58,17 +61,8 @@ def read_dataset(path: Path, env: GoEnv, positions: int) -> list[GameRecord]:
     numbers = dataset.select("validation", env.N, results_only=True)
     if not len(numbers):
         numbers = dataset.select(None, env.N, results_only=True)
-    records: list[GameRecord] = []
-    for number in np.random.default_rng(0).permutation(numbers):
-        if positions <= 0:
-            break
-        record = dataset.game(int(number)).to_record(env)
-        try:
-            check_record(record, env)
-        except ValueError:
-            continue  # a repetition that this game's rules forbid
-        records.append(record)
-        positions -= len(record)
+    shuffled = np.random.default_rng(0).permutation(numbers).tolist()
+    records, _ = first_games((game.to_record(env) for game in dataset.games(shuffled)), env, positions)
     if not records:
         raise ValueError(f"{path} holds no game of {env!r} with a result")
     return records
@@ -80,25 +74,35 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
     Raises ValueError if the file holds no game of `env`.
     """
     if path.suffix.lower() == ".sgf":
-        game = require_go(env, "SGF files")
-        games = [read_sgf(path, game).to_record(game)]
+        go = require_go(env, "SGF files")
+        games = [read_sgf(path, go).to_record(go)]
     else:
         games = load_records(path)
-    chosen: list[GameRecord] = []
-    left, why = positions, "it is empty"
-    for place in np.random.default_rng(0).permutation(len(games)):
-        try:
-            check_record(games[place], env)
-        except ValueError as error:
-            why = str(error)
-            continue
-        chosen.append(games[place])
-        left -= len(games[place])
-        if left <= 0:
-            break
+    shuffled = np.random.default_rng(0).permutation(len(games)).tolist()
+    chosen, why = first_games((games[place] for place in shuffled), env, positions)
     if not chosen:
         raise ValueError(f"{path}: {why}")
     return chosen
+
+
+def first_games(records: Iterable[GameRecord], env: GameEnv, positions: int) -> tuple[list[GameRecord], str]:
+    """Return the first records that are games of `env`, until they have `positions` positions in all.
+
+    Returns also why there are none, if so: what is wrong with the last record.
+    """
+    chosen: list[GameRecord] = []
+    missing, why = positions, "it is empty"
+    for record in records:
+        try:
+            check_record(record, env)
+        except ValueError as error:  # such as a repetition that the rules of `env` forbid
+            why = str(error)
+            continue
+        chosen.append(record)
+        missing -= len(record)
+        if missing <= 0:
+            break
+    return chosen, why
 
 
 def check_record(record: GameRecord, env: GameEnv) -> None:

@@ -1,5 +1,6 @@
 """Convert games from files to rows of a dataset, or reject them with a reason; runs in the workers of an import."""
 
+import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.batch import FIRST, GameBatch
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.env.kernels import go_lines
@@ -111,21 +113,22 @@ class Converter:
             return
         env = board_of(game.board_size, game.played_rules, len(game.moves))
         words, stones = words_of(env, game)
-        if max(len(words) - stones, stones) > LONGEST_GAME:
+        plies = len(words) - stones
+        if max(plies, stones) > LONGEST_GAME:
             into.reject(LONG, game.source)
             return
-        known = game.outcome is not None
+        has_result = game.outcome is not None
         is_sound = all(fault.kind in TOLD for fault in game.faults)
-        score2, ended = self.score(env, game) if known and is_sound else (0, False)
+        score2, ended = self.score(env, game) if has_result and is_sound else (0, False)
         year = YEAR.search(game.date)
         row = {
-            "length": len(words) - stones,
+            "length": plies,
             "stones": stones,
             "size": game.board_size,
             "first": -1 if game.setup.get("to_play") == "white" else 1,
             "komi2": self.komi2(game.komi),
             "outcome": int(game.outcome or 0),
-            "flags": RESULT * known + ENDED * ended,
+            "flags": flags_of(has_result, ended),
             "score2": score2,
             "handicap": min(game.handicap, 255),
             "rules": rules_code(game.played_rules),
@@ -136,11 +139,10 @@ class Converter:
 
     def why_not(self, game: SgfGame) -> str:
         """Return the reason to leave a game out; "" to keep it."""
-        wrong = [fault.kind for fault in game.faults]
-        fatal = next((kind for kind in wrong if kind in FATAL), "")
-        cut = next((kind for kind in wrong if kind in CUT), "")
-        if fatal or (cut and not self.filter.cut):
-            return fatal or cut
+        for refused in (FATAL, () if self.filter.cut else CUT):  # of several faults, a fatal one is told
+            for fault in game.faults:
+                if fault.kind in refused:
+                    return fault.kind
         if not self.filter.has_player(game.players):
             return PLAYER
         return self.why_filtered(game.board_size, len(game.moves), game.handicap, game.outcome, self.ranks(game))
@@ -192,12 +194,11 @@ class Converter:
         if margin is None or game.komi is None:
             return 0, False
         batch = game.position(env, 0).batch
-        slots = np.zeros(1, np.int64)
-        batch.replay(slots, game.steps()[None], np.array([len(game.moves)], np.int32), slots)
-        own = float(batch.score(slots, np.empty(1, np.float32))[0])
-        area = own * int(batch.to_play(slots, np.empty(1, np.int8))[0])
-        fits = abs(area - margin) <= SCORED_WITHIN and area * margin > 0
-        return (int(2 * area), True) if fits else (0, False)
+        batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
+        counted = black_score(batch)
+        if abs(counted - margin) <= SCORED_WITHIN and counted * margin > 0:  # of one sign: the same player wins
+            return int(2 * counted), True
+        return 0, False
 
     def komi2(self, komi: float | None) -> int:
         """Return twice the komi, for a row; for None the filter's komi is used, or UNKNOWN_KOMI if it has none."""
@@ -213,7 +214,7 @@ class Converter:
         name: the file's name, for messages.
         """
         label, _, moves = line.partition(b"\t")
-        label = label.strip().removeprefix(b"\xef\xbb\xbf")
+        label = label.strip().removeprefix(codecs.BOM_UTF8)
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
         if HEADER.search(moves, 0, 400):
             text = moves.strip()
@@ -226,13 +227,16 @@ class Converter:
         if plays is None:
             into.reject(kinds.POINT if moves.strip() else kinds.UNREADABLE, f"{where}: moves must be ;B[pd];W[dp]…")
             return
-        known = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
-        outcome = float(entry["outcome"]) if entry is not None and known else None
-        named = self.filter.has_player(())  # such lines name no players
-        if reason := self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None)) if named else PLAYER:
+        # An index has outcome 0 for a draw and for an unknown result; only a draw has a margin, of 0.
+        has_result = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
+        outcome = float(entry["outcome"]) if entry is not None and has_result else None
+        reason = self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None))
+        if self.filter.player is not None:  # such lines name no players
+            reason = PLAYER
+        if reason:
             into.reject(reason, where)
-            return
-        self.add_plays(into, where, plays, entry if known else None, entry)
+        else:
+            self.add_plays(into, where, plays, entry if has_result else None, entry)
 
     def entry(self, label: bytes) -> np.void | None:
         """Return the entry of the game with this id in the index; None if the index does not have it."""
@@ -252,25 +256,42 @@ class Converter:
         entry: the entry of the index that has the game's komi; None if there is no entry.
         """
         colours, actions = plays
-        words, followed, rules, area = follow_plays(colours, actions)
-        played = int((words < SKIPPED).sum())
-        if followed < len(actions) and not self.filter.cut:
-            into.reject(kinds.OCCUPIED if followed >= 0 else kinds.POINT, f"{where}: move {followed + 1} is illegal")
+        words, legal_plays, rules, area = follow_plays(colours, actions)
+        if legal_plays < len(actions) and not self.filter.cut:
+            into.reject(kinds.OCCUPIED, f"{where}: move {legal_plays + 1} is illegal")
             return
-        if played < self.filter.min_moves:
+        if (words < SKIPPED).sum() < self.filter.min_moves:  # the moves, without the plies of skipped turns
             into.reject(SHORT, where)
             return
         komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
         margin2 = NO_MARGIN if result is None else int(result["margin2"])
-        mine = 2 * area - komi2
-        agree = abs(mine - margin2) <= 2 * SCORED_WITHIN and mine * margin2 > 0
+        counted2 = 2 * area - komi2  # twice Black's margin on the last board, see `score`
+        agree = abs(counted2 - margin2) <= 2 * SCORED_WITHIN and counted2 * margin2 > 0
         ended = margin2 != NO_MARGIN and komi2 != UNKNOWN_KOMI and agree
-        first = int(colours[0]) if len(colours) else 1
-        row = {"length": len(words), "stones": 0, "size": 19, "first": first, "komi2": komi2}
-        row |= {"outcome": 0 if result is None else int(result["outcome"]), "score2": mine if ended else 0}
-        flags = (0 if result is None else RESULT) + (ENDED if ended else 0)
-        row |= {"flags": flags, "rules": rules_code(rules)}
-        into.add(row | self.rank_columns(None), words)
+        row = {
+            "length": len(words),
+            "stones": 0,
+            "size": 19,
+            "first": int(colours[0]) if len(colours) else 1,
+            "komi2": komi2,
+            "outcome": 0 if result is None else int(result["outcome"]),
+            "flags": flags_of(result is not None, ended),
+            "score2": counted2 if ended else 0,
+            "rules": rules_code(rules),
+            **self.rank_columns(None),
+        }
+        into.add(row, words)
+
+
+def flags_of(has_result: bool, ended: bool) -> int:
+    """Return the `flags` of a row.  ended: whether score and owners of the last board are known."""
+    return (RESULT if has_result else 0) | (ENDED if ended else 0)
+
+
+def black_score(batch: GameBatch) -> float:
+    """Return Black's margin in the game in slot 0; `GameBatch.score` is in the view of the player about to move."""
+    mover = int(batch.to_play(FIRST, np.empty(1, np.int8))[0])
+    return mover * float(batch.score(FIRST, np.empty(1, np.float32))[0])
 
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
@@ -299,16 +320,17 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
     Returns None if the text has any other form, or a point off the board.
     """
-    if len(text) % 6 == 0 and len(text):
-        letters = np.frombuffer(text, np.uint8).reshape(-1, 6)
-        is_plain = (letters[:, 0] == 59).all() and (letters[:, 2] == 91).all() and (letters[:, 5] == 93).all()
-        if is_plain and ((letters[:, 1] == 66) | (letters[:, 1] == 87)).all():
-            return actions_of(letters[:, 1], letters[:, 3], letters[:, 4])
-    found = PLAY.findall(text)
+    if len(text) % 6 == 0 and len(text):  # perhaps plays of six bytes each, which numpy reads at once
+        begins, colours, opens, columns, rows, closes = np.frombuffer(text, np.uint8).reshape(-1, 6).T
+        is_plain = (begins == ord(";")).all() and (opens == ord("[")).all() and (closes == ord("]")).all()
+        if is_plain and ((colours == ord("B")) | (colours == ord("W"))).all():
+            return actions_of(colours, columns, rows)
+    found = PLAY.findall(text)  # pairs of a colour and a point, "" for a pass
     if not found or text.count(b";") != len(found):
         return None
-    points = np.frombuffer(b"".join(point or b"tt" for _, point in found), np.uint8).reshape(-1, 2)
-    return actions_of(np.frombuffer(b"".join(colour for colour, _ in found), np.uint8), points[:, 0], points[:, 1])
+    colours = np.frombuffer(b"".join(colour for colour, _ in found), np.uint8)
+    columns, rows = np.frombuffer(b"".join(point or b"tt" for _, point in found), np.uint8).reshape(-1, 2).T
+    return actions_of(colours, columns, rows)
 
 
 def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
@@ -331,20 +353,15 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
     Returns the plies up to the first illegal play as a dataset stores them, the number of legal plays, these rules, and
     Black's area minus White's at the end.
     """
-    best: tuple[np.ndarray, int, Rules, int] = (np.zeros(0, np.uint16), -1, Rules(), 0)
-    slots = np.zeros(1, np.int64)
+    first = int(colours[0]) if len(colours) else 1
+    attempts = []
     for rules in (Rules(), *LENIENT):
-        env = board_of(19, rules, len(actions))
-        batch = env.new_batch(1)
-        batch.reset(slots, to_play=int(colours[0]) if len(colours) else 1, komi=0.0)
-        followed = go_lines.follow(batch.rows[0], colours, actions)
-        if followed > best[1]:
-            played = int(batch.rows[0, PLY])
-            steps = steps_of(actions[:played], colours[:played], int(colours[0]) if played else 1)
-            words = stored_plies(steps, env.pass_action)
-            mover = int(batch.to_play(slots, np.empty(1, np.int8))[0])
-            area = mover * int(batch.score(slots, np.empty(1, np.float32))[0])
-            best = words, int(followed), rules, area
-        if followed == len(actions):
+        batch = board_of(19, rules, len(actions)).new_batch(1)
+        batch.reset(FIRST, to_play=first, komi=0.0)
+        attempts.append((int(go_lines.follow(batch.rows[0], colours, actions)), rules, batch))
+        if attempts[-1][0] == len(actions):
             break
-    return best
+    legal_plays, rules, batch = max(attempts, key=lambda attempt: attempt[0])  # of equals the first
+    played = int(batch.rows[0, PLY])  # without passes after the end of the game, which are legal, but not stored
+    words = stored_plies(steps_of(actions[:played], colours[:played], first), 361)
+    return words, legal_plays, rules, int(black_score(batch))

@@ -96,11 +96,10 @@ class StoredGame(NamedTuple):
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
         """Return keywords of `env.position` for the start of the game; `komi` only if it differs from `env.komi`."""
-        keywords: dict[str, Any] = {
-            name: " ".join(env.to_text(int(point)) for point in points)
-            for name, points in (("black", self.black), ("white", self.white))
-            if len(points)
-        }
+        keywords: dict[str, Any] = {}
+        for name, points in (("black", self.black), ("white", self.white)):
+            if len(points):
+                keywords[name] = " ".join(map(env.to_text, points.tolist()))
         if int(self.row["first"]) < 0:
             keywords["to_play"] = "white"
         if self.komi is not None and self.komi != env.komi:
@@ -128,7 +127,7 @@ class StoredGame(NamedTuple):
             movers=self.movers[:count],
             outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not self.has_score or count < len(self.moves),
+            resigned=not self.has_score or count < len(self.moves),  # so that its last board is not learned from
             setup=self.setup(env),
         )
         return record if self.label is None else labelled_record(record, self.label, env)
@@ -174,29 +173,23 @@ class Dataset:
         self._ends = np.cumsum([len(part.games) for part in self.parts]).astype(np.int64)
 
     def _open(self, part: Mapping[str, Any]) -> Part:
-        arrays = []
-        for name in files_of_part(part):
-            arrays.append(mapped_array(self.path / part[name]["file"]))
-        games, moves, *labels = arrays
-        sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
-        for one in labels:
-            sound &= len(one) == len(games) and one.dtype == label_dtype(int(games["size"].max(initial=0)))
-        if not sound:
+        games, moves, *rest = [mapped_array(self.path / part[name]["file"]) for name in files_of_part(part)]
+        is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
+        for labels in rest:  # of a labelled dataset, whose games are all of one size
+            is_sound &= len(labels) == len(games) and labels.dtype == label_dtype(int(games["size"].max(initial=0)))
+        if not is_sound:
             path = self.path / part["games"]["file"]
             raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
-        return Part(games, moves, *labels)
+        return Part(games, moves, *rest)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        sizes = sorted({int(size) for size in np.unique(self.rows["size"])}) if len(self) else []
-        boards = ", ".join(f"{size}x{size}" for size in sizes) or "no board"
-        what = (
-            f"{len(self)} positions labelled by {self.teacher}"
-            if self.teacher
-            else (f"{len(self)} games and {self.positions} positions")
-        )
+        boards = ", ".join(f"{size}x{size}" for size in np.unique(self.rows["size"])) or "no board"
+        what = f"{len(self)} games and {self.positions} positions"
+        if self.teacher:
+            what = f"{len(self)} positions labelled by {self.teacher}"
         return f"<a dataset of {what}, {boards}: {self.path}>"
 
     @property
@@ -267,7 +260,7 @@ class Dataset:
         labels = self.parts[part].labels
         label = None if labels is None else labels[place]
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
-        skipped = (plies & SKIPPED) != 0
+        skipped = (plies & SKIPPED) != 0  # these plies are no moves, but keep the colours alternating
         return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:

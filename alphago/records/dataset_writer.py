@@ -87,8 +87,8 @@ class Collector:
 
         row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
         """
-        own = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
-        self.rows.append(tuple(own.get(name, 0) for name in GAME.names or ()))
+        whole = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
+        self.rows.append(tuple(whole.get(name, 0) for name in GAME.names or ()))
         self.words.append(words)
         self.length += len(words)
 
@@ -109,13 +109,13 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
 
     size, first, stones: fields of the game's row.  words: its stones and plies, uint16.
     """
-    maps = symmetry_maps(size)
     marks = words & (WHITE_STONE | SKIPPED)
-    turned = maps[:, words ^ marks] | marks  # [8, words]
-    turned[:, :stones].sort(axis=1)  # the order in which they are set up does not matter
+    actions = words ^ marks
+    copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
+    copies[:, :stones].sort(axis=1)  # the order in which they are set up does not matter
     head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")
-    row = min(one.tobytes() for one in turned.astype("<u2"))
-    return int.from_bytes(hashlib.blake2b(head + row, digest_size=8).digest(), "little")
+    smallest = min(copy.tobytes() for copy in copies.astype("<u2"))  # the same for all copies of the game
+    return int.from_bytes(hashlib.blake2b(head + smallest, digest_size=8).digest(), "little")
 
 
 @cache
@@ -129,26 +129,22 @@ class Seen:
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
-        self.waiting: set[int] = set()
+        self.recent: set[int] = set()
 
     def add_new(self, hashes: np.ndarray) -> np.ndarray:
         """Add hashes, uint64 [n]; return which of them were new, bool [n].
 
         Of equal new hashes only the first counts as new.
         """
-        at = np.searchsorted(self.sorted, hashes)
-        known = at < len(self.sorted)
-        known[known] = self.sorted[at[known]] == hashes[known]
-        new = np.zeros(len(hashes), np.bool_)
-        for i in np.flatnonzero(~known):
+        new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")  # none equals it
+        for i in np.flatnonzero(new):
             value = int(hashes[i])
-            if value not in self.waiting:
-                self.waiting.add(value)
-                new[i] = True
-        if len(self.waiting) >= MERGED_AT:
-            fresh = np.fromiter(self.waiting, np.uint64, len(self.waiting))
-            self.sorted = np.union1d(self.sorted, fresh)
-            self.waiting.clear()
+            if value in self.recent:
+                new[i] = False
+            self.recent.add(value)
+        if len(self.recent) >= MERGED_AT:
+            self.sorted = np.union1d(self.sorted, np.fromiter(self.recent, np.uint64, len(self.recent)))
+            self.recent.clear()
         return new
 
 
@@ -181,6 +177,10 @@ class DatasetWriter:
 
     def _open(self, split: Split | None) -> None:
         """Read the index, or begin one, and remove files that it does not name; split: as in the constructor."""
+        self.batches: list[Batch] = []  # whose games wait to be written
+        self.waiting = 0  # the number of these games
+        self.rejected: Counter[str] = Counter()
+        self.examples: dict[str, list[str]] = {}
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -192,14 +192,11 @@ class DatasetWriter:
             self.index = {"format": FORMAT, "version": VERSION, "split": self.split._asdict()}
             self.index |= {"parts": [], "imports": []}
             hashes = np.zeros(0, np.uint64)
-        for stray in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
-            if stray.name not in {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}:
-                stray.unlink()  # its process was killed before it wrote the index
         self.seen = Seen(hashes)
-        self.batches: list[Batch] = []
-        self.waiting = 0
-        self.rejected: Counter[str] = Counter()
-        self.examples: dict[str, list[str]] = {}
+        named = {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}
+        for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
+            if file.name not in named:
+                file.unlink()  # its process was killed before it wrote the index
 
     def __enter__(self) -> Self:
         return self
@@ -234,22 +231,21 @@ class DatasetWriter:
         if "teacher" in self.index:
             raise ValueError(f"{self.path} must be a dataset of games, got a labelled one: choose another folder")
         wanted = json.loads(json.dumps({"sources": list(sources), "options": dict(options)}))
-        last = self.index["imports"][-1] if self.index["imports"] else None
-        if last is not None and not last["complete"]:
+        imports = self.index["imports"]
+        if imports and not imports[-1]["complete"]:
+            last = imports[-1]
             if (paths_of(last), last["options"]) != (paths_of(wanted), wanted["options"]):
-                stopped = ", ".join(str(source[0]) for source in last["sources"][:3])
+                paths = ", ".join(map(str, paths_of(last)[:3]))
                 raise ValueError(
-                    f"{self.path} has an interrupted import of {stopped}: repeat that call, or choose another folder"
+                    f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
             if last["sources"] == wanted["sources"]:
                 self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
                 return int(last["jobs"])
-            self.index["imports"].pop()
-        elif any({name: one[name] for name in wanted} == wanted for one in self.index["imports"]):
+            imports.pop()
+        elif any(one["sources"] == wanted["sources"] and one["options"] == wanted["options"] for one in imports):
             return None
-        self.index["imports"].append(
-            {**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}}
-        )
+        imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
 
     def add(self, batch: Batch, jobs: int) -> None:
@@ -262,12 +258,11 @@ class DatasetWriter:
         if not new.all():
             self.rejected["duplicate"] += int((~new).sum())
         for reason, sentences in batch.examples.items():
-            own = self.examples.setdefault(reason, [])
-            own += sentences[: EXAMPLES - len(own)]
-        kept = Batch(batch.games[new], batch.moves, Counter(), {})
-        if len(kept.games):
-            self.batches.append(kept)
-            self.waiting += len(kept.games)
+            told = self.examples.setdefault(reason, [])
+            told += sentences[: EXAMPLES - len(told)]
+        if new.any():
+            self.batches.append(Batch(batch.games[new], batch.moves, Counter(), {}))
+            self.waiting += int(new.sum())
         self.index["imports"][-1]["jobs"] = jobs
         if self.waiting >= GAMES_PER_PART:
             self.flush()
@@ -311,20 +306,20 @@ class DatasetWriter:
             write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def paths_of(one: Mapping[str, Any]) -> list[str]:
-    """Return the paths of an import's sources."""
-    return [source[0] for source in one["sources"]]
+def paths_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the paths of an import's sources; entry: of the index's `imports`."""
+    return [source[0] for source in entry["sources"]]
 
 
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
     """Return `games` and `moves` of several batches, joined as one part needs them, with `start` adjusted."""
-    games, words, begin = [], [], 0
+    games, words, total = [], [np.zeros(0, "<u2")], 0
     for batch in batches:
         for row in batch.games:
-            own = batch.moves[int(row["start"]) : int(row["start"]) + int(row["stones"]) + int(row["length"])]
-            words.append(own)
-            moved = row.copy()
-            moved["start"] = begin
-            games.append(moved)
-            begin += len(own)
-    return np.array(games, GAME), np.concatenate(words).astype("<u2") if words else np.zeros(0, "<u2")
+            start = int(row["start"])
+            words.append(batch.moves[start : start + int(row["stones"]) + int(row["length"])])
+            game = row.copy()
+            game["start"] = total
+            games.append(game)
+            total += len(words[-1])
+    return np.array(games, GAME), np.concatenate(words).astype("<u2")

@@ -114,34 +114,45 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
         return path
     part = path.with_name(path.name + PART)
     begun = part.stat().st_size if part.exists() else 0
-    request = urllib.request.Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            goes_on = begun > 0 and answer.status == 206
-            expected = answer.headers.get("Content-Length")
-            with open(part, "ab" if goes_on else "wb", buffering=0) as file:
-                before = file.tell()
-                while data := answer.read(PIECE):
-                    with named(part):
-                        file.write(data)
-                    if on_progress is not None:
-                        on_progress(len(data))
-                come = file.tell() - before
+        came, expected = receive(address, part, begun, on_progress)
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code == 416 and begun:  # it was complete already
-            os.replace(part, path)
-            return path
-        raise OSError(f"{address} cannot be fetched: the server answers {error.code} {error.reason}") from None
+        if error.code != 416 or not begun:  # 416: there is nothing after the bytes that have been received
+            raise OSError(f"{address} cannot be fetched: the server answers {error.code} {error.reason}") from None
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise OSError(
             f"{address} cannot be fetched: {reason}; the part received is kept, and the next call resumes there"
         ) from None
-    if expected is not None and come < int(expected):
-        raise OSError(f"{address} was fetched in part, {come} of {expected} bytes: the same call fetches the rest")
+    else:
+        if expected is not None and came < expected:
+            raise OSError(f"{address} was fetched in part, {came} of {expected} bytes: the same call fetches the rest")
     os.replace(part, path)
     return path
+
+
+def receive(
+    address: str, part: Path, begun: int, on_progress: Callable[[int], object] | None
+) -> tuple[int, int | None]:
+    """Download to a file, after its first `begun` bytes if the server can send the rest alone, else from the start.
+
+    on_progress: as in `fetch`.
+    Returns how many bytes came, and how many the server has announced, None if it has not.
+    """
+    request = urllib.request.Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
+    came = 0
+    with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
+        sends_rest = begun > 0 and answer.status == 206
+        with open(part, "ab" if sends_rest else "wb", buffering=0) as file:
+            while data := answer.read(PIECE):
+                with named(part):
+                    file.write(data)
+                came += len(data)
+                if on_progress is not None:
+                    on_progress(len(data))
+        expected = answer.headers.get("Content-Length")
+    return came, None if expected is None else int(expected)
 
 
 def fetch_collection(
@@ -155,18 +166,19 @@ def fetch_collection(
 
     Raises OSError if no file of games can be fetched.
     """
-    got: dict[str, list[Path]] = {"files": [], "indexes": []}
+    files: list[Path] = []
+    indexes: list[Path] = []
     missing: list[str] = []
-    for kind, addresses in (("files", collection.files), ("indexes", collection.indexes)):
+    for kind, addresses, fetched in (("files", collection.files, files), ("indexes", collection.indexes, indexes)):
         for address in addresses:
             try:
-                got[kind].append(fetch(address, folder / kind, on_progress))
+                fetched.append(fetch(address, folder / kind, on_progress))
             except OSError as error:
                 missing.append(str(error))
-                if not got["files"] and len(missing) >= 3:
-                    break  # there is no network
-    if not got["files"]:
-        raise OSError("; ".join(missing[:1]))
+                if not files and len(missing) >= 3:  # there is no network
+                    break
+    if not files:
+        raise OSError(missing[0])
     with contextlib.suppress(OSError):
         (folder / "SOURCE.txt").write_text(f"{collection.what}\n{collection.source}\nlicence: {collection.licence}\n")
-    return got["files"], got["indexes"], missing
+    return files, indexes, missing

@@ -102,10 +102,10 @@ def import_games(
     sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
         done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
-        if done is None:
+        if done is None:  # the whole import
             return ImportReport(0, writer.games)
-        for number, batch in enumerate(converted(converter, jobs(places, done), workers), done + 1):
-            writer.add(batch, number)
+        for count, batch in enumerate(converted(converter, jobs(places, skip=done), workers), done + 1):
+            writer.add(batch, jobs=count)
             if on_progress is not None:
                 kept = writer.games - writer.before
                 on_progress(kept + sum(writer.rejected.values()), kept)
@@ -119,13 +119,13 @@ def stamp(path: str | Path, dataset: str | Path) -> list[object]:
     A folder's size is that of its files together, its time that of the newest one.  The digest is over their names,
     sizes and times.  Files in the dataset's own folder and files that no import reads are left out.
     """
-    place, own = Path(path), Path(dataset).resolve()
+    place, written_to = Path(path), Path(dataset).resolve()
     if not place.is_dir():
         status = place.stat()
         return [str(path), status.st_size, int(status.st_mtime)]
     digest, size, newest = hashlib.blake2b(digest_size=16), 0, 0
     for file in files_of(place):
-        if not OTHER_NAMES.search(file.name) and own not in file.resolve().parents:
+        if not OTHER_NAMES.search(file.name) and written_to not in file.resolve().parents:
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
                 status = file.stat()
                 name = os.fsencode(file.relative_to(place))
@@ -156,20 +156,22 @@ def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
 
 def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
     """Convert the groups, and yield the games of each group, in their order; workers: as in `import_games`."""
-    if isinstance(workers, str):
-        with pool_of(workers) as pool:
-            if pool is None:
-                yield from map(converter.convert, groups)
-                return
-            jobs = map(pieces_to_bytes, groups)
-            yield from map(batch_from_bytes, pool.in_order(ConvertingWork, converter_to_bytes(converter), jobs))
+    if isinstance(workers, int) and workers > 1:
+        yield from by_processes(converter, groups, workers)
         return
-    if workers <= 1:
-        yield from map(converter.convert, groups)
-        return
+    with contextlib.nullcontext() if isinstance(workers, int) else pool_of(workers) as pool:
+        if pool is None:
+            yield from map(converter.convert, groups)
+        else:
+            packed = map(pieces_to_bytes, groups)
+            yield from map(batch_from_bytes, pool.in_order(ConvertingWork, converter_to_bytes(converter), packed))
+
+
+def by_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
+    """Do the same with so many processes of this machine, each with at most JOBS_AHEAD groups at a time."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
-        ahead: deque[Future[Batch]] = deque()
+        ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
         try:
             for group in groups:
                 ahead.append(processes.submit(convert_in_worker, group))

@@ -28,6 +28,7 @@ class LabelWriter(DatasetWriter):
         super().__init__(path)
         self.env = env
         self.rows: list[tuple[dict[str, int], np.ndarray, np.ndarray]] = []  # row of the game, moves, label
+        # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         try:
             self.check_begun(teacher)
@@ -41,10 +42,10 @@ class LabelWriter(DatasetWriter):
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
         before = self.index.get("teacher", teacher)
-        if texts := [
-            f"{key} {before.get(key)} instead of {now}" for key, now in teacher.items() if before.get(key) != now
-        ]:
-            raise ValueError(f"{self.path} must have been begun by the same call, got {'; '.join(texts)}")
+        changed = [key for key in teacher if before.get(key) != teacher[key]]
+        if changed:
+            got = "; ".join(f"{key} {before.get(key)} instead of {teacher[key]}" for key in changed)
+            raise ValueError(f"{self.path} must have been begun by the same call, got {got}")
 
     @property
     def count(self) -> int:
@@ -54,16 +55,16 @@ class LabelWriter(DatasetWriter):
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.
 
-        moves: all moves of the game, by which the position goes into a split.  label: of `label_dtype`.
-        drawn: the number of the position, larger than those before.
+        moves: all moves of the game, which has no skipped turns; by them the position goes into a split.
+        label: of `label_dtype`.  drawn: the number of the position, larger than those before.
         """
-        whole = game_hash(self.env.N, 1, 0, moves.astype(np.uint16))
+        black_moves = ply % 2 == 0
         row = {
-            "hash": whole,
+            "hash": game_hash(self.env.N, 1, 0, moves.astype(np.uint16)),
             "length": ply + 1,
             "size": self.env.N,
             "first": 1,
-            "outcome": 1 if (label["win"] > 0.5) == (ply % 2 == 0) else -1,
+            "outcome": 1 if (label["win"] > 0.5) == black_moves else -1,  # the win rate is that of the player to move
             "flags": RESULT,
             "komi2": round(2 * komi),
             "rules": rules_code(self.env.rules),
@@ -79,9 +80,7 @@ class LabelWriter(DatasetWriter):
             rows, moves, labels = zip(*self.rows, strict=True)
             games = np.array([tuple(row.get(name, 0) for name in GAME.names or ()) for row in rows], GAME)
             games["start"] = np.cumsum([0, *map(len, moves[:-1])])
-            self.write_part(
-                {"games": games, "moves": np.concatenate(moves), "labels": np.stack(labels)},
-                drawn=self.drawn,
-            )
+            arrays = {"games": games, "moves": np.concatenate(moves), "labels": np.stack(labels)}
+            self.write_part(arrays, drawn=self.drawn)
             self.rows = []
         self.write_index()

@@ -48,10 +48,12 @@ def label_policies(labels: np.ndarray | np.void) -> np.ndarray:
 
 def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecord:
     """Return a game's record with a label's targets: only the last position counts, and its move is the teacher's."""
-    policy, value = label_policies(label), float(label_values(label, env.margin_weight))
+    policy = label_policies(label)
     moves, policies, weights = record.moves.copy(), record.policies.copy(), np.zeros_like(record.weights)
-    moves[-1], policies[-1], weights[-1] = policy.argmax(), quantise(policy), 1
-    outcome = value * float(record.movers[-1])
+    moves[-1] = policy.argmax()
+    policies[-1] = quantise(policy)
+    weights[-1] = 1
+    outcome = float(label_values(label, env.margin_weight)) * float(record.movers[-1])  # in Black's view
     return replace(
         record, moves=moves, policies=policies, weights=weights, outcome=outcome, score=outcome, resigned=True
     )

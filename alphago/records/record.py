@@ -75,7 +75,7 @@ class GameRecord:
         for mover, action in zip(self.movers.tolist(), self.moves.tolist(), strict=True):
             positions.append(position.give_turn(mover))
             position = positions[-1].play(action)
-        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
+        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))  # an empty policy cannot sum to 1
         shares = self.policies[kept].astype(np.float32)
         return (
             [positions[ply] for ply in kept],
@@ -160,7 +160,7 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
     arrays["outcomes"] = np.array([r.outcome for r in records], np.float32)
     arrays["scores"] = np.array([r.score for r in records], np.float32)
     arrays["resigned"] = np.array([r.resigned for r in records], np.bool_)
-    arrays["seeds"] = np.array([r.seed or (-1, -1) for r in records], np.int64)
+    arrays["seeds"] = np.array([r.seed or (-1, -1) for r in records], np.int64)  # (-1, -1) stands for None
     arrays["setups"] = np.array([json.dumps(r.setup) for r in records])
     return arrays
 
@@ -197,15 +197,16 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
         raise ValueError("some games lack an array")
     if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
         raise ValueError("the games' lengths do not add up")
-    pieces: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
+    split: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
+    seeds = [None if first < 0 else (int(first), int(second)) for first, second in single["seeds"]]
     return [
         GameRecord(
-            **{name: pieces[name][i] for name in ARRAYS},
+            **{name: split[name][i] for name in ARRAYS},
             outcome=float(single["outcomes"][i]),
             score=float(single["scores"][i]),
             resigned=bool(single["resigned"][i]),
             setup=json.loads(str(single["setups"][i])),
-            seed=None if single["seeds"][i][0] < 0 else (int(single["seeds"][i][0]), int(single["seeds"][i][1])),
+            seed=seeds[i],
             seconds=None,
         )
         for i in range(len(ends))
@@ -234,7 +235,7 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
-        self.plies: list[tuple[RecordedMoves, int]] = []  # each with its row
+        self.plies: list[tuple[RecordedMoves, int]] = []  # of each ply the moves of many games, and its row in them
         self.dropped = 0  # number of first moves that have lost their weights
 
     @classmethod
@@ -276,7 +277,7 @@ class RecordBuilder:
 
         outcome, score, resigned: as in `GameRecord`.  action_space: number of actions of the game.
         """
-        policies, numbers = np.zeros((0, action_space), np.uint16), np.zeros((0, 6))
+        policies, numbers = np.zeros((0, action_space), np.uint16), np.zeros((0, 6))  # of a game without moves
         if self.plies:
             policies = np.stack([block.policies[row] for block, row in self.plies])
             numbers = np.stack([block.numbers[row] for block, row in self.plies])

@@ -4,6 +4,7 @@ Games come in pieces: a piece is a file, or some lines of a text, small enough t
 """
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -150,10 +151,10 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
 
     asked: whether to yield the whole text even if it does not look like SGF.
     """
-    reader = io.BufferedReader(stream, HEAD * 16) if not hasattr(stream, "peek") else stream  # type: ignore[type-var]
+    reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]
-    first = head.lstrip(b"\xef\xbb\xbf\r\n ").split(b"\n", 1)[0]
-    if LINE.match(first):
+    first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
+    if LINE.match(first_line):
         waiting: list[bytes] = []
         while line := reader.readline(LONGEST_LINE):
             waiting.append(line)
@@ -173,20 +174,12 @@ NO_MARGIN, NO_KOMI = -32768, -32768
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the index files, such as yenw's `kifu.index`, in these folders and in their parent folders."""
-    inside: dict[Path, None] = {}
-    beside: dict[Path, None] = {}
-    for path in map(Path, paths):
-        if path.is_dir():
-            inside.setdefault(path)
-        for place in list(path.resolve().parents)[:2]:
-            beside.setdefault(place)
-    found: dict[Path, None] = {}
-    for search in [*(one.rglob for one in inside), *(one.glob for one in beside)]:
-        for file in sorted([*search("*.index"), *search("*.index.zip")]):
-            if file.is_file():
-                found.setdefault(file.resolve())
-    return list(found)
+    """Return the index files, such as yenw's `kifu.index`, in these folders and in the two above each path."""
+    places = list(map(Path, paths))
+    above = dict.fromkeys(folder for path in places for folder in list(path.resolve().parents)[:2])  # each once
+    searches = [*(path.rglob for path in places if path.is_dir()), *(folder.glob for folder in above)]
+    found = [file for search in searches for file in sorted([*search("*.index"), *search("*.index.zip")])]
+    return list(dict.fromkeys(file.resolve() for file in found if file.is_file()))
 
 
 def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
@@ -206,7 +199,8 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
             with open(path, "rb") as stream:
                 entries += filter(None, map(read_entry, stream))
     array = np.array(entries, ENTRY)
-    return array[np.unique(array["id"], return_index=True)[1]] if len(array) else array
+    _, firsts = np.unique(array["id"], return_index=True)  # of several entries with one id the first counts
+    return array[firsts]
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
@@ -220,10 +214,5 @@ def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
     result = next((one for one in columns[1:] if RESULT.match(one)), "")
     komi = next((read_komi(one) for one in columns[1:] if KOMI.fullmatch(one)), None) if len(columns) < 10 else None
     outcome, margin = outcome_of(result), margin_of(result)
-    margin2 = NO_MARGIN if margin is None else int(max(-2000, min(2000, 2 * margin)))
-    return (
-        int(columns[0]),
-        int(outcome or 0),
-        margin2 if outcome is not None else NO_MARGIN,
-        (NO_KOMI if komi is None else int(2 * komi)),
-    )
+    margin2 = NO_MARGIN if margin is None else int(2 * margin)
+    return int(columns[0]), int(outcome or 0), margin2, NO_KOMI if komi is None else int(2 * komi)

@@ -61,7 +61,7 @@ class AnalysisEngine:
         self.limits = limits
         self.notes = notes
         visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
-        self.defaults = Defaults(self.board, visits, side, limits.visits, limits.positions)
+        self.defaults = Defaults(self.board, visits, side, most_visits=limits.visits, most_turns=limits.positions)
         self._write, self._writing = write, threading.Lock()
         self._boards: dict[tuple[int, Rules], GoEnv] = {}
         self._warned: set[tuple[str, str]] = set()
@@ -156,9 +156,9 @@ class AnalysisEngine:
         `terminateId` names the query to stop; if the action has none, all queries stop. If the action has
         `turnNumbers`, only these turns stop.
         """
-        turns, named = fields.get("turnNumbers"), fields.get("terminateId")
-        if fields["action"] == "terminate" and not isinstance(named, str):
-            self.send(error(f"terminateId must be a string, got {shown(named)}", "terminateId", fields["id"]))
+        turns, query_id = fields.get("turnNumbers"), fields.get("terminateId")
+        if fields["action"] == "terminate" and not isinstance(query_id, str):
+            self.send(error(f"terminateId must be a string, got {shown(query_id)}", "terminateId", fields["id"]))
             return
         if turns is not None and not isinstance(turns, list):
             self.send(error(f"turnNumbers must be a list, got {shown(turns)}", "turnNumbers", fields["id"]))
@@ -166,7 +166,7 @@ class AnalysisEngine:
         self.send(fields)
         with self.changed:
             for job in self._jobs.values():
-                if (named is None or job.query.id == named) and (turns is None or job.turn.number in turns):
+                if query_id in (None, job.query.id) and (turns is None or job.turn.number in turns):
                     job.stopped = True
             waiting = [job for job in self._queue if job.stopped]
             self._queue = [job for job in self._queue if not job.stopped]
@@ -198,7 +198,7 @@ class AnalysisEngine:
                 self.changed.wait()
             if self._ending or (idle and self._closing and not self._queue):
                 return None
-            fair = -(-len(self._queue) // len(self._workers))
+            fair = -(-len(self._queue) // len(self._workers))  # rounded up; the other workers get as many
             return [heapq.heappop(self._queue) for _ in range(min(most, fair, len(self._queue)))]
 
     @property

@@ -23,7 +23,7 @@ from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES
 
 MOST_VISITS = 10_000_000
-FIRST = np.zeros(1, np.int64)
+ONLY_SLOT = np.zeros(1, np.int64)  # of a position's batch
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
     *("includePolicy", "includePVVisits"),
@@ -105,7 +105,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     override = fields.get("overrideSettings", {})
     if not isinstance(override, Mapping):
         raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
-    visits = whole(override if "maxVisits" in override else fields, "maxVisits", defaults.visits, 1, MOST_VISITS)
+    asked = override if "maxVisits" in override else fields
+    visits = whole(asked, "maxVisits", defaults.visits, least=1, most=MOST_VISITS)
     if visits > defaults.most_visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.most_visits} here"))
         visits = defaults.most_visits
@@ -185,9 +186,29 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     """
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
-    chosen = fields.get("analyzeTurns", [len(moves)])
-    if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= len(moves) for turn in chosen):
-        raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {len(moves)}, got {shown(chosen)}")
+    wanted = wanted_turns(fields, len(moves), most)
+    black, white = ([action for player, action in stones if player == side] for side in (1, -1))
+    first = first_player(fields, moves)
+    is_handicap = not white and len(black) > 1 and first == -1
+    handicap = len(black) if is_handicap else 0
+    usual = handicap_komi(env.N, env.komi) if is_handicap else env.komi
+    komi = komi_of(fields, usual) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
+    try:
+        game = GtpGame(env, komi, black, white, first)
+    except ValueError as error:
+        raise QueryError("initialStones", str(error)) from None
+    positions = in_a_row(game.position, moves, wanted) or one_by_one(game, moves, wanted)
+    return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+
+
+def wanted_turns(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
+    """Return the priority of each position to analyse, by the number of moves before it.
+
+    last: the number of all moves.  Raises QueryError for invalid fields, or for more than `most` positions.
+    """
+    chosen = fields.get("analyzeTurns", [last])
+    if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= last for turn in chosen):
+        raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {last}, got {shown(chosen)}")
     if len(chosen) > most:
         raise QueryError("analyzeTurns", f"analyzeTurns must be at most {most} here, got {len(chosen)}")
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
@@ -195,18 +216,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
         raise QueryError("priority", f"priorities must be integers, got {shown(priorities)}")
     if len(priorities) != len(chosen):
         raise QueryError("priorities", f"priorities must be one for each turn, got {len(priorities)}")
-    black, white = ([action for colour, action in stones if colour == side] for side in (1, -1))
-    first = first_player(fields, moves)
-    handicap = len(black) if not white and len(black) > 1 and first == -1 else 0
-    usual = handicap_komi(env.N, env.komi) if handicap else env.komi
-    komi = komi_of(fields, usual) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
-    try:
-        game = GtpGame(env, komi, black, white, first)
-    except ValueError as error:
-        raise QueryError("initialStones", str(error)) from None
-    wanted = dict(zip(chosen, priorities, strict=True))
-    positions = in_a_row(game.position, moves, wanted) or one_by_one(game, moves, wanted)
-    return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+    return dict(zip(chosen, priorities, strict=True))
 
 
 def in_a_row(
@@ -217,19 +227,20 @@ def in_a_row(
     moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
     This takes a small part of the time of `one_by_one`, which matters when queries come by the thousand.
     """
-    batch, found, done = start.batch.extract(0), {}, 0
+    batch, found = start.batch.extract(0), {}
     row = GoPosition(start.env, batch, start.setup).row
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
     over = np.empty(1, np.bool_)
-    for number in sorted({*wanted, len(moves)}):
-        followed = go_lines.follow(row, colours[done:number], actions[done:number])
-        if followed != number - done or batch.is_over(FIRST, over)[0]:
+    played = 0
+    for number in sorted({*wanted, len(moves)}):  # to the last move, since each must be legal
+        legal = go_lines.follow(row, colours[played:number], actions[played:number])
+        if played + legal < number or batch.is_over(ONLY_SLOT, over)[0]:
             return None
+        played = number
         if number in wanted:
-            played = (tuple(actions[:number].tolist()), tuple(colours[:number].tolist()))
-            position = GoPosition(start.env, batch.extract(0), start.setup, *played)
+            history = {"moves": tuple(actions[:number].tolist()), "movers": tuple(colours[:number].tolist())}
+            position = GoPosition(start.env, batch.extract(0), start.setup, **history)
             found[number] = position.give_turn(moves[number][0]) if number < len(moves) else position
-        done = number
     return found
 
 
@@ -239,15 +250,16 @@ def one_by_one(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collecti
     Raises QueryError for an illegal move.
     """
     found = {}
-    for number in range(len(moves) + 1):
+    for number, (player, action) in enumerate(moves):
         if number in wanted:
-            found[number] = game.ready(moves[number][0] if number < len(moves) else game.to_play)
-        if number < len(moves):
-            try:
-                game.play(*moves[number])
-            except IllegalMove as error:
-                # KaTrain looks for these first words, which are KataGo's.
-                raise QueryError("moves", f"Illegal move {number}: {error}") from None
+            found[number] = game.ready(player)
+        try:
+            game.play(player, action)
+        except IllegalMove as error:
+            # KaTrain looks for these first words, which are KataGo's.
+            raise QueryError("moves", f"Illegal move {number}: {error}") from None
+    if len(moves) in wanted:
+        found[len(moves)] = game.ready(game.to_play)
     return found
 
 
@@ -323,7 +335,7 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
             if not is_int(depth, 1):
                 raise QueryError(name, f"untilDepth must be an integer >= 1, got {shown(depth)}")
             player = colour(name, one.get("player"))
-            if name == "allowMoves" and any(player == other.player for other in found):
+            if name == "allowMoves" and any(player == earlier.player for earlier in found):
                 raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")
             found.append(Forbidden(player, actions, depth))
     return found

@@ -14,31 +14,31 @@ from alphago.ui.analysis_query import Query, QueryTurn
 from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields
 
 
-def reply_of(query: Query, turn: QueryTurn, own: Analysis, i: int, during: bool) -> dict[str, Any]:
+def reply_of(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
-    own: the analysis, from the view of the query's `side`. i: the index of the turn's position in the analysis.
+    analysis: from the view of the query's `side`. i: the index of the turn's position in it.
     during: whether the search continues.
     """
     reply: dict[str, Any] = {
         "id": query.id,
         "isDuringSearch": during,
         "turnNumber": turn.number,
-        "moveInfos": move_infos(own, i, query),
+        "moveInfos": move_infos(analysis, i, query),
         "rootInfo": {
-            **root_fields(own, i),
+            **root_fields(analysis, i),
             "symHash": symmetric_hash(turn.position),
             "currentPlayer": "B" if turn.position.to_play == 1 else "W",
-            **raw_fields(own, i),
+            **raw_fields(analysis, i),
         },
     }
     if "includeOwnership" in query.flags:
-        reply["ownership"] = points(own.ownership, own, i)
+        reply["ownership"] = points(analysis.ownership, analysis, i)
     if "includeOwnershipStdev" in query.flags:
-        reply["ownershipStdev"] = points(own.ownership_stdev, own, i)
+        reply["ownershipStdev"] = points(analysis.ownership_stdev, analysis, i)
     if "includePolicy" in query.flags:
         legal = turn.position.legal_mask
-        reply["policy"] = np.where(legal, own.prior[i].astype(np.float64), -1).round(8).tolist()
+        reply["policy"] = np.where(legal, analysis.prior[i].astype(np.float64), -1).round(8).tolist()
     return reply
 
 
@@ -71,9 +71,9 @@ def symmetric_hash(position: GoPosition) -> str:
     marked = position.board.ravel().copy()
     if position.ko_points:
         marked[list(position.ko_points)] = 2
-    text, points = marked[position.env.symmetries.points].tobytes(), marked.size
-    board = min(text[begin : begin + points] for begin in range(0, len(text), points))
-    return hashlib.blake2b(bytes([position.to_play & 3]) + board, digest_size=16).hexdigest().upper()
+    board = min(image.tobytes() for image in marked[position.env.symmetries.points])  # of the turned and mirrored ones
+    side = bytes([1 if position.to_play == 1 else 3])
+    return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 
 def error(message: str, field: str | None = None, query_id: object = None, kind: str = "error") -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Worker:
         env = job.query.env
         try:
             if job.query.visits > LONG:
-                slots = PositionSlots(env, self.engine, 1)
+                slots = PositionSlots(env, self.engine, count=1)
             else:
                 slots = self.free.get(env) or PositionSlots(env, self.engine, self.engine.limits.slots)
                 self.keep(env, slots)
@@ -92,22 +92,22 @@ class PositionSlots:
     def __init__(self, env: GoEnv, engine: JobSource, count: int) -> None:
         self.engine = engine
         self.search = AnalysisSearch(env, engine.evaluator(env), count, Puct(leaves=LEAVES))
-        self.jobs: dict[int, Job] = {}
-        self.free = list(range(count))
-        self.budget = np.zeros(count, np.int32)
+        self.jobs: dict[int, Job] = {}  # by slot
+        self.free = list(range(count))  # slots without a job
+        self.budget = np.zeros(count, np.int32)  # visits left
         self.due = np.full(count, np.inf)  # when to report, in seconds of `time.monotonic`
         self.end = np.full(count, np.inf)  # when to end
-        self.bytes_of_a_node = count * node_bytes(env)
+        self.node_bytes = count * node_bytes(env)  # trees side by side grow together: of one node in each
 
     def begin(self, job: Job) -> None:
         """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
-        slot = self.free[-1]
-        self.search.start(slot, job.turn.position, job.query.forbidden)
-        self.free.pop()
-        self.jobs[slot], self.budget[slot] = job, job.query.visits
-        now, query = time.monotonic(), job.query
+        slot, query = self.free[-1], job.query
+        self.search.start(slot, job.turn.position, query.forbidden)
+        self.free.pop()  # only now, since `start` may raise
+        self.jobs[slot], self.budget[slot] = job, query.visits
+        now = time.monotonic()
         self.end[slot] = now + query.seconds
-        self.due[slot] = now + (query.first or query.every or float("inf")) if query.every else float("inf")
+        self.due[slot] = np.inf if query.every is None else now + (query.first or query.every)
 
     def step(self, tree_bytes: int) -> None:
         """Run a wave, and send the replies that are due.
@@ -116,14 +116,14 @@ class PositionSlots:
         """
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
-        now, full = time.monotonic(), self.search.tree.used >= tree_bytes // self.bytes_of_a_node
+        now = time.monotonic()
+        full = self.search.tree.used >= tree_bytes // self.node_bytes
         ended = (self.budget <= 0) | (now >= self.end) | full
         done = [slot for slot, job in self.jobs.items() if job.stopped or ended[slot]]
-        due = now >= self.due
-        reports = [slot for slot in np.flatnonzero(due).tolist() if slot not in done] if due.any() else []
-        for slot in reports:
-            self.due[slot] = now + float(self.jobs[slot].query.every or "inf")
-        self.reply(reports, during=True)
+        due = [slot for slot in np.flatnonzero(now >= self.due).tolist() if slot not in done]
+        for slot in due:
+            self.due[slot] = now + (self.jobs[slot].query.every or np.inf)
+        self.reply(due, during=True)
         self.reply(done, during=False)
         self.release(done)
 
@@ -136,15 +136,15 @@ class PositionSlots:
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
         """Send the analyses of `slots` as replies; `during`: whether the searches of these slots continue."""
-        wanted = {flag for slot in slots for flag in self.jobs[slot].query.flags}
         if not slots:
             return
-        moves = bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & wanted)
-        analysis = read_analysis(self.search, np.array(slots, np.int64), move_ownership=moves)
-        seen = {side: seen_by(analysis, side) for side in {self.jobs[slot].query.side for slot in slots}}
+        flags = {flag for slot in slots for flag in self.jobs[slot].query.flags}
+        move_ownership = bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & flags)
+        analysis = read_analysis(self.search, np.array(slots, np.int64), move_ownership=move_ownership)
+        by_side = {side: seen_by(analysis, side) for side in {self.jobs[slot].query.side for slot in slots}}
         for i, slot in enumerate(slots):
             job = self.jobs[slot]
-            reply: dict[str, Any] = reply_of(job.query, job.turn, seen[job.query.side], i, during)
+            reply: dict[str, Any] = reply_of(job.query, job.turn, by_side[job.query.side], i, during)
             if during:
                 self.engine.report(job, reply)
             else:

@@ -91,10 +91,8 @@ class GoTools:
         """
         position = position_at(read_game(game, size), at)
         before, action = (position, position.check_action(move)) if move else last_move(position)
-        told = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
-        facts = [
-            {"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)} for fact, sentence in told.told
-        ]
+        why = explain(before, action, self.network(position.env.N), self.readouts, device=self.device)
+        facts = [{"fact": type(fact).__name__, "sentence": sentence, **numbers_of(fact)} for fact, sentence in why.told]
         return {"move": before.env.to_text(action), "player": PLAYER_NAMES[before.to_play], "facts": facts}
 
     def show_board(self, game: str, size: int = 9, at: int | None = None) -> dict[str, str]:

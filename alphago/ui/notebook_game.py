@@ -39,8 +39,8 @@ class NotebookGame:
         """
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
-        self.shown_in: int | None = None
-        self._state: Mapping[str, Any] = {}
+        self.shown_in: int | None = None  # the number of the cell that has shown the board
+        self._state: Mapping[str, Any] = {}  # the session's latest one
         self._has_state = threading.Event()
         engines = Engines([Choice(MINE, nn, env.name)], device)
         self.welcome = {"type": "welcome", "games": [offer_view(env)], "runs": []}
@@ -140,7 +140,9 @@ def play_in_notebook(
     strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds, "level": level}
     if readouts != 0:
         strength["readouts"] = readouts
-    begin: dict[str, Any] = {"type": "new", "setup": {"handicap": handicap}} if handicap else {"type": "players"}
-    game = NotebookGame(env, nn, [strength, {**begin, **colours}], device)
+    players: dict[str, Any] = {"type": "players", **colours}
+    if handicap:  # the session's first game has none
+        players |= {"type": "new", "setup": {"handicap": handicap}}
+    game = NotebookGame(env, nn, [strength, players], device)
     game.show()
     return game

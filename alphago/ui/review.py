@@ -46,6 +46,11 @@ class MoveReview(NamedTuple):
     line: tuple[int, ...]
     grade: str
 
+    @property
+    def cost(self) -> float:
+        """What the move lost in all; a point counts as 5 % of the win rate."""
+        return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / 20
+
 
 @dataclass(frozen=True)
 class Review:
@@ -68,13 +73,12 @@ class Review:
         """Return a text with each side's number of mistakes by grade, the costliest moves, and the file's faults."""
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
-            own = [move for move in self.moves if move.colour == colour]
-            counts = [count_text(sum(move.grade == grade for move in own), grade) for grade, *_ in GRADES]
-            lost = [move.point_loss for move in own if np.isfinite(move.point_loss)]
+            moves = [move for move in self.moves if move.colour == colour]
+            counts = [count_text(sum(move.grade == grade for move in moves), grade) for grade, *_ in GRADES]
+            lost = [move.point_loss for move in moves if np.isfinite(move.point_loss)]
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
-            lines.append(f"{name}: {len(own)} moves, {', '.join(counts)}{mean}")
-        worst = sorted(self.mistakes, key=lambda move: -(move.rate_loss + max(0, np.nan_to_num(move.point_loss)) / 20))
-        for move in worst[:5]:
+            lines.append(f"{name}: {len(moves)} moves, {', '.join(counts)}{mean}")
+        for move in sorted(self.mistakes, key=lambda move: -move.cost)[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
         lines += [f"  {self.game.scoring}"] if self.game.scoring else []
@@ -153,8 +157,8 @@ def review_game(
     analysis = search(positions, readouts)
     review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
     plies = [move.ply for move in review.mistakes]
-    first = analysis.take([row for ply in plies for row in (ply, ply + 1)])
-    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], first, search, readouts)
+    around = analysis.take([row for ply in plies for row in (ply, ply + 1)])  # before and after each mistake
+    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], around, search, readouts)
     return replace(review, why=dict(zip(plies, why, strict=True)))
 
 
@@ -163,10 +167,11 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
     turn = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again
     values, scores = analysis.root_readings
-    rate_loss = float(values[ply] - turn * analysis.value[ply + 1]) / 2  # means below the best move, and the played one
-    point_loss = float(scores[ply] - turn * analysis.root_score[ply + 1])
+    # Like with like: the mean of the simulations below the best move, and of those below the played one.
+    rate_loss = float(values[ply] - turn * analysis.value[ply + 1]) / 2
+    point_loss = float(scores[ply] - turn * analysis.root_score[ply + 1])  # NaN if unknown
     if action == best:
-        rate_loss, point_loss = 0.0, 0.0 if np.isfinite(point_loss) else point_loss
+        rate_loss, point_loss = 0.0, point_loss if np.isnan(point_loss) else 0.0
     rate_loss, point_loss = max(rate_loss, 0.0), float(np.maximum(point_loss, 0.0))  # no move is better than the best
     line = analysis.move(ply, best, 0).line
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
@@ -196,15 +201,15 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
-    series = [(1 + values) / 2]
+    series = [(1 + values) / 2]  # by panel
     if black.has_scores:
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
         series.append(scores)
-    for i, values in enumerate(series):
-        marks = [mark(ply + 1, float(values[ply + 1]), colour, grade) for ply, colour, grade in faults]
-        curve = Curve(range(len(values)), values.tolist(), BLUE, is_exact=True)
+    for i, heights in enumerate(series):
+        marks = [mark(ply + 1, float(heights[ply + 1]), colour, grade) for ply, colour, grade in faults]
+        curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
         panels[i] = panels[i]._replace(curves=[curve], marks=marks)
-    return curves_picture(panels, 1, X_LABEL, texts=[title], size=PANEL)
+    return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 
 def mark(x: float, y: float, colour: int, grade: str) -> Mark:
@@ -224,24 +229,24 @@ def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
         score = float(scores[ply])
         played = moves[ply] if ply < len(moves) else None
         notes[ply] = MoveNote(
-            float(values[ply]),
-            int(black.root_visits[ply]) or None,
-            None if played is None else float(black.prior[ply, played]),
-            None if np.isnan(score) else score,
-            None if played is None else int(black.visits[ply, played]),
+            value=float(values[ply]),
+            visits=int(black.root_visits[ply]) or None,
+            prior=None if played is None else float(black.prior[ply, played]),
+            score=None if np.isnan(score) else score,
+            move_visits=None if played is None else int(black.visits[ply, played]),
         )
     return notes
 
 
 def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Mapping[str, Sequence[str]]]:
-    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as above.
+    """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `notes_of`.
 
     The candidates are all moves with visits, each with its own numbers; without a search, the move with the greatest
     prior, with the position's numbers.  A move that was played without visits is added as KaTrain adds it: with the
     numbers of the position after it.
     """
     black = analysis.as_black()
-    own = black.ownership
+    ownership = black.ownership
     found: dict[int, Mapping[str, Sequence[str]]] = {}
     for ply in range(len(black)):
         candidates = [
@@ -250,9 +255,9 @@ def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Ma
         if ply < len(moves) and all(one["move"] != analysis.env.to_text(moves[ply]) for one in candidates):
             candidates.append(added_move(black, ply, moves[ply]))
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
-        owners = None if own is None else own[ply].ravel()
-        values = katrain_values(root_fields(black, ply), candidates, policy, owners)
-        found[ply] = {"KT": values, **({"KTV": [KATRAIN_VERSION]} if ply == 0 else {})}
+        owners = None if ownership is None else ownership[ply].ravel()
+        found[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}
+    found[0] = {**found[0], "KTV": [KATRAIN_VERSION]}
     return found
 
 

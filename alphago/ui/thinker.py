@@ -89,7 +89,8 @@ class Thinker:
         known = len(before.moves)
         continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
         continues = continues and before.setup_in(env) == position.setup_in(env) and player.forbidden == rules
-        if continues and (position.moves == before.moves or (player.root_visits and not rules)):
+        has_tree = player.root_visits and not rules  # a move ends the rules, and with them the tree
+        if continues and (position.moves == before.moves or has_tree):
             for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end

@@ -13,6 +13,7 @@ from alphago.workers.open_job import Answer, OpenJob
 from alphago.workers.roster import Roster
 from alphago.workers.transport import JobAnswer, Transport
 
+COUNTED = ("done", "repeated", "audited", "left_out", "bytes")
 DAWDLING = 2.0  # a job that takes so many times the usual seconds, and one more, is also given to an idle worker
 
 
@@ -74,20 +75,19 @@ class Dispatcher(Generic[Answer]):
     def metrics(self) -> dict[str, Any]:
         """Return what there is to tell of the workers since the last call, by name; counts are of the whole stage."""
         with self.lock:
-            now, moves, live = time.monotonic(), self.moves, self.roster.live
-            seconds, self.measured_at, self.moves = now - self.measured_at, now, Counter()
-            lasted, self.latest = self.latest, []
-            counts = {name: self.counts[name] for name in ("done", "repeated", "audited", "left_out", "bytes")}
-            speeds = {name: moves[name] / max(seconds, 1e-9) for name in sorted(live)}
+            seconds = max(time.monotonic() - self.measured_at, 1e-9)
+            speeds = {name: self.moves[name] / seconds for name in sorted(self.roster.live)}
+            lasted = self.latest
+            self.measured_at, self.moves, self.latest = time.monotonic(), Counter(), []
             return {
-                "workers": len(live),
+                "workers": len(speeds),
                 "workers_cores": self.cores,
                 "workers_moves_per_second": speeds,
                 "workers_slowest": min(speeds.values(), default=None),
                 "workers_fastest": max(speeds.values(), default=None),
                 "task_seconds": mean(lasted) if lasted else None,  # from giving it to the answer
                 "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithm
-                **{f"tasks_{name}": count for name, count in counts.items()},
+                **{f"tasks_{name}": self.counts[name] for name in COUNTED},
             }
 
     @property
@@ -150,8 +150,8 @@ class Dispatcher(Generic[Answer]):
                 if name in self.roster.out:
                     del job.given[name]
                 else:
-                    others = any(other.given for other in self.jobs.values() if other is not job)
-                    job.lose(name, hope=others and not self.roster.proven)  # their first answers are still to come
+                    others_play = any(other.given for other in self.jobs.values() if other is not job)
+                    job.lose(name, hope=others_play and not self.roster.proven)  # first answers are still to come
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
             waiting = f"the run waits for a worker, there is none since {seconds:.0f} s"
@@ -160,7 +160,7 @@ class Dispatcher(Generic[Answer]):
     def _take(self, answer: JobAnswer) -> None:
         """Note an answer with its job, or why there is none; leave it if the job is done or the worker is out."""
         job = self.jobs.get(answer.key)
-        since = job.given.pop(answer.worker, None) if job is not None else None
+        given_at = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:
             self._leave_out(answer.worker, answer.refused)
         if job is None or answer.worker in self.roster.out:
@@ -178,8 +178,8 @@ class Dispatcher(Generic[Answer]):
                 self.roster.sentences.append(f"a task failed on worker {answer.worker}: {last_line(error)}")
                 job.fail(answer.worker, error, self.roster.live)
             return
-        if since is not None:
-            self.durations.append(time.monotonic() - since)
+        if given_at is not None:
+            self.durations.append(time.monotonic() - given_at)
             self.latest.append(self.durations[-1])
         self.roster.proven.add(answer.worker)
         self.moves[answer.worker] += read.moves
@@ -202,15 +202,16 @@ class Dispatcher(Generic[Answer]):
             self.transport.leave_out(worker, why)
 
     def _give(self) -> None:
+        """Give jobs to free cores: those that nobody has, and after them those that dawdle."""
         free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
         for job in self.jobs.values():
-            free.subtract(job.given.keys() & free.keys())
+            free.subtract(job.given.keys() & free.keys())  # a job takes one core
         if max(free.values(), default=0) <= 0:
             return
-        usual = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
         for job in [job for job in self.jobs.values() if job.is_short]:
             self._give_one(job, free)
-        for job in [job for job in self.jobs.values() if job.dawdles(usual)]:
+        long = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")  # seconds
+        for job in [job for job in self.jobs.values() if job.dawdles(long)]:
             self._give_one(job, free)
 
     def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:

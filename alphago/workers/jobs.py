@@ -90,9 +90,10 @@ class JobPool:
 
         try:
             while not (stop is not None and stop.is_set()):
-                while under_way < max(FEWEST, AHEAD * self.dispatcher.cores) and (new := next(waiting, None)):
+                most = max(FEWEST, AHEAD * self.dispatcher.cores)  # anew each time, since workers come and go
+                for number, job in itertools.islice(waiting, max(0, most - under_way)):
                     key = f"{self.session}-{next(self.numbers)}"
-                    self.dispatcher.submit(key, name, new[1], partial(hand_back, new[0]))
+                    self.dispatcher.submit(key, name, job, partial(hand_back, number))
                     under_way += 1
                 if not under_way:
                     return

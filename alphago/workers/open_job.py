@@ -53,9 +53,9 @@ class OpenJob(Generic[Answer]):
         asked = {*self.answers, *(name for name, _ in self.failures)}
         return len(self.answers) >= self.copies or (bool(self.answers) and not self.given and asked.issuperset(live))
 
-    def dawdles(self, usual: float) -> bool:
+    def dawdles(self, seconds: float) -> bool:
         """Whether a single worker has had it for longer than so many seconds."""
-        return len(self.given) == 1 and time.monotonic() - min(self.given.values()) > usual
+        return len(self.given) == 1 and time.monotonic() - min(self.given.values()) > seconds
 
     def able(self, free: dict[str, int], live: Collection[str], proven: Collection[str]) -> list[str]:
         """Return the workers with a free core that may have it.
@@ -63,11 +63,12 @@ class OpenJob(Generic[Answer]):
         These have not had it, and rather not failed at it.  Once it was lost with a worker, it is for those that have
         answered before, if there are any: new ones may come only to go, and the job be taken for the cause.
         """
-        failed = {name for name, _ in self.failures}
-        wanted = (set(live) - failed or set(live)) - self.answers.keys()
-        if self.deaths:
-            wanted = wanted & set(proven) or wanted
-        return [name for name, cores in free.items() if cores > 0 and name in wanted - self.given.keys()]
+        without_failure = set(live) - {name for name, _ in self.failures}
+        wanted = (without_failure or set(live)) - self.answers.keys()
+        if self.deaths and wanted & set(proven):
+            wanted &= set(proven)
+        wanted -= self.given.keys()
+        return [name for name, cores in free.items() if cores > 0 and name in wanted]
 
     def fail(self, worker: str, error: str, live: Collection[str]) -> None:
         """Note a failure; raise RuntimeError if the job itself is at fault."""

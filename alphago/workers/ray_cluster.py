@@ -30,7 +30,7 @@ RAY_SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "120",
 }
-TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")  # environment variables
+TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
 ENDED = "the Ray cluster has ended; the run can go on with another"
@@ -48,7 +48,7 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    has_token = any(name in os.environ for name in TOKENS) or Path("~/.ray/auth_token").expanduser().exists()
+    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
     if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
@@ -65,7 +65,7 @@ class NodePlayer:
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name])
         self.stop = threading.Event()
-        self.playing = 0
+        self.playing = 0  # tasks
         if leaving := os.environ.get(LEAVING):
             Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
             threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
@@ -82,7 +82,8 @@ class NodePlayer:
         """Return fields of a JobAnswer."""
         self.playing += 1
         try:
-            self.works = {work: data} if work not in self.works else self.works
+            if work not in self.works:
+                self.works = {work: data}  # the bench keeps what it has read of those before
             return {"done": None if self.stop.is_set() else self.bench.do(work, job, self.stop)}
         except WorkerRefused as error:
             return {"refused": str(error)}
@@ -131,7 +132,7 @@ class RayCluster:
         check_reachable(address)
         check_token(address)
         # "local" starts one even where this machine has another, or remembers one that has ended.
-        options: dict[str, Any] = {"address": address or "local", **({} if address else {"num_cpus": count})}
+        options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
         try:
             self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # of many classes, by what is wrong
@@ -215,15 +216,16 @@ class RayCluster:
 
     def _see_end(self, name: str) -> None:
         """Let a worker leave once it has answered, and drop one that has died."""
-        member, why = self.members[name], "it has left"
+        member = self.members[name]
         try:
             member.leaves = self.ray.get(member.end)
-        except Exception as error:
+        except Exception as error:  # it has died
             low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
             why = "Ray has ended it, as its machine is low on memory" if low else str(error).partition("\n")[0]
-        if member.leaves and name in (worker for worker, _ in self.asked.values()):
-            return
-        if member.leaves:
+        else:
+            why = "it has left"
+            if name in (worker for worker, _ in self.asked.values()):
+                return
             self.leave_out(name, why)
         self.members.pop(name, None)
         self.ends.append((name, why))
@@ -238,7 +240,7 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)
+        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first; the next call takes all there are
         there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)
         for reference in there:
             worker, key = self.asked.pop(reference)
@@ -295,9 +297,9 @@ def check_token(address: str | None) -> None:
     """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
     if address is None or ":" not in address:
         return
-    file = os.environ.get(TOKENS[1])
+    file = os.environ.get(TOKEN_PATH)
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
-        raise ValueError(f"{TOKENS[1]} must name a file with the cluster's token, got {file}")
+        raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
     from ray.exceptions import AuthenticationError
 
     try:
@@ -315,13 +317,13 @@ def check_token(address: str | None) -> None:
 @contextmanager
 def silent_errors() -> Iterator[None]:
     """Let nothing be written to the file descriptor of standard error within the block."""
-    own, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
     finally:
-        os.dup2(own, 2)
-        os.close(own)
+        os.dup2(before, 2)
+        os.close(before)
         os.close(nowhere)
 
 

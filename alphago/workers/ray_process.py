@@ -27,15 +27,15 @@ class RayProcess:
     def __init__(self, address: str | None, count: int | None, env: GameEnv | None = None) -> None:
         games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         # A class of a script travels as code, one of a module as its name.
-        made = import_ray().cloudpickle.dumps((address, count, games))
-        self.connection, other = Pipe()
-        with other:
+        arguments = import_ray().cloudpickle.dumps((address, count, games))
+        self.connection, its_end = Pipe()
+        with its_end:
             # Not for Ctrl-C, which ends the run in order.
             words = [sys.executable, "-m", __name__]
-            self.process = subprocess.Popen(words, stdin=other.fileno(), start_new_session=True)
+            self.process = subprocess.Popen(words, stdin=its_end.fileno(), start_new_session=True)
         try:
             self.connection.send((sys.path, sys.argv[0]))
-            self._call("connect", made)
+            self._call("connect", arguments)
         except BaseException:
             self.close()
             raise
@@ -74,13 +74,14 @@ class ClusterServer:
 
     cluster: RayCluster | None = None
 
-    def connect(self, made: bytes) -> None:
-        self.cluster = RayCluster(*pickle.loads(made))
+    def connect(self, arguments: bytes) -> None:
+        self.cluster = RayCluster(*pickle.loads(arguments))
 
     def answer(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
         """Return a method's result, and the error that it has raised."""
+        owner = self if self.cluster is None else self.cluster  # of `connect`, and of all other methods
         try:
-            return getattr(self if self.cluster is None else self.cluster, name)(*arguments), None
+            return getattr(owner, name)(*arguments), None
         except (ImportError, ValueError, ConnectionError) as error:
             return None, type(error)(str(error))
         except Exception as error:

@@ -29,7 +29,8 @@ class Roster:
         self.live = live
         self.sentences += [f"worker {name} has come ({live[name]} tasks at a time)" for name in sorted(came)]
         for name in sorted(gone - self.out):
-            self.sentences.append(": ".join(filter(None, (f"worker {name} has gone", why_gone(name)))))
+            why = why_gone(name)
+            self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
         return set(gone)
 
     def silence(self, *, wanted: bool) -> float | None:

@@ -77,27 +77,38 @@ class SharedFolder:
                 old.unlink(missing_ok=True)
 
     def workers(self) -> dict[str, int]:
+        """Return the cores of each worker that lives, 0 for one that is quiet; looks at most every BEAT / 2 seconds.
+
+        The folders of workers that have left, or count as gone, are removed.
+        """
         now = time.monotonic()
         if now - self.looked_at < BEAT / 2:
             return self.live
         self.live, self.looked_at = {}, now
         for folder in files_in(self.path / WORKERS):
-            beat = b""
-            with suppress(OSError, ValueError):
-                beat = read_file(folder / "beat")
-            pulse = self.pulses.get(folder.name)
-            if pulse is None or (beat and beat != pulse.beat):
-                pulse = self.pulses[folder.name] = Pulse(beat, now, lives=pulse is not None)
-            left = (folder / "left").exists() and not files_in(folder / ANSWERS)
-            if left or now - pulse.since > self.dead:
+            pulse = self._feel(folder, now)
+            silence = now - pulse.since
+            has_left = (folder / "left").exists() and not files_in(folder / ANSWERS)
+            if has_left or silence > self.dead:
                 del self.pulses[folder.name]
-                self.left.update([folder.name] if left else [])
+                if has_left:
+                    self.left.add(folder.name)
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
                     cores = parse_json(pulse.beat)["cores"]
-                    self.live[folder.name] = cores if now - pulse.since <= QUIET else 0
+                    self.live[folder.name] = cores if silence <= QUIET else 0
         return self.live
+
+    def _feel(self, folder: Path, now: float) -> Pulse:
+        """Return a worker's pulse; its first beat may be left from an earlier run, and does not tell that it lives."""
+        beat = b""
+        with suppress(OSError, ValueError):
+            beat = read_file(folder / "beat")
+        pulse = self.pulses.get(folder.name)
+        if pulse is None or (beat and beat != pulse.beat):
+            pulse = self.pulses[folder.name] = Pulse(beat, now, lives=pulse is not None)
+        return pulse
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         with suppress(FileNotFoundError):
@@ -110,8 +121,12 @@ class SharedFolder:
                 with suppress(FileNotFoundError):
                     key, _, kind = path.name.partition(" ")
                     data = read_file(path)
-                    value: Any = data if kind == "done" else data.decode(errors="replace")
-                    found.append(JobAnswer(worker, key, **({} if kind == "gone" else {kind: value})))
+                    fields: dict[str, Any] = {}  # none if it is "gone"
+                    if kind == "done":
+                        fields["done"] = data
+                    elif kind != "gone":
+                        fields[kind] = data.decode(errors="replace")
+                    found.append(JobAnswer(worker, key, **fields))
                     path.unlink()
         if not found:
             time.sleep(POLL)
@@ -200,7 +215,7 @@ class FolderWorker:
     def do(self, path: Path, stop: threading.Event) -> None:
         """Do the task in a file, and put the answer beside it."""
         key, _, work = path.name.partition(" ")
-        kind, data = "gone", b""
+        kind, data = "gone", b""  # unless it is done, or fails
         try:
             done = None if stop.is_set() else self.bench.do(work, read_file(path), stop)
             if done is not None:

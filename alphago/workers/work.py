@@ -62,7 +62,7 @@ class WorkBench:
         with self.lock:
             work = self.works.pop(name, None) or work_of(self.fetch(name), self.device)
             self.works[name] = work
-            for old in list(self.works)[:-KEPT_WORKS]:
+            for old in list(self.works)[:-KEPT_WORKS]:  # those not used for the longest time
                 del self.works[old]
         return work.do(job, stop)
 

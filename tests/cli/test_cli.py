@@ -10,6 +10,7 @@ import pytest
 
 import alphago
 from alphago.cli import VERBS, main, parser_of
+from alphago.cli.analysis_protocol import engine_settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,6 +68,19 @@ def test_a_mistyped_value(command: str, sentence: str, capsys: pytest.CaptureFix
 def test_rules_that_are_not_played(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command.split()) == 2
     assert capsys.readouterr().err.startswith(f"alphago {command.split()[0]}: {sentence}")
+
+
+def test_overridden_settings_of_the_analysis_protocol() -> None:
+    """An option wins over `-override-config`, also one with an invalid value, which the engine then refuses."""
+
+    def settings(line: str) -> dict[str, object]:
+        return engine_settings(parser_of("analysis").parse_args(line.split()))
+
+    config = "-override-config maxVisits=9,threads=4 -override-config reportAnalysisWinratesAs=white"
+    assert settings(config) == {"visits": 9, "side": "WHITE"}
+    assert settings(f"{config} --visits 0") == {"visits": 0, "side": "WHITE"}
+    with pytest.raises(ValueError, match=r"^maxVisits must be an integer, got 'many'$"):
+        settings("-override-config maxVisits=many")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -180,7 +180,7 @@ def test_priority() -> None:
 def test_time_ends_a_search(net: NeuralNet) -> None:
     begin = time.monotonic()
     (reply,) = answers(net, {**ENDLESS, "overrideSettings": {"maxTime": 0.05}})
-    assert 1 < reply["rootInfo"]["visits"] < 10_000_000
+    assert 1 <= reply["rootInfo"]["visits"] < 10_000_000
     assert time.monotonic() - begin < 60
 
 

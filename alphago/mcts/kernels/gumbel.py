@@ -124,20 +124,20 @@ def choose_candidate(tree, game, rule):
         least = min(least, visits)
         child = tree.next_sibling[game, child]
     planned = candidates < schedule.shape[0] and done < schedule.shape[1]
-    turn = schedule[candidates, done] if planned else least
+    due_visits = schedule[candidates, done] if planned else least
     scale = value_scale(tree, game, ROOT, rule, 1)
     best = NONE
     fallback = NONE
     best_score = -math.inf
-    level = 0  # candidates with this number of visits
-    pending = False
+    due = 0  # candidates with this number of visits
+    pending = False  # whether the value of one of them is being computed
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
         if visits == least:
             fallback = child
-        if visits == turn:
-            level += 1
+        if visits == due_visits:
+            due += 1
             waits = tree.virtual[game, child] > 0
             pending |= waits
             score = root_score(tree, game, child, rule.noise, scale)
@@ -146,11 +146,11 @@ def choose_candidate(tree, game, rule):
                 best = child
         child = tree.next_sibling[game, child]
     if pending:
-        visited = 0  # of these candidates, by the schedule
-        while planned and done < schedule.shape[1] and schedule[candidates, done] == turn:
-            visited += 1
+        chosen = 0  # how many of them the schedule visits; the others are left out
+        while planned and done < schedule.shape[1] and schedule[candidates, done] == due_visits:
+            chosen += 1
             done += 1
-        if visited < level or best == NONE:
+        if chosen < due or best == NONE:
             return WAIT
     return best if best != NONE else fallback
 
@@ -174,7 +174,7 @@ def choose(tree, game, node, rule):
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf
-    if best_action != NONE:
+    if best_action != NONE:  # an untried action: its share of visits is 0
         best_score = tree.waiting[game, node, best_action] * unvisited_factor / total
     child = tree.first_child[game, node]
     while child != NONE:

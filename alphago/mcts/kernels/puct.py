@@ -21,10 +21,10 @@ def choose(tree, game, node, rule):
     rule: a PuctParameters, with a c_puct for each game.
     """
     explore = rule.c_puct[game] * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
-    seed = rule.parent_value_weight * tree.value[game, node]
+    parent_part = rule.parent_value_weight * tree.value[game, node]  # w v
     tried = 0.0
     best = NONE
-    best_action = tree.waiting.shape[2]
+    best_action = tree.waiting.shape[2]  # above all actions
     best_score = -math.inf
     child = tree.first_child[game, node]
     while child != NONE:
@@ -32,7 +32,7 @@ def choose(tree, game, node, rule):
         lost = rule.virtual_loss * tree.virtual[game, child]
         visits = tree.visits[game, child] + lost
         weight = visits + rule.parent_value_weight
-        mean = (tree.value_sum[game, child] - lost + seed) / weight if weight > 0 else 0.0
+        mean = (tree.value_sum[game, child] - lost + parent_part) / weight if weight > 0 else 0.0
         score = mean + explore * tree.prior[game, child] / (1.0 + visits)
         action = tree.action[game, child]
         if score > best_score or (score == best_score and action < best_action):
@@ -42,7 +42,7 @@ def choose(tree, game, node, rule):
         child = tree.next_sibling[game, child]
     action = tree.next_action[game, node]
     if action != NONE:
-        mean = seed / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
+        mean = parent_part / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
         mean -= rule.first_play_reduction * math.sqrt(tried)
         score = mean + explore * tree.waiting[game, node, action]
         if score > best_score or (score == best_score and action < best_action):

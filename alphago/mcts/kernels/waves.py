@@ -126,12 +126,13 @@ def decide(decisive, over, priors, values):
     row = 0
     for_all = priors.shape[0] == values.shape[0]
     for i in range(values.shape[0]):
-        action = decisive[i]
-        if action != NONE:
+        winning = decisive[i]
+        if winning != NONE:
             values[i] = 1
-            for other in range(priors.shape[1]):
-                priors[row, other] = other == action
-        row += for_all or not over[i]
+            for action in range(priors.shape[1]):
+                priors[row, action] = 1 if action == winning else 0
+        if for_all or not over[i]:
+            row += 1
 
 
 @kernel
@@ -153,18 +154,19 @@ def expand(tree, wave, reached, priors, values):
         leaf = wave.leaf[i]
         tree.mover[game, leaf] = reached.movers[i]
         tree.value[game, leaf] = values[i]
-        fine = math.isfinite(values[i])
+        usable = math.isfinite(values[i])
         if reached.over[i]:
             tree.state[game, leaf] = TERMINAL
-            row += for_all
         else:
             tree.state[game, leaf] = EXPANDED
             for action in range(priors.shape[1]):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
-            fine &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
+            usable &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
+        if for_all or not reached.over[i]:
             row += 1
-        broken += not fine
+        if not usable:
+            broken += 1
         back_up(tree, game, leaf, values[i], 1)
     for i in range(wave.collisions.shape[0]):
         add_virtual(tree, wave.collisions[i, 0], wave.collisions[i, 1], -1)

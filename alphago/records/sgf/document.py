@@ -45,10 +45,11 @@ class SgfDocument:
     def text(self) -> bytes:
         """Return the document as SGF text in UTF-8."""
         self.nodes[0]["CA"] = ["UTF-8"]
-        order, parents, waiting = list[int](), list[int](), [(0, -1)]
+        order, parents = list[int](), list[int]()
+        waiting = [(0, -1)]  # numbers of nodes, and the places of their parents in `order`
         while waiting:
             number, parent = waiting.pop()
-            waiting += [(child, len(order)) for child in reversed(self.children[number])]
+            waiting += [(child, len(order)) for child in reversed(self.children[number])]  # the first child is next
             order.append(number)
             parents.append(parent)
         return format_tree([self.nodes[number] for number in order], parents)
@@ -71,36 +72,50 @@ def document_of(game: SgfGame) -> SgfDocument:
     moves that are not in the file come before the file's.
     """
     origin = game.origin
-    before = SgfGame(game.board_size, ()) if origin is None else origin.game
-    if origin is None or before.setup != game.setup:
+    if origin is None or origin.game.setup != game.setup:
         document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
     else:
-        document = SgfDocument(origin.tree.nodes, origin.tree.parents)
+        document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.shared(before)
         document.line += origin.line[:known]
         if known == len(game.moves) < len(before.moves):  # moves were taken back
             following = origin.line[known]
-            while origin.tree.parents[following] != document.line[-1]:
+            while origin.tree.parents[following] != document.line[-1]:  # nodes without a move may stand between
                 following = origin.tree.parents[following]
             document.children[document.line[-1]].remove(following)
-    old = root_texts(before) if origin is not None else {}
+    old = root_texts(before)
     for name, text in root_texts(game).items():
-        if text != old.get(name, ""):
+        if text != old[name]:
             document.set_text(0, name, text)
-    add_moves(document, game, before)
+    known = len(document.line) - 1
+    add_moves(document, game)
+    add_comments(document, game, before, known)
+    add_notes(document, game, before, known)
     return document
 
 
-def add_moves(document: SgfDocument, game: SgfGame, before: SgfGame) -> None:
-    """Add the moves, comments and notes of `game` that `before`, the game of the document, does not have."""
+def add_moves(document: SgfDocument, game: SgfGame) -> None:
+    """Add the moves of a game that are not in the document's line, each as the first child of the one before."""
     env, known = GoEnv(game.board_size), len(document.line) - 1
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
+
+
+def add_comments(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
+    """Write the comments on moves that differ from those of `before`, whose first `known` moves the document has."""
     for ply in range(len(game.moves)):
         comment = game.comments.get(ply, "")
         if comment != (before.comments.get(ply, "") if ply < known else ""):
             document.set_text(document.line[ply + 1], "C", comment)
+
+
+def add_notes(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
+    """Write the notes that `before` does not have (see `add_comments`), each with a sentence at the end of a comment.
+
+    Note i is of the position before ply i, and belongs to that position's node: the root for ply 0.
+    """
+    env = GoEnv(game.board_size)
     for ply, note in sorted(game.notes.items()):
         if ply > len(game.moves) or (ply <= known and before.notes.get(ply) == note):
             continue
@@ -108,8 +123,8 @@ def add_moves(document: SgfDocument, game: SgfGame, before: SgfGame) -> None:
         node |= {name: [escape_text(text) for text in texts] for name, texts in note_properties(note).items()}
         move = env.to_text(game.moves[ply]) if ply < len(game.moves) else "the next move"
         if sentence := note.sentence(move):
-            own = without_generated(plain_text("".join(node.get("C", ())[:1])))
-            document.set_text(document.line[ply], "C", "\n".join(filter(None, [own, GENERATED + sentence])))
+            comment = without_generated(plain_text("".join(node.get("C", ())[:1])))
+            document.set_text(document.line[ply], "C", "\n".join(filter(None, [comment, GENERATED + sentence])))
 
 
 def set_up_node(game: SgfGame) -> Node:

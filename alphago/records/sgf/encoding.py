@@ -81,7 +81,7 @@ def decode(data: bytes) -> list[Decoded]:
         return [in_encoding(data, wide)]
     if data.isascii():
         return [Decoded(data.decode("ascii"), "utf-8")]
-    if NEXT.search(data) is None:
+    if NEXT.search(data) is None:  # there is one game
         return [decode_game(data, guess(data))]
     usual = guess(data)
     return [decode_game(part, usual) for part in games_in(data, usual)]
@@ -150,12 +150,12 @@ def games_in(data: bytes, usual: str) -> Iterator[bytes]:
 
     usual: as in `decode_game`.
     """
-    begin = at = 0
+    at = 0  # the end of the game before
     while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
-        at = end_of_game(data, match.start(), usual)
-        yield data[begin:at]
-        begin = at
-    yield data[begin:]
+        end = end_of_game(data, match.start(), usual)
+        yield data[at:end]
+        at = end
+    yield data[at:]
 
 
 def end_of_game(data: bytes, begin: int, usual: str) -> int:
@@ -254,9 +254,8 @@ def latin_score(data: bytes) -> float:
     runs = re.findall(rb"[\x80-\xff]+", data)
     total = sum(map(len, runs))
     alone = len(re.findall(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])", data))
-    return 1.2 * alone / max(len(runs), 1) - 0.5 * sum(data.count(bytes([byte])) for byte in range(0x80, 0xA0)) / max(
-        total, 1
-    )
+    controls = len(re.findall(rb"[\x80-\x9f]", data))  # which texts in Latin-1 do not have
+    return 1.2 * alone / max(len(runs), 1) - 0.5 * controls / max(total, 1)
 
 
 def plausibility(text: str, name: str) -> float:

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -85,10 +85,10 @@ class LineReader:
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
-        stretches = self.stretches(board_of(size, Rules()), handicap)
-        best, assumed = self.choose(stretches, rules, size)
+        board = board_of(size, Rules())  # for points and stones, which are the same under all rules
+        best, assumed = self.choose(self.stretches(board, handicap), rules, size)
         followed = best.followed
-        setup = self.setup(board_of(size, Rules()), best.stretch)
+        setup = self.setup(board, best.stretch)
         if setup is None:
             return self.empty(size)
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
@@ -151,23 +151,18 @@ class LineReader:
         point when the stretch begins.
         """
         white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
-        first = Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)
-        found, present = [first], first
+        found = [Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)]
         for number, node in enumerate(self.line):
             try:
                 changes = stones_of(env, node)
                 if changes is not None:
-                    if not present.actions:
-                        np.copyto(present.stones, changes, where=changes != KEPT)
+                    if found[-1].actions:
+                        found.append(Stretch(changes, 0, begins=number))
                     else:
-                        present = Stretch(changes, 0, begins=number)
-                        found.append(present)
+                        np.copyto(found[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
                     if letter in SIGNS and node[letter]:
-                        action = read_point(env, node[letter][0])
-                        present.colours.append(SIGNS[letter])
-                        present.actions.append(action)
-                        present.nodes.append(number)
+                        found[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
             except ValueError as error:
                 moves = sum(len(stretch.actions) for stretch in found)
                 self.fault(kinds.POINT, str(error), number, moves + 1)
@@ -175,7 +170,7 @@ class LineReader:
         self.report_notation()
         self.give_handicap(env, found, handicap)
         for stretch in found:
-            if stretch.colours:
+            if stretch.colours:  # the moves of the file are surer than PL
                 stretch.to_play = stretch.colours[0]
         return found
 
@@ -183,12 +178,12 @@ class LineReader:
         """Add the fault of points that are written as D4, which read_point reads."""
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
-            for letter in node:
-                for value in node[letter] if letter in SIGNS or letter in STONES else ():
-                    if WRITTEN.fullmatch(value):
-                        got = f"{letter}[{value}], which is read as people write it"
-                        self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", number)
-                        return
+            points = [(name, value) for name in node if name in SIGNS or name in STONES for value in node[name]]
+            for name, value in points:
+                if WRITTEN.fullmatch(value):
+                    got = f"{name}[{value}], which is read as people write it"
+                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", number)
+                    return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
         """Place the handicap stones if the file only names their number (HA) and White makes the first move.
@@ -211,9 +206,10 @@ class LineReader:
             repetition or suicide, those of `LENIENT` that allow the most plies, if more, are assumed.
         size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
-        tried = (Rules(), *LENIENT) if rules is None and self.required is None else (rules or Rules(),)
-        required = self.required
-        games = [partial(board_of, size, one) if required is None else lambda plays: required for one in tried]
+        tried = (Rules(), *LENIENT) if rules is None else (rules,)
+        games: list[Callable[[int], GoEnv]] = [partial(board_of, size, one) for one in tried]
+        if (required := self.required) is not None:
+            games = [lambda plays: required]
         best = run = PlayedStretch(stretches[0], games, self.number)
         change: tuple[Stretch, int] | None = None  # the first set-up that changes something, and the moves before it
         for stretch in stretches[1:]:
@@ -229,10 +225,12 @@ class LineReader:
                 run = PlayedStretch(stretch, games, self.number)
             best = run if len(run) > len(best) else best
         if change is not None:
-            self.report(*change, "from there" if best.stretch.begins >= change[0].begins else "up to there")
+            is_after = best.stretch.begins >= change[0].begins
+            self.report(*change, "from there" if is_after else "up to there")
         if best.followed.fault is not None:
             self.faults.append(best.followed.fault)
-        return best, tried[best.level] if best.level else None
+        assumed = tried[best.level] if best.level else None  # level 0: the usual rules, or those that are given
+        return best, assumed
 
     def report(self, stretch: Stretch, move: int, part: str) -> None:
         """Add the fault of the first set-up that changes something.

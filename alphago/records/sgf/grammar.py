@@ -68,16 +68,17 @@ class SgfTree:
         inner = set(self.parents)
         leaves = [number for number in range(len(self.nodes)) if number not in inner]
         sizes, texts = self.sizes()
-        size, text = MOST_IN_LINES, MOST_TEXT_IN_LINES
-        for done, number in enumerate(leaves):
-            size, text = size - max(sizes[number], LEAST_IN_LINE), text - texts[number]
-            if done and min(size, text) < 0:
+        size_left, text_left = MOST_IN_LINES, MOST_TEXT_IN_LINES
+        for done, leaf in enumerate(leaves):
+            size_left -= max(sizes[leaf], LEAST_IN_LINE)
+            text_left -= texts[leaf]
+            if done and min(size_left, text_left) < 0:  # the main line is yielded whatever its length
                 yield len(leaves) - done
                 return
-            line, at = [], number
-            while at >= 0:
-                line.append(self.nodes[at])
-                at = self.parents[at]
+            line, number = [], leaf
+            while number >= 0:
+                line.append(self.nodes[number])
+                number = self.parents[number]
             yield line[::-1]
 
     def sizes(self) -> tuple[list[int], list[int]]:
@@ -97,9 +98,7 @@ def trees(text: str) -> Iterator[SgfTree]:
     Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.
     """
     at = 0
-    begin = BEGIN.search(text)
-    bare = BARE.match(text)
-    if bare and (begin is None or bare.end() < begin.start() or text[: begin.start()].count("[") > 0):
+    if BARE.match(text):
         tree = read_tree(text, 0)
         yield tree
         at = tree.end
@@ -116,9 +115,9 @@ def read_tree(text: str, at: int) -> SgfTree:
     A missing first semicolon is tolerated.
     """
     tree = SgfTree()
-    stack, current, count = [-1], -1, 0
-    node: Node | None = None
-    values: list[str] | None = None
+    stack, current, count = [-1], -1, 0  # numbers of the nodes before open brackets and of the last node; of values
+    node: Node | None = None  # None after a bracket: the next name then begins a node
+    values: list[str] | None = None  # of the last name; None: values without a name are skipped
     for token in TOKEN.finditer(text, at):
         value, closed, mark, name = token.groups()
         tree.end = token.end()
@@ -135,7 +134,7 @@ def read_tree(text: str, at: int) -> SgfTree:
             if node is None:
                 node = begin_node(tree, current)
                 current = len(tree.nodes) - 1
-            values = node.setdefault(LOWER.sub("", name) or name.upper(), [])
+            values = node.setdefault(LOWER.sub("", name) or name.upper(), [])  # a name in lower case is one too
         elif max(len(tree.nodes), len(stack)) >= MOST_NODES:
             tree.too_long = True
             break
@@ -188,7 +187,7 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
     for number, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(number)
-    pieces, waiting = [], [0]
+    pieces, waiting = [], [0]  # -1 waits for the end of a variation
     while waiting:
         number = waiting.pop()
         if number < 0:

@@ -142,16 +142,17 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
 
 def read_note(node: Node) -> MoveNote:
     """Return the note in a node; fields that cannot be read are None."""
-    rate, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
-    value = None if rate is None else max(-1.0, min(1.0, rate / 50 - 1))
+    percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
+    value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))
     if value is None or score is None or "visits" not in counts:
         root = read_analysis(node).get("root")
         if isinstance(root, Mapping):
             counts.setdefault("visits", whole(root.get("visits")))
-            if value is None and (won := finite(root.get("winrate"))) is not None:
-                value = max(-1.0, min(1.0, 2 * won - 1))
+            if value is None and (rate := finite(root.get("winrate"))) is not None:
+                value = max(-1.0, min(1.0, 2 * rate - 1))
             score = finite(root.get("scoreLead")) if score is None else score
-    return MoveNote(value, counts.get("visits") or None, counts.get("prior"), score, counts.get("played"))
+    visits = counts.get("visits") or None  # 0 says nothing
+    return MoveNote(value, visits, counts.get("prior"), score, counts.get("played"))
 
 
 def read_counts(node: Node) -> dict[str, Any]:
@@ -159,9 +160,11 @@ def read_counts(node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in node.get("AGO", []):
         name, _, value = text.partition(":")
+        if name not in COUNTS or (name != "prior" and len(value) >= 20):  # more than any count
+            continue
         with contextlib.suppress(ValueError):
-            read = finite(float(value)) if name == "prior" else whole(int(value)) if len(value) < 20 else None
-            if name in COUNTS and read is not None:
+            read = finite(float(value)) if name == "prior" else whole(int(value))
+            if read is not None:
                 found[name] = read
     return found
 

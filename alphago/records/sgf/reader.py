@@ -125,15 +125,15 @@ def strict_sentence(fault: Fault, name: str) -> str:
 
 def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded file, each with its faults."""
-    found = ((tree, part.fault) for part in parts for tree in trees(part.text))
-    first = list(islice(found, 2))
+    rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
+    first = list(islice(rest, 2))  # enough to know whether there are several
     if not first:
         yield empty_game(Fault(UNREADABLE, what_else(parts[0].text)), name)
         return
-    for number, (tree, wrong) in enumerate(chain(first, found), 1):
-        own_number = number if len(first) > 1 else None
-        before = (Fault(ENCODING, wrong, own_number),) if wrong else ()
-        yield from games_of_tree(tree, own_number, name, env, all_lines, before)
+    for place, (tree, wrong) in enumerate(chain(first, rest), 1):
+        number = place if len(first) > 1 else None
+        before = (Fault(ENCODING, wrong, number),) if wrong else ()
+        yield from games_of_tree(tree, number, name, env, all_lines, before)
 
 
 def what_else(text: str) -> str:

@@ -113,7 +113,7 @@ def margin_of(result: str) -> float | None:
     A win by nothing, such as B+0 (OGS, Fox), has a winner and an unknown margin, as in gomill.
     """
     outcome = outcome_of(result)
-    if not outcome:
+    if not outcome:  # 0 after a draw, None if unknown
         return outcome
     text = plain(result)
     if match := POINTS.fullmatch(text):
@@ -124,7 +124,8 @@ def margin_of(result: str) -> float | None:
         return None
     if unit in ("子", "zi") or is_quarter(points):
         points *= 2
-    return outcome * points if 0 < points <= LARGEST_MARGIN and points * 2 % 1 == 0 else None
+    is_margin = 0 < points <= LARGEST_MARGIN and points * 2 % 1 == 0  # a multiple of a half
+    return outcome * points if is_margin else None
 
 
 def is_quarter(points: float) -> bool:
@@ -148,7 +149,7 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     Returns (None, None) unless the text has one number of points, after the colour of the winner or the loser.  A
     number without a unit counts after a plus only.
     """
-    text = MOVES.sub(lambda match: " " * len(match[0]), text)
+    text = MOVES.sub(lambda match: " " * len(match[0]), text)  # a number of moves is no margin
     found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
     if len(found) != 1:
         return None, None
@@ -158,6 +159,15 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
         return None, None
     if not BEFORE_AMOUNT.fullmatch(before[segment.start(2) :]):
         return None, None
+    points, unit = points_of(match)
+    if points is None:
+        return None, None
+    is_bare = not unit and not match["half"] and not is_quarter(points)
+    return (None, None) if is_bare and not before.rstrip().endswith("+") else (points, unit)
+
+
+def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
+    """Return the number that a match of EASTERN means, and its unit, None without one; (None, None) if it has two."""
     whole, fraction = match["whole"] or match["only"], match["fraction"]
     if match["parts"]:
         fraction = f"{count_of(match['taken'])}/{count_of(match['parts'])}"
@@ -166,8 +176,6 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     value = 0.0 if match["half"] and not whole else amount(whole, fraction)
     units = {match["unit"], match["one"], match["last"]} - {None}
     if value is None or len(units) > 1 or (match["half"] and value % 1):
-        return None, None
-    if not units and not match["half"] and not is_quarter(value) and before.rstrip()[-1:] != "+":
         return None, None
     return value + (0.5 if match["half"] else 0.0), next(iter(units), None)
 

@@ -93,13 +93,12 @@ class SgfGame:
         if values:
             signed = (record.values * record.movers).tolist()
             rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(signed) if record.weights[ply] > 0}
-        setup = dict(record.setup)
-        komi = {"komi": setup.pop("komi")} if "komi" in setup else {}
-        result = "0" if record.outcome == 0 else record.result_string
-        moves = tuple(record.moves.tolist())
-        return cls.in_game(
-            env, moves, **{"movers": tuple(record.movers.tolist()), "setup": setup, "result": result, **komi, **rest}
-        )
+        fields: dict[str, object] = {"movers": tuple(record.movers.tolist()), "setup": dict(record.setup)}
+        fields["result"] = "0" if record.outcome == 0 else record.result_string
+        if "komi" in record.setup:  # which the record has there, and SGF in a property of its own
+            fields["setup"] = {name: value for name, value in record.setup.items() if name != "komi"}
+            fields["komi"] = record.setup["komi"]
+        return cls.in_game(env, tuple(record.moves.tolist()), **{**fields, **rest})
 
     @classmethod
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
@@ -180,8 +179,9 @@ class SgfGame:
             position = position.give_turn(mover)
             policy = np.zeros(position.env.action_space, np.float32)
             policy[action] = 1
-            legal = int(position.legal_mask.sum())
-            builder.add(action, policy, 0.0, legal, mover)
+            legal_count = int(position.legal_mask.sum())
+            builder.add(action, policy, value=0.0, legal_count=legal_count, mover=mover)
             position = position.play(action)
-        score = self.outcome if self.margin is None else self.margin
-        return builder.finish(self.outcome, score, self.margin is None, position.env.action_space)
+        margin = self.margin
+        score = self.outcome if margin is None else margin
+        return builder.finish(self.outcome, score, resigned=margin is None, action_space=position.env.action_space)

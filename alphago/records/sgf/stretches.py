@@ -35,6 +35,11 @@ class Stretch:
     nodes: list[int] = field(default_factory=list)
     begins: int = 0
 
+    def add(self, colour: int, action: int, node: int) -> None:
+        self.colours.append(colour)
+        self.actions.append(action)
+        self.nodes.append(node)
+
 
 def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
     """Return the stones that a node sets up, int8 [height * width]; None if it sets up nothing.

@@ -66,9 +66,11 @@ def read_komi(text: str) -> float | None:
     if not plain:
         return None
     try:
-        value = komi_number(plain)
-        value = value / 100 if abs(value) > LARGEST_KOMI and "." not in plain else value
-        return check_komi(2 * value if value * 2 % 1 == 0.5 or ZI.search(plain) else value)
+        number = komi_number(plain)
+        if abs(number) > LARGEST_KOMI and "." not in plain:  # in hundredths
+            number /= 100
+        in_zi = ZI.search(plain) or number * 2 % 1 == 0.5  # only zi come in quarters
+        return check_komi(2 * number if in_zi else number)
     except (ValueError, OverflowError):  # also "nan" and "inf"
         raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None
 
@@ -104,7 +106,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return height * width
     if len(text) == 2 and POINT.fullmatch(text):
-        column, row = ord(text[0]) - 97, ord(text[1]) - 97
+        column, row = ord(text[0]) - ord("a"), ord(text[1]) - ord("a")
         if column < width and row < height:
             return row * width + column
     if WRITTEN.fullmatch(text) and (kind == "move" or text.lower() != "pass"):
@@ -133,9 +135,10 @@ def read_rank(text: str) -> int:
     if match := re.fullmatch(r"p([1-9])", plain):
         return FIRST_PRO + int(match[1])
     if match := RANK.search(plain):
-        number, unit = int(match[1] or match[4]), match[2] or "段"
+        number, unit = int(match[1] or match[4]), match[2] or "段"  # "5k", or "プロ 5段", without groups 1 and 2
+        if number == 0:
+            return 0
         if unit in ("k", "kyu", "级", "級", "급"):
-            return -min(number, 30) if number else 0
-        pro = PRO.search(plain) is not None
-        return (FIRST_PRO if pro else 0) + min(number, 9) if number else 0
+            return -min(number, 30)
+        return min(number, 9) + (FIRST_PRO if PRO.search(plain) else 0)
     return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)

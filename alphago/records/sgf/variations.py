@@ -36,8 +36,8 @@ def with_additions(game: SgfGame, additions: Additions) -> bytes:
         document.nodes[line[ply]] |= {name: list(values) for name, values in properties.items()}
     document.nodes[line[-1]] |= point_properties(env, additions.territory)
     for ply, actions in additions.lines.items():
-        parent = line[ply]
-        for i, action in enumerate(actions):
-            mover = PLAYER_NAMES[game.movers[ply] * (-1) ** i][0]
-            parent = document.add(parent, {mover: [point_text(env, action)]})
+        parent, mover = line[ply], game.movers[ply]
+        for action in actions:
+            parent = document.add(parent, {PLAYER_NAMES[mover][0]: [point_text(env, action)]})
+            mover = -mover
     return document.text()

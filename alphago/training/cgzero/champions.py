@@ -123,9 +123,9 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
-        self._line_up()
+        self._choose_players()
 
-    def _line_up(self) -> None:
+    def _choose_players(self) -> None:
         """Set the networks that play self-play; the second best is the best until a candidate has been accepted."""
         self.best, self.second = self.nets[self.best_number], self.nets[self.second_number]
         others = self.second, self.nets[self.recent_number]
@@ -184,7 +184,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         recent = self._drop_networks()
         generator = np.random.default_rng([run.settings.seed, STREAM, self.candidates])
         self.recent_number = int(generator.choice(recent))
-        self._line_up()
+        self._choose_players()
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
 
@@ -211,9 +211,10 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
-        self.nets = {number: frozen_copy(self.nets[0]) for number in state["networks"]}
+        template = self.nets[0]  # the run's first network
+        self.nets = {number: frozen_copy(template) for number in state["networks"]}
         for number, net in self.nets.items():
             net.load_state_dict(strip_prefix(tensors, f"{PREFIX}{number}."))
         for name in FIELDS:
             setattr(self, name, state[name])
-        self._line_up()
+        self._choose_players()

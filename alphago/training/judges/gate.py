@@ -113,7 +113,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         """
         standing = run.standing
         try:
-            match = play_candidate(run, self.best, self.gate.terms, self.candidates, stop)
+            match = play_candidate(run, self.best, self.gate.terms, seed=self.candidates, stop=stop)
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}

@@ -118,15 +118,17 @@ class Counts:
         calibration_error: expected calibration error of the win rate, 0 .. 1, over BINS intervals (Guo et al. 2017,
             "On Calibration of Modern Neural Networks", section 2).
         """
-        _, hits, entropy, error, top5, sign = (self.sums / max(self.positions, 1)).tolist()
+        count = max(self.positions, 1)
+        means = dict(zip(SUMS, (self.sums / count).tolist(), strict=True))
+        _, predicted, actual = self.bins.T
         return {
             "positions_judged": self.positions,
-            "accuracy": hits,
-            "top5": top5,
-            "cross_entropy": entropy,
-            "value_error": error,
-            "value_accuracy": sign,
-            "calibration_error": float(np.abs(self.bins[:, 1] - self.bins[:, 2]).sum() / max(self.positions, 1)),
+            "accuracy": means["hits"],
+            "top5": means["top5"],
+            "cross_entropy": means["cross_entropy"],
+            "value_error": means["squared_error"],
+            "value_accuracy": means["value_hits"],
+            "calibration_error": float(np.abs(predicted - actual).sum() / count),
         }
 
     def sentence(self) -> str:
@@ -150,12 +152,12 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
     for ply in range(lengths.max()):
         slots = np.flatnonzero(lengths > ply)
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
-        weights = np.array([records[slot].weights[ply] > 0 for slot in slots])
+        counted = np.array([records[slot].weights[ply] > 0 for slot in slots])
         results = np.array([records[slot].outcome * records[slot].movers[ply] for slot in slots])
         batch.give_turn(slots, np.array([records[slot].movers[ply] for slot in slots], np.int8))
         priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
-        add_to(counts, priors[weights], values[weights], moves[weights], results[weights])
+        add_to(counts, priors[counted], values[counted], moves[counted], results[counted])
         batch.play(slots, moves)
     return counts
 
@@ -166,19 +168,18 @@ def add_to(counts: Counts, priors: np.ndarray, values: np.ndarray, moves: np.nda
     priors, values: float32 [n, A] and [n], the network's policy and value in the mover's view.
     moves: int32 [n], the moves played.  results: [n], -1 .. 1 in the mover's view.
     """
-    own = priors[np.arange(len(moves)), moves]
-    better = (priors > own[:, None]).sum(axis=1)  # number of actions with a higher prior
-    counts.sums += np.stack(
-        [
-            np.ones(len(moves)),
-            priors.argmax(axis=1) == moves,
-            -np.log(np.maximum(own, 1e-12)),
-            (values - results) ** 2,
-            better < TOP,
-            np.sign(values) == np.sign(results),
-        ]
-    ).sum(axis=1)
+    probabilities = priors[np.arange(len(moves)), moves]  # of the moves played
+    better = (priors > probabilities[:, None]).sum(axis=1)  # number of actions with a higher prior
+    summands = [  # in the order of SUMS
+        np.ones(len(moves)),
+        priors.argmax(axis=1) == moves,
+        -np.log(np.maximum(probabilities, 1e-12)),
+        (values - results) ** 2,
+        better < TOP,
+        np.sign(values) == np.sign(results),
+    ]
+    counts.sums += np.stack(summands).sum(axis=1)
     rates = np.clip((values.astype(np.float64) + 1) / 2, 0, 1)
-    places = np.minimum((rates * BINS).astype(int), BINS - 1)
+    bins = np.minimum((rates * BINS).astype(int), BINS - 1)
     for column, amounts in enumerate((np.ones(len(moves)), rates, (results + 1) / 2)):
-        np.add.at(counts.bins[:, column], places, amounts)
+        np.add.at(counts.bins[:, column], bins, amounts)

@@ -167,11 +167,13 @@ class Examiner(Judge[Run]):
             except MatchStopped:
                 return None
             played.append(result)
-            everything = together(played)
-            forfeits, valid = everything.forfeits, without_forfeits(everything)
+            all_games = together(played)
+            forfeits, valid = all_games.forfeits, without_forfeits(all_games)
             if not valid.games:
-                why = min(forfeits.items())[1]
-                raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {why}")
+                first_fault = forfeits[min(forfeits)]
+                raise EngineError(
+                    f"{self.opponent.name} played no pair of games without a fault of its own: {first_fault}"
+                )
             verdict = TEST.judge(pair_scores(valid.outcomes))
         return valid, forfeits, verdict
 
@@ -203,10 +205,11 @@ class Examiner(Judge[Run]):
 
     def matches(self) -> str:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
-        rows = read_rows(self.folder / EVALUATIONS, "opponent")
-        rows = [row for row in rows if (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)]
-        keys = ("win_rate", "low", "high", "played")
-        rows = [row for row in rows if all(number(row, key) is not None for key in keys)]
+        rows = []
+        for row in read_rows(self.folder / EVALUATIONS, "opponent"):
+            is_complete = all(number(row, key) is not None for key in ("win_rate", "low", "high", "played"))
+            if is_complete and (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name):
+                rows.append(row)
         if not rows:
             return ""
         rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]
@@ -249,14 +252,14 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
 def together(results: list[MatchResult]) -> MatchResult:
     """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, into one result."""
 
-    def renumbered(of: Sequence[Mapping[int, str]]) -> dict[int, str]:
-        return {GAMES_AT_ONCE * part + n: why for part, texts in enumerate(of) for n, why in texts.items()}
+    def renumbered(parts: Sequence[Mapping[int, str]]) -> dict[int, str]:
+        return {GAMES_AT_ONCE * part + n: why for part, texts in enumerate(parts) for n, why in texts.items()}
 
     return MatchResult(
-        np.concatenate([result.outcomes for result in results]),
-        tuple(game for result in results for game in result.games),
-        renumbered([result.forfeits for result in results]),
-        sum(result.counted for result in results),
-        renumbered([result.disagreements for result in results]),
-        results[0].symmetries,
+        outcomes=np.concatenate([result.outcomes for result in results]),
+        games=tuple(game for result in results for game in result.games),
+        forfeits=renumbered([result.forfeits for result in results]),
+        counted=sum(result.counted for result in results),
+        disagreements=renumbered([result.disagreements for result in results]),
+        symmetries=results[0].symmetries,
     )

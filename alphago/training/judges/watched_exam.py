@@ -38,7 +38,7 @@ class WatchedExam:
         self.text = text
         self.readouts = readouts
         self.env = exam_game(env, env.N)
-        file = text.partition(":")[2]
+        file = text.partition(":")[2]  # "" for the packaged exam of the board
         self.exam = find_exam(file or None, env.N)
         if self.exam.size != env.N:
             board = f"{self.exam.size}x{self.exam.size}"
@@ -62,9 +62,9 @@ class TakenExam:
         self.watched = watched
         state = state or {"actions": [], "black_win": []}
         self.answers = Answers(
-            np.array(state["actions"], np.int64),
-            np.array(state["black_win"], np.float64),
-            np.full(len(state["actions"]), np.nan),
+            actions=np.array(state["actions"], np.int64),
+            black_win=np.array(state["black_win"], np.float64),
+            black_lead=np.full(len(state["actions"]), np.nan),
         )
         self._player: tuple[Evaluator, ExamPlayer] | None = None
 

@@ -148,11 +148,11 @@ class WatchedMatch:
         texts = []
         if valid.games:
             low, high = valid.interval
-            texts.append(f"the network won {valid.win_rate:.0%} of {len(valid.games)} games")
-            texts[-1] += f" (95 % interval {low:.0%} to {high:.0%})"
-        if result.forfeits:
-            why = min(result.forfeits.items())[1]
-            texts.append(f"{len(result.forfeits)} games that the opponent lost by a fault do not count: {why}")
+            interval = f"95 % interval {low:.0%} to {high:.0%}"
+            texts.append(f"the network won {valid.win_rate:.0%} of {len(valid.games)} games ({interval})")
+        if count := len(result.forfeits):
+            first_fault = result.forfeits[min(result.forfeits)]
+            texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")
         return "; ".join(texts)
 
     def state(self) -> list[dict[str, Any]]:

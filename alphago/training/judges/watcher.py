@@ -137,7 +137,8 @@ class Watcher(Judge[Run]):
         that is reserved for the run's last network does not count as left.
         """
         tasks = [task for task in self.tasks if task.examination is not None]
-        if not tasks or self.budget.left - self.budget.earned * AT_THE_END < SHORTEST:
+        reserve = self.budget.earned * AT_THE_END
+        if not tasks or self.budget.left - reserve < SHORTEST:
             return None
         return min(tasks, key=lambda task: task.spent)
 
@@ -148,8 +149,11 @@ class Watcher(Judge[Run]):
 
         Returns False if `stop` was set first.
         """
-        self.budget.trained, standing, self.progress = run.clock.seconds, run.standing, run.progress
-        at_the_end, due = run.is_over, [task for task in self.tasks if self.is_due(task, run)]
+        self.budget.trained = run.clock.seconds
+        standing = run.standing
+        self.progress = run.progress
+        at_the_end = run.is_over
+        due = [task for task in self.tasks if self.is_due(task, run)]
         if at_the_end:  # all of them, once
             due = self.tasks if self.ending != run.counts.iterations else []
             self.ending = run.counts.iterations
@@ -179,8 +183,8 @@ class Watcher(Judge[Run]):
         for task in sorted(self.tasks, key=lambda task: task.cost):
             if task.examination is not None and self.budget.left > spare:
                 self.evaluator(task.network, run)  # created before the time is divided, since all tasks share it
-                others = sum(other.examination is not None for other in self.tasks) - 1
-                kept = spare + (self.budget.left - spare) * others / (others + 1)
+                left_to_do = sum(other.examination is not None for other in self.tasks)  # this one included
+                kept = spare + (self.budget.left - spare) * (left_to_do - 1) / left_to_do  # for the others
                 self.go_on(task, run, stop, kept=kept, at_the_end=True)
             if stop.is_set():
                 return False
@@ -210,11 +214,12 @@ class Watcher(Judge[Run]):
         examination = task.examination
         assert examination is not None
         evaluator = self.evaluator(task.network, run)
-        began, earned = self.budget.spent, self.budget.left - kept
+        began, available = self.budget.spent, self.budget.left - kept
         at_once = self.at_once
         if task.cost:
             at_once = max(at_once, int(SIDE_BY_SIDE / task.cost))
-            at_once = max(1, min(at_once, int(earned / task.cost))) if at_the_end else at_once
+            if at_the_end:
+                at_once = max(1, min(at_once, int(available / task.cost)))
         failure = ""
         try:
             limit = Limit(stop, lambda: self.budget.left <= kept)
@@ -311,11 +316,11 @@ class Watcher(Judge[Run]):
         saved = state["tasks"]
         known = [task for task in self.tasks if task.watched.name in saved]
         for task in known:
-            own = saved[task.watched.name]
+            values = saved[task.watched.name]
             for name in SAVED:
-                setattr(task, name, own[name])
-            if own["examination"] is not None:
-                task.examination = task.watched.examination(task.seed, run.device, own["examination"])
+                setattr(task, name, values[name])
+            if values["examination"] is not None:
+                task.examination = task.watched.examination(task.seed, run.device, values["examination"])
                 self._restore_network(task.network, run, tensors)
         least = min((task.spent for task in known), default=0.0)
         for task in self.tasks:

@@ -116,7 +116,7 @@ def dead_value(recent: Recent) -> Finding | None:
     correlation, steps = recent.mean("value_correlation"), recent.latest("steps")
     if correlation is None or steps is None or steps < VALUE_STEPS or abs(correlation) > DEAD_CORRELATION:
         return None
-    if recent.settings.get("losses", {}).get("value") == 0:
+    if recent.settings.get("losses", {}).get("value") == 0:  # the value is not trained
         return None
     return Finding(
         "dead value",
@@ -131,7 +131,8 @@ def stale_window(recent: Recent) -> Finding | None:
     new = recent.growth("positions")
     if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
         return None
-    iterations = window / (new / (len(recent.rows) - 1))
+    new_per_iteration = new / (len(recent.rows) - 1)
+    iterations = window / new_per_iteration
     if iterations < STALE_ITERATIONS:
         return None
     return Finding(
@@ -151,10 +152,10 @@ def under_training(recent: Recent) -> Finding | None:
     if recent.settings.get("losses", {}).get("kl"):  # the loss is a divergence: the target's entropy is not in it
         target = 0.0
     losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
-    limit = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
     half = len(losses) // 2
     older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
-    if loss - target < limit or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
+    unlearned = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
+    if loss - target < unlearned or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
         return None
     if value_overfit(recent):  # positions are sampled too often already
         return None
@@ -302,7 +303,7 @@ class Diagnosis:
         findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
         self.present = {what: self.present.get(what, 0) + 1 for what in findings}
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
-        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
+        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}  # others may be told again
         news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
         return [findings[what] for what in news]

@@ -44,12 +44,12 @@ def game_line(env: GameEnv, record: GameRecord) -> str:
     the mean probability of the search's greedy (most probable) moves, and the share of these moves that were played.
     """
     height, width = env.plane_shape
-    number = "a game" if record.seed is None else f"game {record.seed[1]}"
+    game = "a game" if record.seed is None else f"game {record.seed[1]}"  # the seed's second part is its number
     length = f"{len(record)} moves" + ("" if record.seconds is None else f" in {record.seconds:.1f} s")
-    parts = [f"{number} on {height}x{width}: {record.result_string} after {length}"]
-    first = opening_length(record)
-    if first:
-        parts.append(f"opening {' '.join(env.to_text(int(action)) for action in record.moves[:first])}")
+    parts = [f"{game} on {height}x{width}: {record.result_string} after {length}"]
+    opening = record.moves[: opening_length(record)]
+    if len(opening):
+        parts.append(f"opening {' '.join(env.to_text(int(action)) for action in opening)}")
     searched = record.policies.any(axis=1)
     if searched.any():
         policies = record.policies[searched]

@@ -40,7 +40,7 @@ class LiveReport(Report):
         self.matches: list[Row] = []
         self.notes: list[str] = []
         self.game: tuple[GameEnv, GameRecord] | None = None
-        self.of = ""
+        self.of_games = ""  # " of 1,000", if the run has a number of games
         self.progress: Callable[[], Progress] | None = None
         self.ending = threading.Event()
         self.thread: threading.Thread | None = None
@@ -54,7 +54,7 @@ class LiveReport(Report):
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
         self.folder, self.progress = folder, progress
         games = settings["num_games"]
-        self.of = "" if games is None else f" of {games:,}"
+        self.of_games = "" if games is None else f" of {games:,}"
         self.rows = read_rows(folder / METRICS, "seconds")
         if self.thread is None:
             self.show = self.show or notebook_display()
@@ -98,7 +98,7 @@ class LiveReport(Report):
     def texts(self) -> list[str]:
         """Return the lines below the picture: one on the run's progress and activity, then the latest notes."""
         row = self.rows[-1] if self.rows else {}
-        parts = [f"{number(row, 'games') or 0:,.0f}{self.of} games"]
+        parts = [f"{number(row, 'games') or 0:,.0f}{self.of_games} games"]
         if self.progress is not None:
             now = self.progress()
             parts.insert(0, f"{now.share:.0%}")
@@ -118,10 +118,11 @@ class LiveReport(Report):
 
     def panels(self) -> Iterator[CurvePanel]:
         """Yield a panel with a curve for each opponent or exam, then a panel for each of LIVE that has a point."""
-        names = dict.fromkeys(map(opponent_name, self.matches))
-        own = {name: [row for row in self.matches if opponent_name(row) == name] for name in names}
+        rows_of: dict[str, list[Row]] = {}
+        for row in list(self.matches):
+            rows_of.setdefault(opponent_name(row), []).append(row)
         for title, key, high in WATCHED:
-            curves = list(named_curves([(name, rows, key) for name, rows in own.items()]))
+            curves = list(named_curves([(name, rows, key) for name, rows in rows_of.items()]))
             if curves:
                 yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
         rows = list(self.rows)

@@ -1,6 +1,5 @@
 """Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -8,7 +7,6 @@ from alphago.arena.match_pictures import result_for
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Dash
 from alphago.drawing.shapes import sheet
-from alphago.env.position import Position
 from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
@@ -70,7 +68,7 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
     else:
         panels = [panel for name in opponents for panel in own_panels(histories, name, x)]
         styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
-        elo = [curve for name in opponents for curve in curves_of(histories, name, ELO, x, name, styles[name])]
+        elo = [c for name in opponents for c in curves_of(histories, name, ELO, x, label=name, dash=styles[name])]
         panels.append(CurvePanel("Elo", elo))
         panels += board_panels(histories[0]) if len(histories) == 1 else []
     return [panel for panel in panels if panel.curves or panel.picture]
@@ -79,10 +77,12 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
     """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
-        own = list(curves_of(histories, name, measure, x))
-        yield CurvePanel(f"{measure.title}, {name}", own, measure.unit, measure.level)
-    both = [*curves_of(histories, name, TAKEN, x, "taken"), *curves_of(histories, name, LOST, x, "lost", "--")]
-    yield CurvePanel(f"{TAKEN.title}, {name}", both, TAKEN.unit)
+        yield CurvePanel(
+            f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit, measure.level
+        )
+    taken = curves_of(histories, name, TAKEN, x, label="taken")
+    lost = curves_of(histories, name, LOST, x, label="lost", dash="--")
+    yield CurvePanel(f"{TAKEN.title}, {name}", [*taken, *lost], TAKEN.unit)
     for measure in (LENGTH, *RECORDS, *EXAM):
         yield CurvePanel(f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit)
 
@@ -96,12 +96,15 @@ def curves_of(
     """
     for colour, history in zip(run_colours(len(histories)), histories, strict=True):
         at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
-        if at:
-            ends = [[number(row, end) for row in rows] for end in measure.interval or ()]
+        if not at:
+            continue
+        ends = []
+        for key in measure.interval or ():
+            found = [number(row, key) for row in rows]
             # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
-            finite = [[v if end is None else end for v, end in zip(values, side, strict=True)] for side in ends]
-            low, high = finite or (None, None)
-            yield banded(Curve(at, values, colour, dash, label, low=low, high=high), rows, measure.key)
+            ends.append([value if end is None else end for value, end in zip(values, found, strict=True)])
+        low, high = ends or (None, None)
+        yield banded(Curve(at, values, colour, dash, label, low=low, high=high), rows, measure.key)
 
 
 def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
@@ -114,12 +117,13 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
             for name, (colour, dash) in looks.items()
             for curve in curves_of([history], name, measure, x, dash=dash)
         ]
-        low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)
+        low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)  # so that lines at 0 % and 100 % are seen
         return CurvePanel(title or measure.title, curves, measure.unit, measure.level, low, high, x_label)
 
     other = OTHER_AXIS[x]
+    _, _, other_label = AXES[other]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
-    yield panel(WIN_RATE, other, f"Win rate by {other}", in_words_of([history], AXES[other][2]))
+    yield panel(WIN_RATE, other, f"Win rate by {other}", x_label=in_words_of([history], other_label))
     for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS, *EXAM):
         yield panel(measure, x)
 
@@ -140,8 +144,9 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
             colours[player] = next(free, OTHERS[len(colours) % len(OTHERS)])
         if name_of(row) not in looks:
             is_searched = number(row, "readouts") != 0
-            before = sum(colour == colours[player] and dash != "--" for colour, dash in looks.values())
-            looks[name_of(row)] = colours[player], ("-", "-.", ":")[before % 3] if is_searched else "--"
+            searched_before = sum(colour == colours[player] and dash != "--" for colour, dash in looks.values())
+            dash: Dash = ("-", "-.", ":")[searched_before % 3] if is_searched else "--"
+            looks[name_of(row)] = colours[player], dash
     return looks
 
 
@@ -157,17 +162,17 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
     if not newest:
         return
     game = game_of(read_config(history.folder))
-    env, longest = game.match_variant(), game.max_moves
+    start = game.match_variant().position()
     for name, row in newest.items():
-        ends: dict[int, Position] = {}  # by the game's index
-        for i, game in enumerate(row["moves"][: COLUMNS * ROWS]):
-            with contextlib.suppress(ValueError):  # a damaged game costs its own board only
-                ends[i] = env.position().after(game["moves"].split())
-        captions = [
-            f"{i + 1}: {result_for(end, row['moves'][i]['outcome'], i, end.is_over or len(end.moves) >= longest)}"
-            for i, end in ends.items()
-        ]
-        if ends:
-            picture = sheet([small_drawing(end) for end in ends.values()], captions, COLUMNS)
+        drawings, captions = [], []
+        for i, played in enumerate(row["moves"][: COLUMNS * ROWS]):
+            try:
+                end = start.after(played["moves"].split())
+            except ValueError:  # a damaged game costs its own board only
+                continue
+            is_over = end.is_over or len(end.moves) >= game.max_moves
+            drawings.append(small_drawing(end))
+            captions.append(f"{i + 1}: {result_for(end, played['outcome'], i, is_over)}")
+        if drawings:
             title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
-            yield CurvePanel(title, picture=picture)
+            yield CurvePanel(title, picture=sheet(drawings, captions, COLUMNS))

@@ -23,13 +23,13 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
     if len(histories) == 1:
         return histories[0]
     metrics: list[Row] = list(mean_rows([history.metrics for history in histories], x))
-    kinds = dict.fromkeys((row["opponent"], opponent_name(row)) for one in histories for row in one.evaluations)
+    opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for one in histories for row in one.evaluations)
     evaluations: list[Row] = []
-    for opponent, label in kinds:
-        own = [[row for row in one.evaluations if opponent_name(row) == label] for one in histories]
-        first = next(row for rows in own for row in rows)
+    for opponent, label in opponents:
+        runs = [[row for row in one.evaluations if opponent_name(row) == label] for one in histories]
+        first = next(row for rows in runs for row in rows)
         same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
-        evaluations += [row | same for row in mean_rows(own, x)]
+        evaluations += [row | same for row in mean_rows(runs, x)]
     return History(Path(name), metrics, evaluations)
 
 
@@ -38,24 +38,24 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
 
     Between two rows of a run its numbers are interpolated.
     """
-    source, *_ = AXES[x]
-    places = [[at for row in run if (at := number(row, source)) is not None] for run in runs]
+    axis, *_ = AXES[x]
+    places = [[at for row in run if (at := number(row, axis)) is not None] for run in runs]
     if not all(places):
         return
-    first, last = max(map(min, places)), min(map(max, places))
+    first, last = max(map(min, places)), min(map(max, places))  # between them every run has rows
     count = min(POINTS, min(map(len, places))) if last > first else 1
     grid = np.linspace(min(first, last), last, count)
-    columns: dict[str, list[np.ndarray]] = {}
+    columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
     for key in keys_of(runs[0]):
-        pairs = [sorted((row[source], row[key]) for row in run if is_pair(row, source, key)) for run in runs]
-        if all(pairs):
-            columns[key] = [np.interp(grid, *np.array(own, np.float64).T) for own in pairs]
+        curves = [sorted((row[axis], row[key]) for row in run if is_pair(row, axis, key)) for run in runs]
+        if all(curves):
+            columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
     for i, at in enumerate(grid):
         row: dict[str, Any] = {}
-        for key, values in columns.items():
-            own = [float(one[i]) for one in values]
-            row |= {key: sum(own) / len(own), key + LOW: min(own), key + HIGH: max(own)}
-        yield row | {source: float(at)}
+        for key, runs_numbers in columns.items():
+            values = [float(numbers[i]) for numbers in runs_numbers]
+            row |= {key: sum(values) / len(values), key + LOW: min(values), key + HIGH: max(values)}
+        yield row | {axis: float(at)}
 
 
 def banded(curve: Curve, rows: Sequence[Row], key: str) -> Curve:

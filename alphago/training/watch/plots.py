@@ -1,6 +1,7 @@
 """Draw the curves of one or several runs in one figure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
     if out is not None:
         check_format(user_path(out))
-    read = {name: [read_history(folder) for folder in folders] for name, folders in groups.items()}
-    histories = [mean_history(name, own, x) if isinstance(runs, Mapping) else own[0] for name, own in read.items()]
+    histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
     panels = [*match_panels(histories, x), *training_panels(histories, x)]
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
@@ -62,15 +62,16 @@ def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
     Raises TypeError or ValueError if they are no folders.
     """
     named: Iterable[tuple[str, Any]] = runs.items() if isinstance(runs, Mapping) else [("", runs)]
-    groups = {name: list(own) if isinstance(own, (list, tuple)) else [own] for name, own in named}
-    for folder in (folder for folders in groups.values() for folder in folders):
+    groups = {name: list(given) if isinstance(given, (list, tuple)) else [given] for name, given in named}
+    for folder in chain.from_iterable(groups.values()):
         if not isinstance(folder, (str, PathLike)):
             raise TypeError(f"runs must be the folder of one run or more, got {shown(folder)}")
     if not groups or not all(groups.values()):
         raise ValueError("runs must be the folder of one run or more, got none")
     if isinstance(runs, Mapping):
         return groups
-    return dict(zip(names_of(groups[""]), ([folder] for folder in groups[""]), strict=True))
+    folders = groups[""]
+    return {name: [folder] for name, folder in zip(names_of(folders), folders, strict=True)}
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:

@@ -119,7 +119,8 @@ class Reporter:
         self.note(*map(str, self.diagnosis.update(metrics)))
         if self.estimate is not None and (sentence := self.estimate(metrics)) is not None:
             self.estimate = None
-            self.note(*filter(None, [sentence]))
+            if sentence:
+                self.note(sentence)
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report finished games on one board; do nothing if there are none."""
@@ -219,7 +220,8 @@ class ConsoleReport(Report):
         self.folder = folder
         print(f"training in {folder}", file=sys.stderr)
         games = settings["num_games"]
-        self.games_so_far, self.of = 0, "" if games is None else f"/{games}"
+        self.games_so_far = 0
+        self.of_games = "" if games is None else f"/{games}"
         self.rates = ""
         self.progress = progress
         bar_format = "training: {percentage:3.0f}%|{bar}| {desc}"
@@ -229,7 +231,7 @@ class ConsoleReport(Report):
         """Set the bar to the run's current progress."""
         assert self.bar is not None
         now = self.progress()
-        parts = [f"{self.games_so_far}{self.of} games"]
+        parts = [f"{self.games_so_far}{self.of_games} games"]
         if now.remaining is not None:
             parts.append(f"{self.bar.format_interval(now.remaining)} left")
         if now.activity:

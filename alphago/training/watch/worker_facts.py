@@ -18,8 +18,13 @@ def worker_facts(row: Row) -> dict[str, str]:
     if not isinstance(speeds, dict):
         return {}
     length = number(row, "game_length")
-    games = {name: f", {speed / length:.2g} games/s" if length else "" for name, speed in speeds.items()}
-    facts = {text: f"{value:,.4g}" for key, text in TASKS.items() if (value := number(row, key)) is not None}
+    facts = {}
+    for name, speed in speeds.items():
+        games = f", {speed / length:.2g} games/s" if length else ""
+        facts[name] = f"{speed:.1f} moves/s{games}"
+    for key, text in TASKS.items():
+        if (value := number(row, key)) is not None:
+            facts[text] = f"{value:,.4g}"
     if (sent := number(row, "tasks_bytes")) is not None:
         facts["sent and received"] = f"{sent / 1e6:,.1f} MB"
-    return {**{name: f"{speed:.1f} moves/s{games[name]}" for name, speed in speeds.items()}, **facts}
+    return facts

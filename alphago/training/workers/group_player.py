@@ -27,10 +27,10 @@ class GroupPlayer(RemoteWork):
     """
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
-        self.version = version._replace(nets=(), compiled=())
+        self.version = version._replace(nets=(), compiled=())  # which are large, and are read once
         self.device = device
-        self.seated = [] if device == "cpu" else list(version.nets)
-        self.nets: tuple[Evaluator, ...] = ()
+        self.seated = [] if device == "cpu" else list(version.nets)  # for a GPU, whose evaluators tasks borrow
+        self.nets: tuple[Evaluator, ...] = ()  # on the CPU, where all tasks use the same
         if device == "cpu":
             with own_thread():
                 self.nets = tuple(evaluators_of(version))

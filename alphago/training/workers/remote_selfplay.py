@@ -146,13 +146,14 @@ class RemoteSelfPlay(SelfPlay):
         check = network_digest(self.env, self.evaluator) if self.exact else None
         compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
         version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
-        sent = version.to_bytes()
-        data = to_publish(GroupPlayer, sent, exact=check is not None)
+        version_bytes = version.to_bytes()
+        work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
         with self.dispatcher.lock:
-            self.published, self.done = self.published + 1, 0  # what arrives from now on is for the next iteration
+            self.published += 1
+            self.done = 0  # what arrives from now on is for the next iteration
             needed = {number: self.versions[number] for number in self.in_flight.values()}
-            self.versions = {**needed, self.published: sent}
-            self.dispatcher.publish(f"{self.session}-{self.published}", data)
+            self.versions = {**needed, self.published: version_bytes}
+            self.dispatcher.publish(f"{self.session}-{self.published}", work)
 
     def begin(
         self,
@@ -195,14 +196,16 @@ class RemoteSelfPlay(SelfPlay):
 
     def _submit(self, number: int, group: "RemoteGroup") -> None:
         """Give the workers the next task of a group, if it has one, to be played by the newest network."""
-        if self.max_lag is not None:
-            group = self.ahead[number] if number in self.ahead else self.ahead.setdefault(number, group.copy())
+        if self.max_lag is not None:  # the answers before need not have been taken in
+            if number not in self.ahead:
+                self.ahead[number] = group.copy()
+            group = self.ahead[number]
             group.left = group.left or (0 if group.is_over else self.plies)
         if not group.left:
             return
         with self.dispatcher.lock:
-            early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
-            if early or number in self.in_flight:
+            too_early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
+            if too_early or number in self.in_flight:
                 return
             version = self.in_flight[number] = self.published
             self.submitted += 1
@@ -216,8 +219,9 @@ class RemoteSelfPlay(SelfPlay):
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
         """Note an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
-        if self.max_lag is not None and self.published - version + self._wait_of() > self.max_lag:
-            self.dropped += 1
+        lag = self.published - version + self._wait_of()  # once it is learned from
+        if self.max_lag is not None and lag > self.max_lag:
+            self.dropped += 1  # the group is as before, so that its moves are played again
         else:
             self.arrived.put((number, version, played))
             if self.max_lag is not None:

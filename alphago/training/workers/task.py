@@ -169,20 +169,16 @@ class Version(NamedTuple):
         tensors = {f"{i}.{name}": t for i, net in enumerate(self.nets) for name, t in net.state_dict().items()}
         for i, data in enumerate(self.compiled):
             tensors[COMPILED.format(i)] = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
-        return to_bytes(
-            State(
-                tensors,
-                {
-                    "game": plain_game(self.env),
-                    "settings": SELFPLAY.plain(self.settings),
-                    "nets": [(plain_game(net.env), net.config) for net in self.nets],
-                    "shares": self.shares,
-                    "dtype": self.dtype,
-                    "seed": self.seed,
-                    "check": self.check,
-                },
-            )
-        )
+        plain = {
+            "game": plain_game(self.env),
+            "settings": SELFPLAY.plain(self.settings),
+            "nets": [(plain_game(net.env), net.config) for net in self.nets],
+            "shares": self.shares,
+            "dtype": self.dtype,
+            "seed": self.seed,
+            "check": self.check,
+        }
+        return to_bytes(State(tensors, plain))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":

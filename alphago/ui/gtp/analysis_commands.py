@@ -1,5 +1,6 @@
 """GTP commands for analysis: `lz-analyze`, `kata-analyze`, their `genmove` forms, `kata-raw-nn`, and GoGui's."""
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -86,12 +87,10 @@ class AnalysisCommands:
 
     def raw_network(self, arguments: list[str]) -> str:
         """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
-        engine, words = self.engine, list(arguments)
-        colour = colour_of(words[0]) if words else None
-        if colour is not None:
-            words.pop(0)
+        engine = self.engine
+        colour = colour_of(arguments[0]) if arguments else None
+        asked = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
         count = len(engine.game.env.symmetries.points)
-        asked = argument(words, 0)
         chosen = range(count) if asked == "all" else [integer(asked)]
         if not all(0 <= symmetry < count for symmetry in chosen):
             raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {asked}")
@@ -144,17 +143,16 @@ class AnalysisCommands:
 
     def search(self) -> str:
         """Return the last search of the position as GoGui graphics: visits on the points, and the best line."""
-        engine = self.engine
-        position = engine.game.ready(engine.game.to_play)
-        analysis = engine.look(position)
-        moves = [move for move in analysis.moves() if move.action != engine.game.env.pass_action]
-        labels = " ".join(f"{engine.game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
-        line = analysis.line_text(analysis.best()).split()
-        side = "bw" if position.to_play == 1 else "wb"
+        game = self.engine.game
+        position = game.ready(game.to_play)
+        analysis = self.engine.look(position)
+        moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
+        labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
+        mover, letters = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
+        line = zip(itertools.cycle(letters), analysis.line_text(analysis.best()).split(), strict=False)
+        played = " ".join(f"{letter} {move}" for letter, move in line)
         value = analysis.root_readings[0][0]
-        text = f"{'Black' if position.to_play == 1 else 'White'} wins with {(1 + value) / 2:.0%}"
-        played = " ".join(f"{side[i % 2]} {move}" for i, move in enumerate(line))
-        return f"VAR {played}\nLABEL {labels}\nTEXT {text}"
+        return f"VAR {played}\nLABEL {labels}\nTEXT {mover} wins with {(1 + value) / 2:.0%}"
 
 
 def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
@@ -170,13 +168,14 @@ def rows(numbers: np.ndarray, position: GoPosition) -> str:
 
 
 def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray, position: GoPosition) -> str:
-    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score."""
-    white = -position.to_play
-    win = (1 + white * value) / 2
-    shape = position.board.shape
+    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score.
+
+    priors, value, score, owners: as `evaluated` returns them.
+    """
+    white = -position.to_play  # 1 if White is to move: then the mover's view is White's
+    win, lead = (1 + white * value) / 2, white * score
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
-    policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(shape).tolist())
-    lead = white * score
+    policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(position.board.shape).tolist())
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
         f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"

@@ -52,15 +52,18 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.interval = seconds(word)
         else:
             raise GtpFailure(f"unknown key {word}")
-    given: list[tuple[str, int]] = []
+    allowed: set[int] = set()  # players with an "allow"
     while words:
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            request.forbidden.append(forbidden(key, [words.pop(0) for _ in range(min(3, len(words)))], env))
-            player = request.forbidden[-1].player
-            if ("allow", player) in given or (key == "allow" and ("avoid", player) in given):
+            rule = forbidden(key, words[:3], env)
+            words = words[3:]
+            earlier = [one.player for one in request.forbidden]
+            if rule.player in allowed or (key == "allow" and rule.player in earlier):
                 raise GtpFailure("allow must be given once for a player, and without avoid")
-            given.append((key, player))
+            request.forbidden.append(rule)
+            if key == "allow":
+                allowed.add(rule.player)
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
                 raise GtpFailure(f"{key} needs a value")
@@ -81,8 +84,10 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
         if integer(value) < 0:
             raise GtpFailure(f"{key} must be an integer >= 0, got {value}")
         setattr(request, key, integer(value))
-    elif value.lower() in ("true", "false"):
-        (request.flags.add if value.lower() == "true" else request.flags.discard)(key)
+    elif value.lower() == "true":
+        request.flags.add(key)
+    elif value.lower() == "false":
+        request.flags.discard(key)
     else:
         raise GtpFailure(f"{key} must be true or false, got {value}")
 

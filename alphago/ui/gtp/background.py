@@ -52,11 +52,10 @@ def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], No
     due = time.monotonic() + interval
     try:
         while not stop.is_set():
-            full = int(player.search.tree.used[0]) >= most
-            if full:
-                stop.wait(max(0.0, due - time.monotonic()) if report else PAUSE)
-            else:
+            if int(player.search.tree.used[0]) < most:
                 player.tree_search()
+            else:
+                stop.wait(PAUSE if report is None else max(0.0, due - time.monotonic()))
             if report is not None and not stop.is_set() and time.monotonic() >= due:
                 due = time.monotonic() + max(interval, SHORTEST_INTERVAL)
                 report()

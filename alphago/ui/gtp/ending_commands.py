@@ -42,12 +42,12 @@ class EndingCommands:
         """Play a move, but do not pass while dead stones of the other side are on the board, as kgsGtp requires."""
         colour = check_colour(argument(arguments, 0))
         game = self.engine.game
-        count, board = count_of_game(self.engine), game.position.board.ravel()
-        others = any(board[point] == -colour for point in count.dead)
-        position = game.ready(colour)
-        rules = [Forbidden(colour, frozenset([game.env.pass_action]))] if others else []
-        stay = others and bool(position.legal_mask[:-1].any())
-        return self.engine.move(colour, rules=rules if stay else [], over=False if stay else None)
+        dead, board = count_of_game(self.engine).dead, game.position.board.ravel()
+        others = any(board[point] == -colour for point in dead)
+        if not others or not game.ready(colour).legal_mask[:-1].any():  # nothing to capture, or only a pass is legal
+            return self.engine.move(colour)
+        no_pass = Forbidden(colour, frozenset([game.env.pass_action]))
+        return self.engine.move(colour, rules=[no_pass], over=False)
 
     def game_over(self, arguments: list[str]) -> str:
         """Stop pondering until the next game."""

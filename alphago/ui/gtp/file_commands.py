@@ -33,20 +33,19 @@ class FileCommands:
         """Load the first game in a file, with its board, komi and rules.
 
         arguments: the file's name and, optionally, a number N, to load only the moves before move N.
-        Fails, and changes nothing, if a move to load is missing or illegal, as do programs of GTP 2; a file that ends
-        too early is loaded up to its end, and one with an illegal move N by `loadsgf FILE N`.
+        Fails, and changes nothing, if one of these moves is illegal or damaged, as do programs of GTP 2; a file whose
+        move N is illegal can still be loaded with N.  A game with fewer moves is loaded up to its end.
         """
         name, engine = argument(arguments, 0), self.engine
-        last = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None
+        count = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None  # moves to load; None: all
         try:
-            game = first_game(str(user_path(name)), last)
+            game = first_game(str(user_path(name)), count)
         except (ValueError, OSError) as error:
             print_message(failure(error))
             raise GtpFailure("cannot load file") from None
         if game.board_size != engine.env.N and not engine.any_size:
             raise GtpFailure("cannot load file: unacceptable size")
-        moves = game.moves[:last]
-        engine.take_game(self.loaded(game, moves))
+        engine.take_game(self.loaded(game, game.moves[:count]))
         if game.komi is not None:
             engine.komi = game.komi
         return ""
@@ -59,15 +58,16 @@ class FileCommands:
         engine = self.engine
         env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
         usual = env.komi if engine.komi is None else engine.komi
-        loaded, start = GtpGame(env, usual if game.komi is None else game.komi), game.position(ply=0)
+        komi = usual if game.komi is None else game.komi
+        start = game.position(ply=0)
         black, white = (np.flatnonzero(start.board.ravel() == sign).tolist() for sign in (1, -1))
-        loaded.set_up(black, white, start.to_play)
+        loaded = GtpGame(env, komi, black, white, start.to_play)
         for colour, action in zip(game.movers, moves, strict=False):
             try:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
-        loaded.loaded = LoadedGame(game, loaded.komi, env.rules)
+        loaded.loaded = LoadedGame(game, komi, env.rules)
         return loaded
 
     def print(self, arguments: list[str]) -> str:
@@ -75,24 +75,8 @@ class FileCommands:
 
         The command may come from another machine, so that it writes files named .sgf only, and replaces only games.
         """
-        position = self.engine.game.position
-        setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
         try:
-            count = None if count_of(position) is None else count_of_game(self.engine)
-            result = "" if count is None else count.result
-            given: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
-            game = SgfGame.in_game(position.env, position.moves, setup=setup, **given)
-            loaded = self.engine.game.loaded
-            if loaded is not None and loaded.game.setup == setup:
-                file = loaded.game
-                if (file.moves, file.movers) == (game.moves, game.movers):
-                    count, given["result"] = None, file.result
-                if position.komi == loaded.komi:
-                    given["komi"] = file.komi
-                given["rules"] = file.rules if position.env.rules == loaded.rules else game.rules
-                del given["movers"]
-                game = file.with_moves(game, **given)
-            text = with_additions(game, Additions(territory=count.territory() if count else {}))
+            text = self.written()
             if not arguments or arguments[0] == "-":
                 return text.decode()
             path = user_path(arguments[0])
@@ -102,6 +86,26 @@ class FileCommands:
             print_message(failure(error))
             raise GtpFailure("cannot save file") from None
         return ""
+
+    def written(self) -> bytes:
+        """Return the game as SGF, after two passes with its result and territory.
+
+        A game that was loaded keeps what its file says and what was not changed since.
+        """
+        position, loaded = self.engine.game.position, self.engine.game.loaded
+        setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
+        count = None if count_of(position) is None else count_of_game(self.engine)
+        result = "" if count is None else count.result
+        plays: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
+        game = SgfGame.in_game(position.env, position.moves, setup=setup, **plays)
+        if loaded is not None and loaded.game.setup == setup:
+            file = loaded.game
+            if (file.moves, file.movers) == (game.moves, game.movers):
+                count, result = None, file.result
+            komi = file.komi if position.komi == loaded.komi else position.komi
+            rules = file.rules if position.env.rules == loaded.rules else game.rules
+            game = file.with_moves(game, komi=komi, result=result, rules=rules)
+        return with_additions(game, Additions(territory=count.territory() if count else {}))
 
 
 def failure(error: Exception) -> str:
@@ -121,10 +125,10 @@ def check_target(path: Path) -> None:
             raise ValueError(f"{path} exists and is no SGF file, so printsgf does not replace it")
 
 
-def first_game(name: str, last: int | None) -> SgfGame:
-    """Return the first game in a file; print the faults that do not change its position after move `last`.
+def first_game(name: str, count: int | None) -> SgfGame:
+    """Return the first game in a file; print the faults that do not change its position after `count` moves.
 
-    last: the number of moves that are needed, None for all.
+    count: the number of moves that are needed, None for all.
     Raises GtpFailure for a board that is not square, ValueError for another fault that does, OSError if the file cannot
     be read.
     """
@@ -135,10 +139,10 @@ def first_game(name: str, last: int | None) -> SgfGame:
             print_message(fault.of(name))
             raise GtpFailure("cannot load file: unacceptable size")
         # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
-        reached = fault.move is None or fault.kind in TOLD or (last is not None and last <= len(game.moves))
-        # White begins, and no stones are set up: they hang on the handicap
-        lacks = fault.kind == HANDICAP and game.setup.get("to_play") == "white" and not game.setup.get("black")
-        if fault.kind in (*FATAL, SET_UP) or not reached or lacks:
+        enough = fault.move is None or fault.kind in TOLD or (count is not None and count <= len(game.moves))
+        # White begins, and no stones are set up: their places hang on the handicap, which is faulty.
+        lacks_stones = fault.kind == HANDICAP and game.setup.get("to_play") == "white" and not game.setup.get("black")
+        if fault.kind in (*FATAL, SET_UP) or not enough or lacks_stones:
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:

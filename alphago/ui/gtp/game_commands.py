@@ -240,10 +240,13 @@ class GoEngine(GtpEngine):
     def kgs_time_settings(self, arguments: list[str]) -> str:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
-        if len(numbers) < TIME_SYSTEMS.get(kind, 99) or min(numbers, default=0) < 0:
+        if kind not in TIME_SYSTEMS or len(numbers) < TIME_SYSTEMS[kind] or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
         main, period, stones = (*numbers, 0, 0, 0)[:3]  # those left out are 0
-        stones = 1 if kind == "byoyomi" else int(stones)
-        self.clock.set_limits(main, period if kind != "none" else 1, stones)  # a period without stones: no limit
+        if kind == "none":
+            main, period, stones = 0, 1, 0  # a period without stones: no limit
+        elif kind == "byoyomi":
+            stones = 1
+        self.clock.set_limits(main, period, int(stones))
         self.clock.one_stone = kind == "byoyomi"
         return ""

@@ -68,10 +68,10 @@ class GtpEngine:
             print_message("no model was given: playing with a search without a network")
         self.env = env
         self.at_random = isinstance(network, str) and network == "random"
-        self.network = UniformEvaluator() if network is None or self.at_random else network
+        has_network = network is not None and not self.at_random
+        self.network = network if has_network else UniformEvaluator()
         self.networks = networks
-        self.any_size = networks is not None or network is None or self.at_random
-        self.any_size = self.any_size or getattr(network, "size_free", False)
+        self.any_size = networks is not None or not has_network or getattr(network, "size_free", False)
         if resign_threshold is None:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
@@ -233,9 +233,9 @@ class GtpEngine:
         may_resign: whether resigning is allowed. reports, rules: as in `move`.
         """
         position = self.game.ready(colour)
-        if self.at_random:
+        if self.at_random:  # without a search
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
-        level = LEVELS if rules else self.parameters.level  # moves that are forbidden are for searches
+        level = LEVELS if rules else self.parameters.level  # only a search of full strength can forbid moves
         thinker = self.thinker_at(position, rules, analyst=reports is not None or level != LEVELS)
         if level == LEVELS:
             action = self.search(thinker, self.seconds_for(colour), reports)
@@ -254,7 +254,7 @@ class GtpEngine:
         reports: as in `move`; the last report comes at the end of the search.
         """
         player, readouts = thinker.player, int(min(self.parameters.readouts, self.rate * seconds))
-        begin, before = self.now(), max(1, player.root_visits)
+        begin, visits = self.now(), max(1, player.root_visits)  # the root's own evaluation is no readout
         due = time.monotonic() + (math.inf if reports is None else reports.interval)
 
         def report(done: int) -> None:
@@ -264,8 +264,8 @@ class GtpEngine:
                 reports.tell(player)
 
         action = thinker.choose(MoveLimit(readouts), None if reports is None else report)
-        done = player.root_visits - before  # fewer than planned if the choice was certain before
-        if done > 0:
+        done = player.root_visits - visits  # fewer than planned if the choice was certain before
+        if done > 0:  # the rate is a running mean
             self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
         if reports is not None:
             reports.tell(player)

@@ -51,7 +51,7 @@ class Inbox:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
-        self._next: list[str | BaseException | None] = []
+        self._next: list[str | BaseException | None] = []  # the next line, once `wait` has it; None at the end
         threading.Thread(target=self._read, args=(lines,), name="gtp input", daemon=True).start()
 
     def _read(self, lines: Iterable[str]) -> None:
@@ -73,10 +73,10 @@ class Inbox:
         return not self._next and self._lines.empty()
 
     def take(self) -> str | None:
-        """Wait for the next line and return it; None at the end."""
+        """Wait for the next line and return it; None at the end, also in later calls."""
         self.wait()
         line = self._next[0]
-        if line is not None:  # the end remains
+        if line is not None:
             self._next.clear()
         if isinstance(line, BaseException):
             raise line
@@ -144,8 +144,8 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
     """Write the reply to one request."""
     command = commands.get(request.name)
     if command is None:
-        json = request.name.startswith("{")
-        output.write(reply(request, JSON_HINT if json else "unknown command", success=False))
+        is_json = request.name.startswith("{")
+        output.write(reply(request, JSON_HINT if is_json else "unknown command", success=False))
         return
     try:
         text = command(request.arguments)
@@ -242,7 +242,8 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
 
     It reads the raw file, since a thread that waits for input would hold the lock of a buffered file when Python exits.
     """
-    raw, rest, skips = getattr(file, "raw", file), b"", False
+    raw, rest = getattr(file, "raw", file), b""
+    skips = False  # whether `rest` belongs to a line that was cut
     while data := raw.read(65_536):
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
@@ -252,7 +253,7 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
         if len(rest) > longest:
             if not skips:
                 yield rest[: longest + 1]
-            rest, skips = b"", True  # the rest of this line is dropped
+            rest, skips = b"", True
     if rest and not skips:
         yield rest
 
@@ -265,16 +266,16 @@ def reserved_stdout() -> Iterator[TextIO]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            number, other = sys.stdout.fileno(), sys.stderr.fileno()
+            stdout, stderr = sys.stdout.fileno(), sys.stderr.fileno()
             sys.stdout.flush()
-            own = os.dup(number)
+            reserved = os.dup(stdout)
         except (AttributeError, OSError, ValueError):  # no real file: a notebook, a test
             output = sys.stdout
         else:
-            output = os.fdopen(own, "w", encoding="ascii", errors="replace", newline="\n")
+            output = os.fdopen(reserved, "w", encoding="ascii", errors="replace", newline="\n")
             stack.callback(close_quietly, output)
-            os.dup2(other, number)
-            stack.callback(os.dup2, own, number)
+            os.dup2(stderr, stdout)  # what is written to standard output goes to stderr
+            stack.callback(os.dup2, reserved, stdout)  # undone before `output` is closed
         with contextlib.redirect_stdout(sys.stderr):
             yield output
 

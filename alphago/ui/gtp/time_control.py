@@ -41,13 +41,14 @@ class Clock:
 
     def spend(self, colour: int, seconds: float) -> None:
         """Subtract the seconds that a move of this colour took."""
-        left, stones = self.left[colour]
+        left, stones = self.left[colour]  # no stones: it is main time
         left -= seconds
-        if stones == 0 and left < 0 and self.period > 0 and self.stones > 0:
+        has_periods = self.period > 0 and self.stones > 0
+        if stones == 0 and left < 0 and has_periods:  # the move went on in the first period
             left, stones = left + self.period, self.stones
         if stones > 0:
             stones -= 1
-            if stones == 0:
+            if stones == 0:  # the next period begins
                 left, stones = self.period, self.stones
         self.left[colour] = (max(0.0, left), stones)
 
@@ -57,6 +58,6 @@ class Clock:
             return math.inf
         seconds, stones = self.left[colour]
         share = seconds / (stones or max(1, moves))
-        if stones == 0 and self.period > 0 and self.stones > 0:
+        if stones == 0 and self.period > 0 and self.stones > 0:  # after the main time a move has this much at least
             share = max(share, self.period / self.stones)
         return max(0.0, PLANNED_SHARE * share - LAG)

@@ -21,9 +21,9 @@ def estimate(network: object, position: Position) -> tuple[str, str] | None:
     result = result_text(round(forecast.score, 1))
     lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
     sides = zip((1, -1), position.env.board_view.sides, strict=True)
-    dead = [text for colour, name in sides if (text := dead_stones(position, owners, colour, name))]
+    dead = "; ".join(filter(None, (dead_stones(position, owners, colour, name) for colour, name in sides)))
     if dead:
-        lines.append(f"Dead stones: {'; '.join(dead)}.")
+        lines.append(f"Dead stones: {dead}.")
     sure = owners.any()
     lines.append("Expected points of Black (X) and White (O):" if sure else "No point is certain yet.")
     return "\n".join(lines), draw_board(owners) if sure else ""

@@ -85,16 +85,17 @@ class GameToSave(NamedTuple):
 
     def sgf(self, env: GameEnv) -> bytes:
         """Return the game, which was played in `env`, as SGF."""
-        result: dict[str, Any] = {} if self.over else {"result": ""}
-        counted = self.counted
+        counted, loaded = self.counted, self.loaded
+        result: dict[str, Any] = {} if self.over else {"result": ""}  # by default the record's
         if counted is not None:
             result = {"result": counted.result}
         game = SgfGame.from_record(self.record, env, players=self.players, **result)
-        if self.loaded is not None and self.loaded.setup == game.setup:
-            same = (game.moves, game.movers) == (self.loaded.moves, self.loaded.movers)
-            counted = None if same and not self.agreed else counted
-            kept = same and counted is None and not self.record.resigned
-            game = self.loaded.with_moves(game, result=self.loaded.result if kept else game.result)
+        if loaded is not None and loaded.setup == game.setup:
+            same = (game.moves, game.movers) == (loaded.moves, loaded.movers)
+            if same and not self.agreed:  # the file's result stands until then
+                counted = None
+            keeps_result = same and counted is None and not self.record.resigned
+            game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
         territory = {} if counted is None else counted.territory()
         return with_additions(game, Additions(territory=territory))
 
@@ -131,7 +132,10 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tupl
 
 
 def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:
-    """Return the first game in an SGF file up to its first illegal move; the arguments are those of `load_game`."""
+    """Return the first game in an SGF file up to its first illegal move; the arguments are those of `load_game`.
+
+    Raises ValueError for a fault that leaves no moves, and with `faults` None for any fault.
+    """
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
     messages = [fault.of(str(path)) for fault in game.faults]

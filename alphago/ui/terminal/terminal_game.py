@@ -204,10 +204,8 @@ class TerminalGame:
         if lesson is None:
             return False
         self.say(f"{lesson}")
-        return self.screen.read("Enter to take it back, or y to play it all the same: ").strip().lower() not in (
-            "y",
-            "yes",
-        )
+        answer = self.screen.read("Enter to take it back, or y to play it all the same: ")
+        return answer.strip().lower() not in ("y", "yes")
 
     def play_move(self, action: int) -> None:
         self.player.play_move(action)
@@ -238,22 +236,21 @@ class TerminalGame:
         return Thought(action, f"{50 * (1 + analysis.root_readings[0][0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
-        engine = -self.human
+        """Let the engine move or resign, and tell of it; at less than full strength it does not say what it expects."""
+        engine, before = -self.human, self.position
         self.say("The engine is thinking.")
-        full = self.level is None or self.level == LEVELS
-        thought = self.think() if full else None
-        action = self.player.level_move(self.level or LEVELS) if thought is None else thought.action
+        if self.level is None or self.level == LEVELS:
+            thought = self.think()
+            action, remark = thought.action, f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
+        else:
+            action, remark = self.player.level_move(self.level), ""
         if self.player.should_resign():
             self.resign(engine)
             return
-        move = self.position.env.to_text(action)
         self.play_move(action)
-        told = f"The engine ({self.board_view.side(engine)}) played {move}"
-        if thought is not None:
-            told += f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
-        elif isinstance(self.level, str):
-            told += f".  {self.player.opponent.estimate(self.positions[-2])}"
-        self.say(f"{told}.")
+        if isinstance(self.level, str):  # "even": it follows the person's strength
+            remark = f".  {self.player.opponent.estimate(before)}"
+        self.say(f"The engine ({self.board_view.side(engine)}) played {before.env.to_text(action)}{remark}.")
 
     def hint(self, _: str) -> None:
         if self.over:
@@ -268,13 +265,13 @@ class TerminalGame:
 
     def why(self, move: str) -> None:
         """Explain the person's last move, or a move in the position on the board."""
-        own = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
-        if not move and not own:
+        moved = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        if not move and not moved:
             self.say("You have not moved yet: there is no move to explain.")
             return
-        begin = self.position if move else self.positions[own[-1]]
+        begin = self.position if move else self.positions[moved[-1]]
         try:
-            action = begin.check_action(move or self.positions[own[-1] + 1].moves[-1])
+            action = begin.check_action(move or self.positions[moved[-1] + 1].moves[-1])
         except IllegalMove as error:
             self.say(f"{error}.")
             return
@@ -282,13 +279,13 @@ class TerminalGame:
 
     def undo(self, _: str) -> None:
         """Go back to the person's last turn; a resignation is undone too."""
-        before = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        turns = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
         if self.resigned and self.position.to_play == self.human:
-            before.append(len(self.positions) - 1)
-        if not before:
+            turns.append(len(self.positions) - 1)
+        if not turns:
             self.say("You have not moved yet: there is nothing to take back.")
             return
-        self.go_to(self.positions[: before[-1] + 1])
+        self.go_to(self.positions[: turns[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
         """Continue a game, given all its positions in order, from the last one."""

@@ -98,7 +98,7 @@ class Desk:
         self.strength = Strength(engines.usual(env), level=engines.level)
         self.opponent = ""  # what the level "even" takes the person to be
         self.teach: float | None = None  # points from which on a person's move is answered by a lesson
-        self.lesson: int | None = None  # the node after the move of the latest lesson, which the person may take back
+        self.taught_node: int | None = None  # after the move of the latest lesson, which the person may take back
         self.tree = GameTree(env, env.position())
         self.names = {1: "", -1: ""}  # of the players in a file or run
         self.known = 0  # nodes that the page has been told of
@@ -178,7 +178,7 @@ class Desk:
                 strength=asdict(self.strength),
                 opponent=self.opponent,
                 teach=self.teach,
-                lesson=self.lesson == tree.current,
+                lesson=self.taught_node == tree.current,
                 study=self.study,
                 analysing=self.analysing,
                 busy=self.job.purpose if self.job else "",
@@ -378,7 +378,7 @@ class Desk:
         The engine then waits: the person takes the move back ("undo") or lets the engine move ("move").
         Returns whether that was done; otherwise the move was not played.
         """
-        self.lesson = None
+        self.taught_node = None
         tree, position = self.tree, self.tree.position
         against_engine = self.players[position.to_play] == HUMAN and ENGINE in self.players.values()
         if self.teach is None or not against_engine:
@@ -390,7 +390,7 @@ class Desk:
             return False
         node_before = tree.current
         tree.play(action)
-        self.lesson = tree.current
+        self.taught_node = tree.current
         self.send(why_message(node_before, lesson))
         self.tell_state()
         return True

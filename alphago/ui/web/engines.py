@@ -158,11 +158,11 @@ class Engines:
             from alphago.nn.net import load_model  # only now: it loads torch
 
             path = model_file(network)
-            saved_env = saved_game(path) if choice.game in GAMES else env  # a file does not tell a game of the user's
+            saved_env = saved_game(path) if choice.game in GAMES else env  # a file cannot name a game of the user's own
             network = load_model(path, with_planes(env, of=saved_env))
         network_env = getattr(network, "env", env)  # some networks play any game
         engine_env = with_planes(env, of=network_env)
-        if hasattr(network, "resized") and network_env.plane_shape != env.plane_shape:
+        if hasattr(network, "resized") and network_env.plane_shape != env.plane_shape:  # not loaded here, but given
             network = network.resized(engine_env)
         return SharedEngine(engine_env, network, self.device)
 

@@ -28,10 +28,10 @@ def deeds(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[F
         found.append(Captures(mover, action, groups(taken), after.ko is not None))
     left = chains_in(after, others)
     found += [fact for chain in left if len(chain.liberties) == 1 for fact in atari(after, action, chain, line)]
-    cut = before.play(-mover, action)  # what the move prevents
-    if cut is not None and len(parts := cut_apart(cut, chains_in(cut, own))) > 1 and stays_cut(cut, -mover, parts):
+    prevented = before.play(-mover, action)  # the other side's stone there instead; None if it could not play there
+    if prevented is not None and (parts := lasting_parts(prevented, chains_in(prevented, own), -mover)):
         found.append(Connects(mover, action, groups(parts)))
-    if len(parts := cut_apart(after, left)) > 1 and stays_cut(after, mover, parts, line):
+    if parts := lasting_parts(after, left, mover, line):
         found.append(Cuts(mover, action, groups(parts)))
     for side in (1, -1):
         found += [LosesEye(mover, action, side, eye) for eye in sorted(eyes(before, side) - eyes(after, side))]
@@ -47,15 +47,25 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
     line: the moves that are expected to follow.
     """
     mover, point = -chain.colour, min(chain.stones)
-    for own in after.touching(chain):
-        if len(own.liberties) == 1 and after.play(chain.colour, min(own.liberties)) is not None:
+    for attacker in after.touching(chain):
+        if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
     caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
-    replied = play_line(after, chain.colour, line[:1])
-    answered = bool(line) and len(replied.chain(point).liberties) > 1
-    if line and not caught and not answered and play_line(after, chain.colour, line).colours[point] == chain.colour:
-        return []
+    if line and not caught:
+        saved_at_once = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
+        stays = play_line(after, chain.colour, line).colours[point] == chain.colour
+        if stays and not saved_at_once:
+            return []  # the line neither saves it at once nor takes it
     return [Atari(mover, action, group_of(chain), min(chain.liberties), caught)]
+
+
+def lasting_parts(stones: Stones, chains: list[Chain], cutter: int, line: Sequence[int] = ()) -> list[Chain]:
+    """Return the groups into which chains are cut, as `cut_apart`; [] if they are one, or not cut for good.
+
+    cutter, line: as in `stays_cut`.
+    """
+    parts = cut_apart(stones, chains)
+    return parts if len(parts) > 1 and stays_cut(stones, cutter, parts, line) else []
 
 
 def stays_cut(stones: Stones, cutter: int, parts: list[Chain], line: Sequence[int] = ()) -> bool:
@@ -70,7 +80,8 @@ def stays_cut(stones: Stones, cutter: int, parts: list[Chain], line: Sequence[in
         return False
     end = play_line(stones, -cutter, line)
     left = [chain for chain in chains_in(end, parts) if chain.colour == -cutter]
-    return len(left) < len(parts) or len(cut_apart(end, left)) == len(parts)
+    some_captured = len(left) < len(parts)
+    return some_captured or len(cut_apart(end, left)) == len(parts)
 
 
 def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
@@ -80,7 +91,7 @@ def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
             if stones.colours[action] or (after := stones.play(colour, action)) is None:
                 break
             stones = after
-        elif stones.ko is not None:
+        elif stones.ko is not None:  # a pass ends the ko
             stones = Stones(stones.size, stones.colours)
         colour = -colour
     return stones
@@ -136,7 +147,10 @@ def cut_apart(stones: Stones, chains: list[Chain]) -> list[Chain]:
 
 
 def eyes(stones: Stones, colour: int) -> set[int]:
-    """Return the one-point eyes of a side: its stones on all sides, and on the corners but one (all at the edge)."""
+    """Return the one-point eyes of a side: its stones around them, and of the other side's on the corners at most one.
+
+    At the edge no corner may have a stone of the other side.
+    """
     size, found = stones.size, set()
     for point, owner in enumerate(stones.colours):
         if owner or any(stones.colours[p] != colour for p in neighbours(size)[point]):
@@ -144,7 +158,8 @@ def eyes(stones: Stones, colour: int) -> set[int]:
         row, column = divmod(point, size)
         corners = [(row + dr, column + dc) for dr in (-1, 1) for dc in (-1, 1)]
         inside = [r * size + c for r, c in corners if 0 <= r < size and 0 <= c < size]
-        if sum(stones.colours[p] == -colour for p in inside) < (2 if len(inside) == 4 else 1):
+        most = 1 if len(inside) == 4 else 0
+        if sum(stones.colours[p] == -colour for p in inside) <= most:
             found.add(point)
     return found
 

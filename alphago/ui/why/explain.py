@@ -1,6 +1,6 @@
 """`explain`: why a move is good or bad, as facts with numbers and as sentences."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -115,12 +115,14 @@ def explain_moves(
     tried = [Tried(position, action, first.best(2 * i)) for i, (position, action) in enumerate(moves)]
     bests = search([one.after_best for one in tried], readouts)
     passed = [position for one in tried for position in one.passed]
-    passes = search(passed, readouts // PASS_SHARE) if passed else None
-    rows = iter([] if passes is None else [Row(passes, row) for row in range(len(passed))])
+    pass_rows: Iterator[Row] = iter(())
+    if passed:
+        passes = search(passed, readouts // PASS_SHARE)
+        pass_rows = (Row(passes, i) for i in range(len(passed)))
     found = []
     for i, one in enumerate(tried):
-        own = list(islice(rows, len(one.passed)))
-        seen = Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(bests, i), own)
+        after_passes = list(islice(pass_rows, len(one.passed)))  # the next rows are of this move
+        seen = Searched(before=Row(first, 2 * i), after=Row(first, 2 * i + 1), best=Row(bests, i), passed=after_passes)
         found.append(Explanation(one.position.env, one.action, tuple(facts_of(one, seen))))
     return found
 
@@ -141,11 +143,13 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     )
     if is_go(tried):
         kept = kept_by_best(tried, seen)
-        loss = replace(loss, shown=bool(dangers(tried, seen, ())), felt=bool(kept))
+        loss = replace(loss, shown=bool(dangers(tried, seen)), felt=bool(kept))
         return [loss, *go_facts(tried, seen, loss, kept)]
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
-        how = Reply.TAKES if loss.worse and answer[0] == best else Reply.PUNISHES if loss.large else Reply.ANSWERS
+        how = Reply.PUNISHES if loss.large else Reply.ANSWERS
+        if loss.worse and answer[0] == best:
+            how = Reply.TAKES
         facts.append(Reply(mover, action, answer, tried.after.to_play, how))
     if loss.worse:
         facts.append(Better(mover, best, (best, *seen.best.line)))

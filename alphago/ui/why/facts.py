@@ -145,8 +145,8 @@ class Loss(Fact):
         if not self.worse:
             if self.doubtful:
                 return f"{move} may be a mistake; the search is not sure."
-            own = self.action == self.best and self.share >= OWN
-            return f"The search finds no better move than {move}." if own else ""
+            is_sure = self.action == self.best and self.share >= OWN
+            return f"The search finds no better move than {move}." if is_sure else ""
         if not self.large:
             return f"{move} seems worse than {best}."
         better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.named else ""

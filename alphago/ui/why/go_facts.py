@@ -44,22 +44,23 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fa
     best move is told what makes a difference.
     """
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
-    own = deeds(tried.position, action, answer)
-    after, after_best = seen.after.ownership, seen.best.ownership
+    own_deeds = deeds(tried.position, action, answer)
+    owners, best_owners = seen.after.ownership, seen.best.ownership
     if not loss.worse:
-        praise = [*lasting(own, after), *sente(tried, seen, action, 1)] if action == best else []
-        return praise + dangers(tried, seen, ())
+        praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)] if action == best else []
+        return praise + dangers(tried, seen)
     found = [*(kept if loss.named else []), *lost_stone(tried, seen), *lost_races(tried, seen)]
-    found += [fact for fact in own if isinstance(fact, LosesEye) and fact.owner == mover]
+    found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
-        found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), after)]
-    found += dangers(tried, seen, reply.line[:1] if reply else ())
+        found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), owners)]
+    found += dangers(tried, seen, told=reply.line[:1] if reply else ())
     takes = reply is not None and reply.line[0] == best  # then what a stone there does is told already
-    if loss.clear and not takes and best not in answer[1:FORESEEN:2]:
-        done = {type(fact): fact for fact in own}
-        good = lasting(deeds(tried.position, best, seen.best.line), after_best)
-        found += [fact for fact in good if type(fact) not in done]
-        found += sente(tried, seen, best, 2)
+    comes_later = best in answer[1:FORESEEN:2]  # the mover still plays it
+    if loss.clear and not takes and not comes_later:
+        done = {type(fact) for fact in own_deeds}
+        best_deeds = lasting(deeds(tried.position, best, seen.best.line), best_owners)
+        found += [fact for fact in best_deeds if type(fact) not in done]
+        found += sente(tried, seen, best, which=2)
     return found
 
 
@@ -79,8 +80,8 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
         return None
     takes = answer[0] == loss.best
     punishes = loss.large and tried.is_near(action, answer[0])
-    how = Reply.TAKES if takes else Reply.PUNISHES if punishes else Reply.ANSWERS
-    return Reply(mover, action, line, -mover, how, taken)
+    how = Reply.PUNISHES if punishes else Reply.ANSWERS
+    return Reply(mover, action, line, -mover, Reply.TAKES if takes else how, taken)
 
 
 def lasting(facts: Sequence[Fact], owners: np.ndarray | None) -> list[Fact]:
@@ -109,31 +110,33 @@ def harvest(
 ) -> tuple[Line, tuple[NamedChain, ...]]:
     """Return a line up to the last capture by its first side, and the chains of the start that it takes.
 
-    Nothing if the side loses as many stones as it takes, or if the other line takes the same ones.
+    Nothing if the side loses as many stones as it takes, if the other line takes the same ones, or after more than
+    SHOWN_PLIES.  No chains if the first move takes them: what can be taken at once is a fact of its own.
     """
     side, stones = start.to_play, stones_of(start)
-    ends = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
-    spared = play_line(stones_of(other_start), side, other[:READ])
+    boards = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
+    other_end = play_line(stones_of(other_start), side, other[:READ])
     chains = [chain for chain in stones.chains() if chain.colour == -side]
-    gone = [[one for one in chains if end.colours[min(one.stones)] != -side] for end in ends]
-    taken = [chain for chain in gone[-1] if spared.colours[min(chain.stones)] == -side]
-    plies = next(i for i, past in enumerate(gone) if len(past) == len(gone[-1]))
+    captured = [[chain for chain in chains if board.colours[min(chain.stones)] != -side] for board in boards]
+    taken = [chain for chain in captured[-1] if other_end.colours[min(chain.stones)] == -side]
+    plies = next(i for i, gone in enumerate(captured) if len(gone) == len(captured[-1]))  # up to the last capture
     won = sum(len(chain.stones) for chain in taken)
-    lost = stones.colours.count(side) + (plies + 1) // 2 - ends[plies].colours.count(side)
+    placed = (plies + 1) // 2  # stones of the side
+    lost = stones.colours.count(side) + placed - boards[plies].colours.count(side)
     if won <= lost or plies > SHOWN_PLIES:
         return (), ()
     return tuple(line[:plies]), groups(taken) if plies > 1 else ()
 
 
 def lost_races(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return one capturing race that the mover loses by the move, and by the best one would not; [] if there is none.
+    """Return one capturing race that the mover loses after the move but not after the best one; [] if there is none.
 
-    The opponent is to move after either; a race also counts as lost only if the loser's stones are forecast as dead.
+    The opponent is to move after either.  If there is a forecast, the loser's stones must be unlikely to survive too.
     """
     owners = seen.after.ownership
     lost_anyway = won_races(tried.after_best)
     for (winner, loser), liberties in won_races(tried.after).items():
-        if any(winner.stones & one.stones and loser.stones & other.stones for one, other in lost_anyway):
+        if any(winner.stones & first.stones and loser.stones & second.stones for first, second in lost_anyway):
             continue
         if owners is None or share_of(owners, loser.stones, loser.colour) < SURE:
             return [Race(tried.mover, tried.action, group_of(winner), group_of(loser), liberties)]
@@ -150,7 +153,7 @@ def lost_stone(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return [Lost(mover, action, group_of(own), share)] if share < DEAD and len(own.stones) == 1 else []
 
 
-def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> list[Fact]:
+def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int] = ()) -> list[Fact]:
     """Return the chains of the mover that can be taken after the move, and could not after the best one.
 
     A chain that is expected to be lost after the best move too is none.
@@ -159,15 +162,17 @@ def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int]) -> li
     """
     if tried.action == tried.best:
         return []
-    safe = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
-    found = [(chain, line) for chain, line in in_danger(tried.after) if not chain.stones & safe and line[0] not in told]
-    if (owners := seen.best.ownership) is not None:
-        old = {chain: chain.stones - {tried.action} for chain, _ in found}
-        found = [one for one in found if not old[one[0]] or share_of(owners, old[one[0]], tried.mover) > 0.5]
-    # A single stone is often given up.
-    found = [(chain, line) for chain, line in found if len(chain.stones) > 1 or line[0] in seen.after.line[:1]]
-    found.sort(key=lambda one: -len(one[0].stones))
-    return [Capturable(tried.mover, tried.action, group_of(chain), line) for chain, line in found[:MOST_CHAINS]]
+    owners, found = seen.best.ownership, []
+    anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
+    for chain, line in in_danger(tried.after):
+        if chain.stones & anyway or line[0] in told:
+            continue
+        old_stones = chain.stones - {tried.action}
+        if owners is not None and old_stones and share_of(owners, old_stones, tried.mover) <= 0.5:
+            continue
+        if len(chain.stones) > 1 or line[0] in seen.after.line[:1]:  # a single stone is often given up
+            found.append(Capturable(tried.mover, tried.action, group_of(chain), line))
+    return [*sorted(found, key=lambda fact: -fact.group.stones)[:MOST_CHAINS]]
 
 
 def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:
@@ -187,6 +192,6 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
         return []  # it is a good move without this one
     elsewhere = tried.mover * (seen.best.score - seen.passed[0].score)
     gain = tried.mover * (seen.passed[which].score - reached.score)
-    if not gain >= TIMES * max(elsewhere, 0) + THREAT:
+    if not gain >= TIMES * max(elsewhere, 0) + THREAT:  # nor if the scores are unknown, NaN
         return []
     return [Sente(tried.mover, action, threat, gain, max(elsewhere, 0.0))]

@@ -23,13 +23,15 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
-    mover, action, best, found = tried.mover, tried.action, tried.best, list[ChangesOwner]()
+    mover, action, best = tried.mover, tried.action, tried.best
+    safer = list[ChangesOwner]()
     for chain in stones_of(tried.position).chains():
         best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
         if chain.colour == mover and best_share - share >= SAFER:
-            found.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
-    if found:
-        return [*sorted(found, key=lambda fact: fact.group.stones * (fact.share - fact.best_share))[:MOST_CHAINS]]
+            safer.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
+    if safer:
+        safer.sort(key=lambda fact: fact.group.stones * (fact.share - fact.best_share))  # most at stake first
+        return [*safer[:MOST_CHAINS]]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:

@@ -26,11 +26,13 @@ class Tried(Generic[P]):
         self.position, self.action, self.best = position, action, best
         self.mover = position.to_play
         self.after, self.after_best = position.play(action), position.play(best)
-        passing = position.env.pass_action
-        starts = [position, self.after, self.after_best]
-        can = is_go_position(position) and passing not in (action, best)
-        ready = [start.play(passing) for start in starts if can and passing is not None and start.legal_mask[passing]]
-        self.passed = ready if len(ready) == 3 and not any(p.is_over for p in ready) else []
+        self.passed: list[P] = []
+        starts, passing = [position, self.after, self.after_best], position.env.pass_action
+        if passing is None or passing in (action, best) or not is_go_position(position):
+            return
+        if all(start.legal_mask[passing] for start in starts):
+            passed = [start.play(passing) for start in starts]
+            self.passed = [] if any(end.is_over for end in passed) else passed
 
     def is_near(self, one: int, other: int) -> bool:
         """Return whether two points of a board of Go are at most NEAR lines apart; a pass is near to nothing."""

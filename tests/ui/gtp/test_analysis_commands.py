@@ -478,8 +478,9 @@ class TestTime:
         assert gtp.clock.share(1, 99) == pytest.approx(0.8 * 2 - 0.05)
         assert ask(gtp, "kgs-time_settings absolute 100") == [""]
         assert gtp.clock.share(1, 10) == pytest.approx(0.8 * 10 - 0.05)
-        assert ask(gtp, "kgs-time_settings none") == [""]
-        assert gtp.clock.share(1, 10) == float("inf")
+        for none in ("none", "none 100 10 5"):
+            assert ask(gtp, f"kgs-time_settings {none}") == [""]
+            assert gtp.clock.share(1, 10) == float("inf")
         assert ask(gtp, "kgs-time_settings byoyomi 1", "kgs-time_settings later 1") == ["? syntax error"] * 2
 
 
