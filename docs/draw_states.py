@@ -303,7 +303,7 @@ def main() -> None:
         for name, (net, visit) in FILES.items():
             if not options.only or name in options.only:
                 path = export_page(net, options.folder / f"{net}.html").path
-                studio.draw(name, path.as_uri(), State(visit=visit))
+                studio.draw(name, path.resolve().as_uri(), State(visit=visit))
     for text in studio.said:
         print("it said:", text)
 

@@ -100,8 +100,8 @@ class HexEnv(StonesEnv):
             for down, right in ((0, 1), (1, 0), (1, -1))  # the other three are lines from the cells there
             if row + down < size and 0 <= column + right < size
         ]
-        low, high = -0.6, last + 0.6  # a step of 0.6 around the outermost stones
-        corners = [xy(low, low + 0.3), xy(low, high), xy(high, high - 0.3), xy(high, low)]
+        low, high = -0.65, last + 0.65  # a step of 0.65 around the outermost stones
+        corners = [xy(row, column) for row, column in ((low, low), (low, high), (high, high), (high, low))]
         top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))
         return BoardView(
             self.title_and_size,
@@ -123,7 +123,7 @@ class HexEnv(StonesEnv):
         for i, letter in enumerate(COLUMNS[: self.N]):  # the shift by half of 0.9 columns undoes the lean
             names += [(*xy(-0.9, i + 0.45), letter), (*xy(last + 0.9, i - 0.45), letter)]
         for row in range(self.N):
-            names += [(*xy(row, column), str(self.N - row)) for column in (-0.8, last + 0.8)]
+            names += [(*xy(row, column), str(self.N - row)) for column in (-0.95, last + 0.95)]
         return tuple(names)
 
 

@@ -23,14 +23,14 @@ from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, in_words_of, run_colours
 from alphago.training.watch.plots import names_of, training_panels
 from alphago.ui.web.game_tree import GameTree
-from alphago.ui.web.run_headline import games_a_minute, headline_of, main_first
+from alphago.ui.web.run_headline import RECENT, games_a_minute, headline_of, main_first
 
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
 SPEEDS = {
-    "moves_per_second": "moves/s",
-    "readouts_per_second": "readouts/s",
+    "moves_per_second": "moves/s of self-play",
+    "readouts_per_second": "readouts/s of self-play",
     "gpu_busy": "of the GPU's time",
     "workers": "workers",
 }
@@ -202,7 +202,7 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
         if values:
             facts[unit] = f"{values[-1]:.0%}" if key == "gpu_busy" else f"{values[-1]:,.0f}"
     if pace := games_a_minute(rows):
-        facts["games/minute"] = f"{pace:,.1f}"
+        facts[f"games/minute, last {RECENT} iterations"] = f"{pace:,.1f}"
     return facts
 
 

@@ -28,7 +28,7 @@ export class ActionBar {
   draw() {
     const { column, known: { game }, state } = this.app;
     this.pass.disabled = state.over;
-    this.pass.setAttribute("aria-disabled", String(game.pass === null || !state.view.legal.includes(game.pass))); // a click is told why
+    this.pass.setAttribute("aria-disabled", String(state.busy === "move" || !state.view.legal.includes(game.pass ?? -1))); // a click is told why
     this.resign.disabled = state.over;
     const isLast = state.line.at(-1) === state.node;
     for (const step of this.back) step.disabled = state.node === 0;

@@ -136,6 +136,7 @@ export class App {
   /** @param {string} text */
   setStatus(text) {
     this.column.status.load(text);
+    for (const part of this.root.querySelectorAll(".ag-players, .ag-pane")) part.toggleAttribute("inert", !!text);
     this.draw();
   }
 

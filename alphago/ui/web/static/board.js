@@ -24,7 +24,7 @@ import { say } from "./words.js";
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
 const SMALL = 30; // pixels from a point to the next
-const MOST_WORDS = 400; // buttons of actions that have no place on the board
+const MOST_WORDS = 400; // buttons of actions with no place
 let boards = 0; // so far
 
 export class Board {
@@ -48,7 +48,7 @@ export class Board {
     this.marks = s("g", { class: "ag-marks" });
     this.over = s("g", { class: "ag-over" });
     this.targets = s("g", {});
-    // Two drawings, so that what a search changes ten times a second does not paint the stones again.
+    // Two drawings: what a search changes ten times a second does not paint the stones again.
     this.below = s("svg", { "aria-hidden": "true" }, paints(this.id), this.ground, this.pieces.element, this.frame, this.pieces.counts,
       this.marks);
     this.svg = s("svg", { role: "img", "aria-label": say.board, class: "ag-svg" }, this.over, this.targets);
@@ -102,8 +102,8 @@ export class Board {
     this.element.style.setProperty("--ratio", game.surface === "text" ? "1" : String(box[2] / box[3]));
     this.element.style.setProperty("--ground", game.ground);
     this.element.toggleAttribute("data-ground", Boolean(game.ground));
-    for (const [i, name] of ["--black", "--white"].entries()) {
-      this.element.style.setProperty(name, game.colours ? game.colours[i] : "");
+    for (const [i, name] of ["--black", "--white", "--last"].entries()) {
+      this.element.style.setProperty(name, game.colours ? [...game.colours, "#111"][i] : "");
     }
     this.pieces.clear();
     for (const layer of [this.marks, this.over, this.targets, this.words]) layer.replaceChildren();

@@ -4,8 +4,9 @@ import { percent, short } from "./elements.js";
 
 /** @typedef {import("../wire.js").MoveView} MoveView */
 
-// From the best move to a blunder: blue to orange, which the colour-blind tell apart, and light to dark on either side.
+// From the best move to a blunder: blue to orange, for the colour-blind too, light to dark on either side.
 export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
+const UNSEEN = "#a9aeb3"; // no loss is known
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
 
@@ -20,6 +21,9 @@ export function lossOf(move, best) {
   const gain = scored ? Number(move.score) - Number(best.score) : Number(move.win) - Number(best.win);
   return { kind: kindOf(-gain, scored ? -gain : null), text: (gain > 0 ? "+" : "") + (scored ? gain.toFixed(1) : `${percent(gain)}%`) };
 }
+
+/** @type {(move: MoveView, best: MoveView) => string} the colour of a move, on its disc and in the table */
+export const colourOf = (move, best) => LOSSES[move.visits && best.visits > FEW ? lossOf(move, best).kind ?? -1 : -1] || UNSEEN;
 
 /**
  * The class of a loss, an index of LOSSES.
@@ -49,8 +53,8 @@ export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.leng
 export function numbersOf(move, best, mode, small) {
   const texts = textsOf(move, best, mode);
   if (!small) return texts;
-  const text = mode === "loss" || mode === "prior" ? texts[0].replace(/[−%]/g, "") : texts[0];
-  return [Number(text) >= 10 && mode !== "visits" ? String(Math.round(Number(text))) : text, ""];
+  const text = texts[0].replace("%", "");
+  return [mode === "loss" ? lossWord(text.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : text, ""];
 }
 
 /**

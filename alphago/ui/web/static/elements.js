@@ -36,7 +36,7 @@ function filled(node, attributes, children) {
 }
 
 /**
- * Put new children in place of the old ones. Those that are equal stay, so that they are not laid out and painted again.
+ * Put new children in place of the old ones. Those that are equal stay, not laid out and painted again.
  * @param {Element} parent
  * @param {Element[]} children
  */

@@ -9,7 +9,7 @@ import { say } from "./words.js";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 36, 5, 15]; // pixels
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
-const DOTTED = 5; // pixels for each known position, from which on it has a dot
+const DOTTED = 5; // pixels a known position, from which on it has a dot
 
 /**
  * @param {number} x
@@ -28,7 +28,7 @@ export class Graph {
     this.shown = ""; // what was drawn last
   }
 
-  /** @param {boolean} anew whether its size may be another: to ask for it takes time */
+  /** @param {boolean} anew whether its size may be another */
   draw(anew) {
     const all = this.app.known.line();
     const { node } = this.app.state;

@@ -13,8 +13,7 @@ import { s } from "./elements.js";
 export const boxOf = ({ size, margin }) => inPixels([-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin]);
 
 /**
- * The light on pieces, their shadow, and the grain of wood, as gradients; their names begin with `id`, since a document
- * may hold several boards.
+ * The light on pieces, their shadow, and the grain of wood, as gradients named by `id`: a document may hold several boards.
  * @param {string} id
  */
 export function paints(id) {
@@ -57,7 +56,7 @@ export function groundOf(game, id) {
 }
 
 /**
- * What lies above the pieces: the frame that they fall into, with its holes.
+ * What lies above the pieces: the frame with its holes.
  * @param {GameView} game
  */
 export function frameOf({ surface, size, cells, stone }) {

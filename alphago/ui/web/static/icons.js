@@ -12,7 +12,6 @@ const PATHS = {
   back: "M16 5l-9 7 9 7z",
   on: "M8 5l9 7-9 7z",
   last: "M6 6l7 6-7 6zM17 6v12",
-  menu: "M4 7h16M4 12h16M4 17h16",
   new: "M12 5v14M5 12h14",
   open: "M3 18V6h6l2 3h10v9z",
   save: "M12 4v11M7 11l5 5 5-5M4 20h16",

@@ -31,7 +31,7 @@ export class Menu {
       this.engine.element,
       h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-check" }, sound, say.sound),
         h("label", { class: "ag-field" }, say.typed, this.typed)),
-      this.legend, h("div", {}, h("h2", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => h("div", {}, h("dt", {}, key), h("dd", {}, text))))));
+      this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, say.keyList.map(([key, text]) => h("div", {}, h("dt", {}, key), h("dd", {}, text))))));
   }
 
   // Type a move, wherever one is.

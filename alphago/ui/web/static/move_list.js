@@ -34,7 +34,7 @@ export class MoveList {
       return h("li", {}, h("button", { "data-node": node, class: node === state.node ? "ag-here-row" : "",
         "aria-current": node === state.node ? "step" : null, onclick: () => this.app.send("go", { node }) },
         h("span", { class: "ag-small" }, i + 1), h("span", { class: `ag-stone ag-${mover > 0 ? "black" : "white"}`, title: known.side(mover) }),
-        known.game.names[move], loss && isMistake(loss) ? [dotOf(loss), h("span", { class: "ag-small" }, lossText(loss))] : null));
+        known.game.names[move], loss && isMistake(loss) ? [h("span", { class: "ag-small" }, lossText(loss)), dotOf(loss)] : null));
     }));
     this.means.textContent = meansOf([...losses.values()], known);
     const here = rows.querySelector(".ag-here-row");

@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { FEW, LOSSES, lossOf, modeOf, numbersOf } from "./candidates.js";
+import { colourOf, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -8,7 +8,6 @@ import { appears } from "./motion.js";
 /** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("./board.js").Scene} Scene */
 
-const UNSEEN = "#5aa2d6"; // the colour of a move whose loss is not known
 const LEAST_OWNER = 30; // percent; a point that is less anyone's has no square: of an empty board networks say as much
 
 /**
@@ -149,17 +148,16 @@ function discsOf(game, stones, found, chosen, small) {
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
     if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
-    const kind = move.visits && most ? lossOf(move, best).kind : null;
     const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
-    const strong = 0.35 + 0.65 * Math.sqrt(share);
+    const fill = colourOf(move, best);
     const [first, second] = numbersOf(move, best, mode, small);
-    const colour = kind === 0 && strong >= 0.8 ? "#fff" : "#000"; // a contrast of 4.5 at least
+    const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
-      s("circle", { cx: x, cy: y, r: 17.5, fill: kind === null ? UNSEEN : LOSSES[kind], "fill-opacity": strong.toFixed(2),
+      s("circle", { cx: x, cy: y, r: (13 + 4.5 * Math.sqrt(share)).toFixed(1), fill,
         class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: small ? "ag-value ag-large" : first.replace("%", "%%").length > 4 ? "ag-value ag-long" : "ag-value",
+    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 4 ? "ag-long" : ""}`,
       fill: colour }, first));
     if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
   }

@@ -8,7 +8,7 @@ import { falls, fades, flips, lands, pulses } from "./motion.js";
 /** @typedef {import("../wire.js").PositionView} PositionView */
 
 const MOST_SEEDS = 24; // that are drawn in one house
-const SLOPPY = 0.7; // pixels of the drawing by which a stone may lie beside its point
+const SLOPPY = 0.7; // pixels by which a stone may lie beside its point
 
 /**
  * A number from -1 to 1 that belongs to a cell, so that no two stones lie alike.
@@ -111,7 +111,7 @@ export class Pieces {
       const group = s("g", { class: "ag-set" },
         live.has(cell) ? s("circle", { cx: x, cy: y, r, class: "ag-live" }) : null,
         ...seedsIn(x, y - 2, count, MOST_SEEDS, this.id),
-        count ? [s("circle", { cx: x + 20, cy: y + 20, r: 9, class: "ag-tag" }), s("text", { x: x + 20, y: y + 20.5, class: "ag-count" }, count)] : null);
+        count ? [s("circle", { cx: x + 22, cy: y + 22, r: count > 9 ? 11 : 9, class: "ag-tag" }), s("text", { x: x + 22, y: y + 22.5, class: "ag-count" }, count)] : null);
       if (moves && before.length && before[cell] !== count) pulses(group, 90 * order++);
       return group;
     }));

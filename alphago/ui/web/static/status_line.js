@@ -5,7 +5,7 @@ import { h, margin, percent, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { fill, say } from "./words.js";
 
-const ENDLESS = 1e5; // readouts, from which on a limit is none
+const ENDLESS = 1e5; // readouts: no limit
 
 export class StatusLine {
   /** @param {import("./app.js").App} app */

@@ -1,6 +1,6 @@
 // The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
 
-import { LOSSES, lossOf, modeOf } from "./candidates.js";
+import { colourOf, modeOf } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { button, dot } from "./icons.js";
@@ -11,10 +11,10 @@ import { fill, say } from "./words.js";
 /** @typedef {import("../wire.js").MoveView} MoveView */
 /** @typedef {import("../wire.js").AnalysisView} AnalysisView */
 
-export const ROWS = 6; // of the table of moves
+export const ROWS = 6; // of the table
 
 /**
- * By column the text of a move: chance and lead are the first side's, as in the graph.
+ * Texts of a move: chance and lead are the first side's.
  * @type {Record<string, (move: MoveView, mover: number, sides: [string, string]) => string>}
  */
 const CELLS = {
@@ -116,10 +116,9 @@ export class Study {
    */
   row(move, best, mover) {
     const { names, sides } = this.app.known.game;
-    const kind = move.visits ? lossOf(move, best).kind : null;
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
-      h("td", {}, dot(kind === null ? "#999" : LOSSES[kind]), h("b", {}, names[move.move])),
+      h("td", {}, dot(colourOf(move, best)), h("b", {}, names[move.move])),
       Object.entries(CELLS).map(([name, text]) => !this.heads[name].hidden && h("td", {}, text(move, mover, sides))));
   }
 }
