@@ -42,7 +42,7 @@ class ResidualTower(nn.Module):
         height, pooled = check_int("height", height, 0), check_bool("pooled", pooled)
         self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
-        pools = [pooled and number % 2 == 1 for number in range(height)]  # of each block
+        pools = (pooled and number % 2 == 1 for number in range(height))  # of each block, not a list: see `few_weights`
         self.blocks = nn.Sequential(*(BLOCKS[block](channels, pools_here, activation) for pools_here in pools))
         # Nothing normalises what the preactivation blocks have added up.
         self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None

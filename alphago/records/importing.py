@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import multiprocessing
 import os
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -190,8 +191,12 @@ def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
     try:
         yield
     except BrokenProcessPool:
-        # Before Python 3.11.5 a pool waits for ever to hand over a task that no worker is left to take.
-        vars(pool)["_call_queue"]._reader.close()
+        if sys.version_info < (
+            3,
+            11,
+            5,
+        ):  # there a pool waits for ever to hand over a task that no worker is left to take
+            vars(pool)["_call_queue"]._reader.close()
         raise ChildProcessError(
             f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"
         ) from None
