@@ -45,7 +45,7 @@ class Swap2:
         place = divmod(point, len(self.board))
         self.board[place] = colour
         self.stones += 1
-        if self.opening:  # nobody wins by these stones
+        if self.opening:  # none of these stones wins
             self.opening -= 1
             if self.opening == 0:
                 self.choices = 2 if self.stones == 3 else 1  # no "two more" after these were put

@@ -191,11 +191,8 @@ def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
     try:
         yield
     except BrokenProcessPool:
-        if sys.version_info < (
-            3,
-            11,
-            5,
-        ):  # there a pool waits for ever to hand over a task that no worker is left to take
+        # An older Python waits for ever to hand over a task that no worker is left to take.
+        if sys.version_info < (3, 11, 5):
             vars(pool)["_call_queue"]._reader.close()
         raise ChildProcessError(
             f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"

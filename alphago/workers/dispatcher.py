@@ -202,7 +202,7 @@ class Dispatcher(Generic[Answer]):
             self.transport.leave_out(worker, why)
 
     def _give(self) -> None:
-        """Give jobs to free cores: those that nobody has, and after them those that dawdle."""
+        """Give jobs to free cores: those that no worker has, and after them those that dawdle."""
         free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
         for job in self.jobs.values():
             free.subtract(job.given.keys() & free.keys())  # a job takes one core

@@ -58,7 +58,7 @@ class GameTree:
         # Of a game that was opened from an SGF file:
         self.document: SgfDocument | None = None  # the file
         self.stated: str = ""  # the result that the file states, at the end of its main line
-        self.loser_in_file = 0  # who resigns at that end, +1 or -1; 0 for nobody
+        self.loser_in_file = 0  # who resigns at that end, +1 or -1; 0 if none does
         self.remarks: list[str] = []  # sentences about the file for the person who opened it
 
     @property
@@ -139,7 +139,7 @@ class GameTree:
         return node.children[0] if node.children else None
 
     def loser(self) -> int:
-        """Return who has given up at the position on the board, +1 or -1; 0 for nobody."""
+        """Return who has given up at the position on the board, +1 or -1; 0 if none does."""
         return self.resigned.get(self.current, 0)
 
     def is_over(self) -> bool:
