@@ -173,9 +173,7 @@ class Desk:
                 result=self.result(count) if over else None,
                 count=None if count is None or resigned else count_view(count),
                 added=[self.node_view(number) for number in new_nodes],
-                evaluations=[
-                    self.evaluation(number) for number in new_nodes if tree.nodes[number].win_rate is not None
-                ],
+                evaluations=[self.evaluation(node) for node in new_nodes if tree.nodes[node].win_rate is not None],
                 players=[self.players[1], self.players[-1]],
                 strength=asdict(self.strength),
                 opponent=self.opponent,

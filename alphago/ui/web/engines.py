@@ -168,9 +168,8 @@ class Engines:
             network = load_model(path, with_planes(env, of=saved_env))
         network_env = getattr(network, "env", env)  # some networks play any game, and have no `env`
         engine_env = with_planes(env, of=network_env)
-        if (
-            hasattr(network, "resized") and network_env.plane_shape != env.plane_shape
-        ):  # `load_model` has resized its own
+        has_other_board = network_env.plane_shape != env.plane_shape  # only a network that was given, not loaded
+        if has_other_board and hasattr(network, "resized"):
             network = network.resized(engine_env)
         return SharedEngine(engine_env, network, self.device)
 
