@@ -9,8 +9,8 @@ from alphago.env.game import GameEnv
 
 LADDER = 5  # least plies of a line that is called a ladder
 SHOWN_PLIES = 6  # plies of a ladder that a sentence names
-# In the limits below, "points" are those that searches estimate, "probability" is the network's before the search, and
-# "judge" is a much stronger program: the limits were set where it agrees nearly always.
+# In the limits below, points are those that searches estimate, a probability is the network's before the search, and
+# the judge is a much stronger program.  The limits were chosen so that the judge nearly always agrees.
 SURE_PART = 0.4  # part of the points that is sure: the judge nearly always finds so many too
 LEAST = 2.5  # least sure points that a sentence names: estimates are often too low, so that fewer would mislead
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
@@ -21,7 +21,7 @@ LIKELIER = 2.0  # a better move that is in doubt is named if its probability is 
 MUCH_LIKELIER = 10.0  # the same for a move that only seems worse
 DOUBT, DOUBTED_RATE = 2.0, 0.05  # least points and win rate that a move loses which "may be a mistake", and then:
 DOUBT_LEADS, UNLIKELY = 0.4, 0.1  # least part of the visits of the best move, greatest probability of the played move
-OWN = 0.7  # least part of the visits of a move of which is said that the search finds no better one
+OWN = 0.7  # least part of the visits of a played best move, to say that the search finds no better move
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
 LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
@@ -107,15 +107,16 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake: it loses many points for sure, or at least MISTAKE with a sign of it.
+        """Whether the move is a mistake.
 
-        If the points are unknown, it is a mistake if it loses MISTAKE_RATE of winning.
+        A mistake loses so many points that a sentence names them, or at least MISTAKE points while something else
+        speaks for the best move.  If the points are unknown, a mistake loses at least MISTAKE_RATE of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
-        is_likelier = self.likelier and (self.kept or self.points >= DOUBTED)
-        has_sign = self.clear or self.shown or is_likelier
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and has_sign)
+        best_is_likelier = self.likelier and (self.kept or self.points >= DOUBTED)
+        is_supported = self.clear or self.shown or best_is_likelier
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and is_supported)
 
     @property
     def kept(self) -> bool:

@@ -47,7 +47,9 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fa
     own_deeds = deeds(tried.position, action, answer)
     owners, best_owners = seen.after.ownership, seen.best.ownership
     if not loss.worse:
-        praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)] if action == best else []
+        praise = list[Fact]()
+        if action == best:
+            praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)]
         return praise + dangers(tried, seen)
     found = [*(kept if loss.named else []), *lost_stone(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == mover]
@@ -78,6 +80,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     if follows_best_too:
         return None
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
+    # The mover resists the capture if he neither passes nor plays elsewhere.
     is_resisted = pass_action not in line and all(tried.is_near(*pair) for pair in pairwise(line))
     if not line or not is_resisted:
         line, taken = answer[:1], ()
