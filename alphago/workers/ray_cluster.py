@@ -120,8 +120,7 @@ class Member:
 class RayCluster:
     """A cluster as Transport; see RayProcess.
 
-    address: the cluster's, such as "10.0.0.1:6379", or "auto" for the one of this machine; None to start one on this
-        machine.
+    address: the cluster's, such as "10.0.0.1:6379"; None to start one on this machine.
     count: number of workers of one core; None for one on each node, with all its cores.
     games: classes of games that do not come with the package, by name.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
@@ -129,8 +128,9 @@ class RayCluster:
 
     def __init__(self, address: str | None, count: int | None, games: dict[str, type[GameEnv]]) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
-        check_reachable(address)
-        check_token(address)
+        if address is not None:
+            check_reachable(address)
+            check_token(address)
         # "local" starts one even where this machine has another, or remembers one that has ended.
         options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
         try:
@@ -282,21 +282,19 @@ def counted(number: float, noun: str = "") -> str:
     return f"{number:g} {noun and noun + 's' * (number != 1) + ' '}{'is' if number == 1 else 'are'}"
 
 
-def check_reachable(address: str | None) -> None:
-    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long; None, auto: pass."""
-    if address is None or ":" not in address:
-        return
-    host, _, port = address.rpartition(":")
+def check_reachable(address: str) -> None:
+    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long."""
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        raise ValueError(f"a Ray cluster's address must be HOST:PORT, got {address}")
     try:
         socket.create_connection((host, int(port)), PATIENCE).close()
     except (OSError, ValueError, OverflowError) as error:
         raise ValueError(f"a Ray cluster must answer at {address}: {error}") from None
 
 
-def check_token(address: str | None) -> None:
+def check_token(address: str) -> None:
     """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
-    if address is None or ":" not in address:
-        return
     file = os.environ.get(TOKEN_PATH)
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
         raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
@@ -350,13 +348,14 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             stderr=log,
             start_new_session=True,  # Ctrl-C is for this process, which leaves in order
         )
-        tell(f"this machine joins the cluster at {address} with {cores} cores")
+        tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass
         if not stop.is_set():
             log.seek(0)
             cause = cause_in(log.read())
             raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
+        tell("this machine leaves the cluster, after the move in hand")
         leaving.touch()
         last = time.monotonic() + LAST_MOVE
         while player_lives(leaving.with_suffix(".player")) and time.monotonic() < last:
@@ -373,6 +372,15 @@ def player_lives(file: Path) -> bool:
     return False
 
 
-def ray_runs() -> bool:
-    """Return whether a Ray cluster runs on this machine, or is named by RAY_ADDRESS; without importing Ray."""
-    return "RAY_ADDRESS" in os.environ or Path(tempfile.gettempdir(), "ray", "ray_current_cluster").exists()
+def cluster_here() -> str | None:
+    """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; without Ray.
+
+    Returns None if there is none, also where one was killed and has left its address.
+    """
+    if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
+        return named
+    with suppress(OSError, ValueError):
+        address = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster").read_text()
+        check_reachable(address.strip())
+        return address.strip()
+    return None

@@ -27,7 +27,9 @@ class Roster:
         live = {name: cores for name, cores in there.items() if name not in self.out}
         came, gone = live.keys() - self.live.keys(), self.live.keys() - live.keys()
         self.live = live
-        self.sentences += [f"worker {name} has come ({live[name]} tasks at a time)" for name in sorted(came)]
+        self.sentences += [
+            f"worker {name} has come ({live[name]} task{'s' * (live[name] != 1)} at a time)" for name in sorted(came)
+        ]
         for name in sorted(gone - self.out):
             why = why_gone(name)
             self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))

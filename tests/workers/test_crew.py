@@ -1,5 +1,6 @@
 """Workers by name, and what is told where Ray is not installed."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.playing_crew import GOES_ON, playing_crew
-from alphago.workers import ray_cluster
+from alphago.workers import crew, ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
 
@@ -39,10 +40,10 @@ def test_runs_of_many_groups_are_asynchronous(
     groups: int, max_lag: int | None, played: int | None, tmp_path: Path
 ) -> None:
     """Unless the call says otherwise; they say so, and only they."""
-    crew = playing_crew(f"folder:{tmp_path}", max_lag)
-    assert crew is not None
+    playing = playing_crew(f"folder:{tmp_path}", max_lag)
+    assert playing is not None
     with Workers(1) as threads:
-        source = crew(GO, SelfPlaySettings(groups=groups), range(1), threads)
+        source = playing(GO, SelfPlaySettings(groups=groups), range(1), threads)
         news = source.news()
         source.close()
     assert source.max_lag == played
@@ -62,16 +63,33 @@ class TestWithoutRay:
         assert "pip install 'alphago[ray]'" in capsys.readouterr().err
 
     def test_a_folder_and_no_cluster_do_without_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setattr(ray_cluster.tempfile, "gettempdir", lambda: str(tmp_path))
+        monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert crew_of("auto") is None
         assert crew_of("folder:x") == Crew(folder=Path("x"))
+
+
+def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is the one that answers: one that was killed has left its address."""
+    monkeypatch.setattr(crew, "import_ray", lambda: None)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    (tmp_path / "ray").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        (tmp_path / "ray/ray_current_cluster").write_text(f"{address}\n")
+        assert crew_of("auto") == Crew(address=address)
+    assert crew_of("auto") is None
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert crew_of("auto") == Crew(address="10.0.0.1:6379")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])
 def test_where_nothing_answers(address: str) -> None:
     with pytest.raises(ValueError, match=f"a Ray cluster must answer at {address}: "):
         ray_cluster.check_reachable(address)
+    with pytest.raises(ValueError, match="a Ray cluster's address must be HOST:PORT, got here"):
+        ray_cluster.check_reachable("here")
 
 
 @pytest.mark.parametrize("words", [[], ["10.0.0.1:6379", "--folder", "x"]])

@@ -114,6 +114,47 @@ class TestSharedFolder:
             shared.looked_at = 0.0
             assert list(shared.workers().values()) == [0]
 
+    def test_a_worker_that_was_cut_off_comes_back(
+        self, wanted: list[GameRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As where its network fails, or its machine sleeps: another does its task, and it joins anew."""
+        cut, first_tasks = threading.Event(), iter([True])
+        beat, do = FolderWorker.beat, FolderWorker.do
+
+        def wait_while_cut(worker: FolderWorker) -> None:
+            while worker.cores == 1 and cut.is_set():
+                time.sleep(0.01)
+
+        def beat_unless_cut(worker: FolderWorker) -> None:
+            wait_while_cut(worker)
+            beat(worker)
+
+        def do_later(worker: FolderWorker, path: Path, stop: threading.Event) -> None:
+            if worker.cores == 1 and next(first_tasks, None):
+                cut.set()
+            wait_while_cut(worker)
+            do(worker, path, stop)
+
+        monkeypatch.setattr(FolderWorker, "beat", beat_unless_cut)
+        monkeypatch.setattr(FolderWorker, "do", do_later)
+        sentences: list[str] = []
+        with source(remote(tmp_path, dead=0.3)) as games, working(tmp_path) as told:
+            games.begin(6, side_by_side=3)
+            while not cut.is_set():
+                games.go_on(until=time.monotonic() + 0.1)
+                games.news()
+            with working(tmp_path, cores=2):
+                while not games.go_on():
+                    sentences += games.news()
+                first = games.take()
+                cut.clear()
+                while len(told) < 2:
+                    time.sleep(0.01)
+                rest = all_games_after(games, len(first))
+            assert_same_games(first + rest, wanted)
+        assert any(sentence.endswith("has gone: nothing was heard of it for 0.3 s") for sentence in sentences)
+        assert told[0] != told[1]
+
     @pytest.mark.cluster
     @pytest.mark.parametrize("operation", range(1, 25))
     def test_a_worker_killed_at_each_file_operation(
