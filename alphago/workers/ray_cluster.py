@@ -260,9 +260,10 @@ class RayCluster:
         there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
         last = f"the last worker has ended: {self.ends[-1][1]}; " if self.ends else ""
+        join = f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
         return (
-            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where}; "
-            f"{last}on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where} "
+            f"(a worker that is starting has taken its own); {last}{join}"
         )
 
     def cores(self) -> int:

@@ -20,7 +20,7 @@ class Roster:
         self.proven: set[str] = set()
         self.sentences: list[str] = []
         self.empty_since = time.monotonic()
-        self.told_at = -SILENCE * 6
+        self.told_at = float("-inf")
 
     def notice(self, there: dict[str, int], why_gone: Callable[[str], str]) -> set[str]:
         """Take in which workers are there; return those that have gone.  why_gone: as in Transport."""
@@ -42,7 +42,7 @@ class Roster:
         """
         now = time.monotonic()
         if self.live or not wanted:
-            self.empty_since = now
+            self.empty_since, self.told_at = now, float("-inf")
         elif now - self.empty_since >= SILENCE and now - self.told_at >= 6 * SILENCE:
             self.told_at = now
             return now - self.empty_since

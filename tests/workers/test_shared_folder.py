@@ -80,7 +80,7 @@ class TestSharedFolder:
             while games.dispatcher.roster.live:
                 time.sleep(0.01)
             assert sum(sentence.endswith(" has gone: it has left") for sentence in games.news()) >= 1
-        assert len(told) == 1
+        assert told[1:] == [told[0].partition(" works")[0] + " leaves, after the move in hand"]
         assert not list(tmp_path.glob("workers/*"))
         assert len(list(tmp_path.glob("works/*"))) == 1
 
@@ -196,8 +196,9 @@ class TestSharedFolder:
                 while not folder.workers():
                     time.sleep(0.01)
         assert told[0].startswith(f"no run has begun in {path} yet: waits for `alphago train --workers folder:")
-        assert len(told) == 2
+        assert len(told) == 3
         assert told[1].endswith(f"works for the run in {path}")
+        assert told[2].endswith("leaves, after the move in hand")
 
     def test_what_an_earlier_run_left_is_removed(self, wanted: list[GameRecord], tmp_path: Path) -> None:
         for name in ("workers/old/tasks/k v", "workers/old/answers/k done", "works/v"):

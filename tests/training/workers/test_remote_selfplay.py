@@ -18,6 +18,7 @@ from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
+from alphago.training.watch.panels import TRAINING
 from alphago.training.workers import group_player
 from alphago.training.workers.gpu_seats import GpuSeats
 from alphago.training.workers.group_player import GroupPlayer
@@ -215,7 +216,10 @@ class TestAsynchronous:
         with source(source_of(Local(a=honest, b=dying, c=honest), max_lag=1)) as games:
             played = all_games(games)
             assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
-            assert games.metrics()["too_old"] == 0
+            metrics = games.metrics()
+        assert metrics["too_old"] == 0
+        drawn = {key for _, keys, _ in TRAINING for key in keys if key.startswith(("workers", "tasks", "lag"))}
+        assert drawn <= metrics.keys()
 
     @pytest.mark.parametrize("max_lag", [0, 2])
     def test_workers_play_ahead_of_a_slow_learner(self, max_lag: int) -> None:
