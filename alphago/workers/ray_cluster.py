@@ -48,10 +48,14 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
-    if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
+    if has_token() and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
+
+
+def has_token() -> bool:
+    """Return whether a cluster's token is here."""
+    return bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
 
 
 class NodePlayer:
@@ -299,6 +303,10 @@ def check_token(address: str) -> None:
     file = os.environ.get(TOKEN_PATH)
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
         raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
+    need = "copy ~/.ray/auth_token of the machine where it was started to this one"
+    missing = ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}")
+    if os.environ.get("RAY_AUTH_MODE") == "token" and not has_token():  # where Ray would end this process
+        raise missing
     from ray.exceptions import AuthenticationError
 
     try:
@@ -309,8 +317,7 @@ def check_token(address: str) -> None:
     except ImportError:
         return
     except AuthenticationError:
-        need = "copy ~/.ray/auth_token of the machine where it was started to this one"
-        raise ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}") from None
+        raise missing from None
 
 
 @contextmanager
