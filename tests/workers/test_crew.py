@@ -10,7 +10,8 @@ from alphago import train
 from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers.playing_crew import GOES_ON, playing_crew
+from alphago.training.workers import playing_crew as playing_crew_module
+from alphago.training.workers.playing_crew import GOES_ON, PlayingCrew, playing_crew
 from alphago.workers import crew, ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
@@ -48,6 +49,30 @@ def test_runs_of_many_groups_are_asynchronous(
         source.close()
     assert source.max_lag == played
     assert (GOES_ON in news) == (max_lag is None and played is not None)
+
+
+def test_a_cluster_is_asked_for_its_cores_once_and_where_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since a run waits seconds for each connection."""
+
+    class Cluster:
+        """Its cores are three."""
+
+        def __init__(self, address: str, count: None) -> None:
+            asked.append(address)
+
+        def cores(self) -> int:
+            return 3
+
+        def close(self) -> None:
+            pass
+
+    asked = list[str]()
+    monkeypatch.setattr(playing_crew_module, "RayProcess", Cluster)
+    playing = PlayingCrew(Crew(address="10.0.0.1:6379"))
+    assert "groups" in playing.usual({"groups": 5})
+    assert not asked
+    assert playing.usual({"readouts": 8})["groups"] == 3
+    assert asked == ["10.0.0.1:6379"]
 
 
 @pytest.mark.usefixtures("_no_ray")
@@ -108,4 +133,14 @@ def test_a_token_in_a_file_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tm
     """Ray would abort the process."""
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     with pytest.raises(ValueError, match=r"RAY_AUTH_TOKEN_PATH must name a file with the cluster's token, got .*token"):
+        ray_cluster.check_token("10.0.0.1:6379")
+
+
+def test_a_token_that_is_wanted_and_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ray would end the process without a word."""
+    for name, value in (("RAY_AUTH_MODE", "token"), ("HOME", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    for name in (ray_cluster.TOKEN, ray_cluster.TOKEN_PATH):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match=r"the Ray cluster at 10.0.0.1:6379 wants its token, which is not here: copy"):
         ray_cluster.check_token("10.0.0.1:6379")
