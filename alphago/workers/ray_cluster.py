@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -310,11 +311,10 @@ def check_token(address: str) -> None:
     from ray.exceptions import AuthenticationError
 
     try:
-        from ray._raylet import GcsClient  # no public name asks for less than all that a run needs
-
+        client: Any = import_module("ray._raylet").GcsClient  # no public name asks for less than all that a run needs
         with silent_errors():  # of libraries, which write a line of their own
-            GcsClient(address=address)
-    except ImportError:
+            client(address=address)
+    except (ImportError, AttributeError):
         return
     except AuthenticationError:
         raise missing from None
