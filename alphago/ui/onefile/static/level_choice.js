@@ -40,7 +40,7 @@ export async function levelChances(search, level, pass) {
   const behind = unit === "points" ? -(scoreBelow(search.root, search.root.mover) ?? 0) : Infinity;
   let losses = await moveLosses(search, level, pass);
   if (losses.passes && Math.abs(search.value) < -NO_HOPE) { // a game that is not decided
-    for (let left = PASS_READOUTS - search.visits; left > 0;) left -= await search.wave(Math.min(left, search.settings.leaves));
+    for (let left = PASS_READOUTS - search.visits; left > 0;) left -= await search.wave(left);
     losses = await moveLosses(search, level, pass);
   }
   return { chances: chancesOf(losses, level, pass), hopeless: behind >= CHANCES * target };
