@@ -12,10 +12,9 @@ SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
-DOUBTED = 3.75  # the same if the better move's own search does not find it as good
 PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
-LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
-MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
+LIKELIER = 2.0  # a named move that does not lead clearly had this times the probability of the played one before the
+MUCH_LIKELIER = 10.0  # search, and one that is better by less than MISTAKE this times
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
@@ -101,7 +100,7 @@ class Loss(Fact):
         """
         if isnan(self.points):
             return self.rate >= 0.05
-        sure = self.clear or self.shown or (self.likelier and (self.kept or self.points >= DOUBTED))
+        sure = self.clear or self.shown or (self.felt and self.likelier)
         return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and sure)
 
     @property
