@@ -70,7 +70,7 @@ class MoveLosses(NamedTuple):
 
 
 def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
-    """Return what `move_losses` does, after PASS_READOUTS simulations where a game that is not decided would be passed."""
+    """Return what `move_losses` does, after PASS_READOUTS simulations where it would pass in an undecided game."""
     losses, slots = move_losses(search, games, terms), np.arange(len(games))
     doubtful = slots[losses.passes & (np.abs(losses.analysis.value) < abs(NO_HOPE))]
     if len(doubtful):

@@ -202,7 +202,8 @@ class ChangesOwner(Fact):
         low, high = (after_move, after_best) if own else (after_best, after_move)
         if min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE:
             return f"{group} {dies} {low}, and {lives} {high}."
-        return f"{group} {'is' if one else 'are'} {'safer' if own else 'weaker'} after {after_best} than after {after_move}."
+        change = f"{'is' if one else 'are'} {'safer' if own else 'weaker'}"
+        return f"{group} {change} after {after_best} than after {after_move}."
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ MOST_CHAINS = 2
 
 
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the chains that the best move saves or captures, unlike this one, or else the area that is better after it.
+    """Return the chains that the best move saves or takes, unlike this one, or else the area that is better after it.
 
     The largest of either; [] if there is none, or if the network forecasts no ownership.
     """

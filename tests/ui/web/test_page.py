@@ -110,8 +110,8 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
 def test_levels_lessons_and_reasons(chromium: Any) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
     net = load_model("7x7")
-    offered = engines(net.forecast_evaluator())
-    with serving({"go": net.env.match_variant()}, offered=offered) as served, Visitor(chromium, served.address) as visitor:
+    go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
+    with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
         opponent, reasons = visitor.page.locator(".ag-opponent"), visitor.part("reasons")
         visitor.part("level").fill("2")
         visitor.expect(opponent).to_contain_text("loses 4.7")
