@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { colourOf, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
+import { colourOf, evenPriors, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -8,7 +8,7 @@ import { appears } from "./motion.js";
 /** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("./board.js").Scene} Scene */
 
-const LEAST_OWNER = 30; // percent; a point that is less anyone's has no square: of an empty board networks say as much
+const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
 
 /**
  * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
@@ -143,7 +143,7 @@ function discsOf(game, stones, found, chosen, small) {
   const mode = modeOf(found, chosen);
   const parts = [];
   const byPrior = mode === "prior";
-  if (byPrior && found.moves.length > 1 && found.moves.every(({ prior }) => prior === best.prior)) return [];
+  if (byPrior && evenPriors(found.moves)) return [];
   const most = best && best.visits > FEW ? best.visits : 0;
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
@@ -154,10 +154,10 @@ function discsOf(game, stones, found, chosen, small) {
     const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
-      s("circle", { cx: x, cy: y, r: (13 + 4.5 * Math.sqrt(share)).toFixed(1), fill,
+      s("circle", { cx: x, cy: y, r: (15 + 2.5 * Math.sqrt(share)).toFixed(1), fill,
         class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 4 ? "ag-long" : ""}`,
+    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 3 ? "ag-long" : ""}`,
       fill: colour }, first));
     if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
   }
