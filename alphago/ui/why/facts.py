@@ -15,12 +15,9 @@ SURE_PART = 0.4  # part of the points that is sure: the judge nearly always find
 LEAST = 2.5  # least sure points that a sentence names: estimates are often too low, so that fewer would mislead
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
-DOUBTED = 3.75  # least points of a mistake if the better move is in doubt, see `Loss.kept`
 PREFERRED = 1.25  # least points by which a move seems worse, if the board shows a reason (`Loss.felt`)
-LIKELIER = 2.0  # a better move that is in doubt is named if its probability is so many times the played move's
-MUCH_LIKELIER = 10.0  # the same for a move that only seems worse
-DOUBT, DOUBTED_RATE = 2.0, 0.05  # least points and win rate that a move loses which "may be a mistake", and then:
-DOUBT_LEADS, UNLIKELY = 0.4, 0.1  # least part of the visits of the best move, greatest probability of the played move
+LIKELIER = 2.0  # a better move that does not lead clearly must have so many times the played move's probability
+MUCH_LIKELIER = 10.0  # the same where the played move only seems worse
 OWN = 0.7  # least part of the visits of a played best move, to say that the search finds no better move
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
@@ -92,7 +89,7 @@ class Loss(Fact):
     played: the probability of the played move before the search.
     change: the best move's score by a search of the position after it, minus its score by the search that chose it.
     shown: whether the rules show a loss: a chain that can be taken after the move, but not after the best move.
-    felt: whether the forecast of the board is clearly better after the best move: a chain is safer, or an area larger.
+    felt: whether the forecast shows what is better after the best move: a chain saved or taken, or an area.
     """
 
     best: int
@@ -114,8 +111,7 @@ class Loss(Fact):
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
-        best_is_likelier = self.likelier and (self.kept or self.points >= DOUBTED)
-        is_supported = self.clear or self.shown or best_is_likelier
+        is_supported = self.clear or self.shown or (self.felt and self.likelier)
         return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and is_supported)
 
     @property
@@ -141,15 +137,6 @@ class Loss(Fact):
         return self.action != self.best and (self.large or seems_worse)
 
     @property
-    def doubtful(self) -> bool:
-        """Whether the move "may be a mistake": the judge finds a loss in nine of ten such moves."""
-        if self.action == self.best or self.worse:
-            return False
-        loses = self.points >= DOUBT and self.rate >= DOUBTED_RATE
-        best_leads = self.share >= DOUBT_LEADS and self.played < UNLIKELY
-        return loses and best_leads
-
-    @property
     def clear(self) -> bool:
         """Whether the best move leads clearly: it has nearly all visits, or the move is a mistake and it has most."""
         leads_mistake = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
@@ -158,8 +145,6 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
-            if self.doubtful:
-                return f"{move} may be a mistake; the search is not sure."
             is_sure = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if is_sure else ""
         if not self.large:
@@ -213,10 +198,13 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain of the move's side that is much less safe after the move than after the best move.
+    """A chain to which the best move does something good for the move's side, and the played move does not.
 
-    best_share, share: the chance of the chain to survive after the best move and after the played move, 0 .. 1: the
-        part of its points that is expected to stay its side's.
+    It is a chain of the move's side that is safer after the best move, or one of the other side that the best move
+    captures or weakens.
+
+    best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part of
+        its points that is expected to stay its own side's.
     """
 
     best: int
@@ -226,16 +214,16 @@ class ChangesOwner(Fact):
 
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
-        dies, is_safer = ("dies", "is") if self.group.stones == 1 else ("die", "are")
-        if self.share < SURE and self.best_share > 1 - SURE:
-            return (
-                f"{group} {dies} after {move} ({self.share:.0%} to survive), "
-                f"and would live after {best} ({self.best_share:.0%})."
-            )
-        return (
-            f"{group} {is_safer} safer after {best} ({self.best_share:.0%} to survive) "
-            f"than after {move} ({self.share:.0%})."
-        )
+        die, live, be = ("dies", "lives", "is") if self.group.stones == 1 else ("die", "live", "are")
+        after_move = f"after {move} ({self.share:.0%} to survive)"
+        after_best = f"after {best} ({self.best_share:.0%} to survive)"
+        changes_owner = min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE
+        is_own = self.group.colour == self.colour
+        if is_own and changes_owner:
+            return f"{group} {die} {after_move}, and would live {after_best}."
+        if changes_owner:
+            return f"{group} {die} {after_best}, and {live} {after_move}."
+        return f"{group} {be} {'safer' if is_own else 'weaker'} {after_best} than {after_move}."
 
 
 @dataclass(frozen=True)

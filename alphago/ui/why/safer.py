@@ -10,13 +10,14 @@ from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
 SAFER = 0.3  # least difference of a chain's chance to survive; from here on a strong judge nearly always sees one too
+LIKELY = 0.6  # least chance, after the best move, that it saves a chain or takes it
 BETTER = 0.4  # least difference at a point of an area, on the scale of ownership -1 .. 1
 LEAST_AREA = 1.5 / SURE_PART  # least estimated points of an area: `at_least` rounds their sure part to 2
 MOST_CHAINS = 2  # most chains that are told
 
 
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the mover's chains that are safer after the best move than after the played one.
+    """Return the chains that the best move saves or takes, and the played move does not.
 
     These are at most MOST_CHAINS, those with most at stake.  If there are none, return the area that the best move
     gains most.  Returns [] if there is neither, or if the network forecasts no ownership.
@@ -25,14 +26,16 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best
-    safer = list[ChangesOwner]()
+    kept = list[ChangesOwner]()
     for chain in stones_of(tried.position).chains():
-        best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
-        if chain.colour == mover and best_share - share >= SAFER:
-            safer.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
-    if safer:
-        safer.sort(key=lambda fact: -fact.group.stones * (fact.best_share - fact.share))  # most at stake first
-        return [*safer[:MOST_CHAINS]]
+        # Which part of the chain's points becomes the mover's.
+        best_share, share = share_of(best_owners, chain.stones, mover), share_of(owners, chain.stones, mover)
+        if best_share >= LIKELY and best_share - share >= SAFER:
+            shares = (best_share, share) if chain.colour == mover else (1 - best_share, 1 - share)  # of its own side
+            kept.append(ChangesOwner(mover, action, best, group_of(chain), *shares))
+    if kept:
+        kept.sort(key=lambda fact: -fact.group.stones * abs(fact.share - fact.best_share))  # most at stake first
+        return [*kept[:MOST_CHAINS]]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:
