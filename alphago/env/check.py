@@ -219,11 +219,11 @@ def _check_description(game: _Game) -> None:
             game.fail(name, "an integer >= 1", repr(value))
     shape = getattr(env, "plane_shape", None)
     is_pair = isinstance(shape, tuple) and len(shape) == 2
-    if not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
+    if shape is None or not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
-    name = getattr(env, "name", None)
-    if not name or not isinstance(name, str):
-        game.fail("name", "a text", repr(name))
+    game_name = getattr(env, "name", None)
+    if not game_name or not isinstance(game_name, str):
+        game.fail("name", "a text", repr(game_name))
     config = game.run("config", lambda: json.loads(json.dumps(env.config)))
     again = game.run("config", lambda: type(env)(**config))
     if again != env or hash(again) != hash(env):
