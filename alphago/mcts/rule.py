@@ -180,9 +180,7 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     if env.pass_action is None:
         return priors
     has_others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
-    limits = np.maximum(
-        outcomes + CLEARLY, 0
-    )  # 0 on a lost board, CLEARLY on a drawn one, above all values on a won one
+    limits = np.maximum(outcomes + CLEARLY, 0)  # lost board: 0, drawn: CLEARLY, won: more than any value
     is_rash = (values > limits) & has_others
     priors = priors.copy()
     priors[is_rash, env.pass_action] = 0
