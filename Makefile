@@ -42,9 +42,10 @@ style: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
 
+# The kernels run in plain Python there: compiling them takes longer than the boards' few readouts do.
 page: $(INSTALLED)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
-	    $(BIN)/python -m pytest -q -m "browser and not slow" -n 0 tests/ui; \
+	    NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q -m "browser and not slow" -n 0 tests/ui; \
 	else echo "No Chromium here: the tests of the page are left out."; fi
 
 matrix: $(INSTALLED)

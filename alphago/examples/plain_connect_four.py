@@ -8,14 +8,16 @@ from alphago.env.symmetry import Symmetries
 
 HEIGHT, WIDTH, CONNECT = 6, 7, 4
 POINTS = np.arange(HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
-LINES = [  # every way to connect four, as (rows, columns) of its points
-    (rows, columns)
-    for r in range(HEIGHT)
-    for c in range(WIDTH)
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
-    for rows, columns in [(r + down * np.arange(CONNECT), c + right * np.arange(CONNECT))]
-    if rows[-1] < HEIGHT and 0 <= columns[-1] < WIDTH
-]
+LINES = np.array(
+    [  # every way to connect four, as its points; one array, so that one sum looks at all lines
+        POINTS[rows, columns]
+        for r in range(HEIGHT)
+        for c in range(WIDTH)
+        for down, right in ((0, 1), (1, 0), (1, 1), (1, -1))
+        for rows, columns in [(r + down * np.arange(CONNECT), c + right * np.arange(CONNECT))]
+        if rows[-1] < HEIGHT and 0 <= columns[-1] < WIDTH
+    ]
+)
 
 
 class ConnectFour:
@@ -32,7 +34,7 @@ class ConnectFour:
 
     def winner(self) -> int:
         """Return the player with four in a line, 1 or -1; 0 if there is none."""
-        sums = [int(self.board[line].sum()) for line in LINES]
+        sums = self.board.ravel()[LINES].sum(axis=1)
         return 1 if CONNECT in sums else -1 if -CONNECT in sums else 0
 
     def is_over(self) -> bool:

@@ -6,7 +6,7 @@ from alphago.env import symmetry
 from alphago.env.board import StonesEnv
 from alphago.env.check import check_game
 
-LINES = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
+LINES = np.array([(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)])
 
 
 class TicTacToe:
@@ -22,7 +22,7 @@ class TicTacToe:
 
     def winner(self) -> int:
         """Return the player with three in a line, 1 or -1; 0 if there is none."""
-        threes = [int(self.board[list(line)].sum()) for line in LINES]
+        threes = self.board[LINES].sum(axis=1)
         return 1 if 3 in threes else -1 if -3 in threes else 0
 
     def is_over(self) -> bool:

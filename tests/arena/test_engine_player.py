@@ -206,7 +206,7 @@ class TestOurEngine:
     def test_a_whole_game(self) -> None:
         """A process of `alphago gtp` plays on 5x5, and counts too: its network may hold stones dead."""
         env = GoEnv(5)
-        match = evaluate(env, our_engine(5, 8), "uct:30", 1)
+        match = evaluate(env, our_engine(5, 2), "uct:30", 1)
         assert match.forfeits == {}
         assert match.counted == 1
         (game,) = match.games

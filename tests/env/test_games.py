@@ -1,6 +1,7 @@
 """Only the games themselves, and modules about Go, may ask which game is played; names and settings of games."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,25 +49,28 @@ def above_the_games() -> list[str]:
     return sorted(path.as_posix() for path in paths if path.parts[0] not in ("env", "examples"))
 
 
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse((PACKAGE / module).read_text())))
+
+
 def named(module: str) -> set[str]:
     """The games' classes that a module names."""
-    tree = ast.parse((PACKAGE / module).read_text())
-    return CLASSES & {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return CLASSES & {node.id for node in nodes(module) if isinstance(node, ast.Name)}
 
 
 def names_compared(module: str) -> list[str]:
     """The comparisons of a module in which a game's name stands as text."""
-    tree = ast.parse((PACKAGE / module).read_text())
-    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    compared = [node for node in nodes(module) if isinstance(node, ast.Compare)]
     texts = [(node, part) for node in compared for part in ast.walk(node) if isinstance(part, ast.Constant)]
     return [ast.unparse(node) for node, part in texts if part.value in GAMES]
 
 
 def classes_asked_for(module: str) -> set[str]:
     """The names in the second arguments of a module's calls of `isinstance`."""
-    tree = ast.parse((PACKAGE / module).read_text())
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "isinstance"]
-    return {node.id for call in calls for node in ast.walk(call.args[1]) if isinstance(node, ast.Name)}
+    calls = [node for node in nodes(module) if isinstance(node, ast.Call)]
+    asked = [call.args[1] for call in calls if isinstance(call.func, ast.Name) and call.func.id == "isinstance"]
+    return {node.id for kinds in asked for node in ast.walk(kinds) if isinstance(node, ast.Name)}
 
 
 def test_there_are_modules() -> None:

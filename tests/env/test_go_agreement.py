@@ -13,26 +13,26 @@ from tests.diagrams import draw, stones
 from tests.naive.go import NaiveGoEnv, is_own_eye, random_board
 
 # How many times as many games.
-THOROUGH = [1, pytest.param(4, marks=pytest.mark.slow)]
+THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
 
 
 @pytest.mark.parametrize("times", THOROUGH)
 @pytest.mark.parametrize(
     ("size", "games", "options"),
     [
-        (2, 30, {}),
-        (2, 15, {"max_moves": 60, "planes": 5}),
-        (2, 10, {"max_moves": 40, "first_pass": 25}),
+        (2, 12, {}),
+        (2, 6, {"max_moves": 60, "planes": 5}),
+        (2, 5, {"max_moves": 40, "first_pass": 25}),
         (5, 2, {"first_pass": 20}),
-        (3, 20, {}),
+        (3, 8, {}),
         (3, 6, {"max_moves": 100, "komi": 0, "planes": 3}),
-        (5, 5, {}),
-        (5, 4, {"planes": 17}),
-        (7, 2, {"planes": 9}),
+        (5, 2, {}),
+        (5, 1, {"planes": 17}),
+        (7, 1, {"planes": 9}),
         (9, 1, {}),
-        (13, 1, {"max_moves": 60}),
-        (19, 1, {"max_moves": 40}),
-        (19, 1, {"max_moves": 40, "planes": 17}),
+        (13, 1, {"max_moves": 25}),
+        (19, 1, {"max_moves": 12}),
+        (19, 1, {"max_moves": 8, "planes": 17}),
         (25, 1, {"max_moves": 3}),
         (2, 6, {"max_moves": 20, "ko": "simple"}),
         (2, 6, {"max_moves": 20, "ko": "situational"}),
@@ -53,7 +53,7 @@ def test_random_games(size: int, games: int, options: dict, times: int) -> None:
 
 @pytest.mark.parametrize("times", THOROUGH)
 @pytest.mark.parametrize(
-    ("size", "games", "max_moves"), [(2, 20, 20), (3, 20, 30), (5, 8, 40), (9, 2, 40), (13, 2, 20), (19, 2, 12)]
+    ("size", "games", "max_moves"), [(2, 12, 20), (3, 10, 30), (5, 4, 40), (9, 2, 20), (13, 2, 8), (19, 2, 4)]
 )
 def test_random_set_ups(size: int, games: int, max_moves: int, times: int) -> None:
     """From crowded boards, where most moves take something."""

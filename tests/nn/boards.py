@@ -1,6 +1,7 @@
 """Positions, a game on rectangles, networks and their snapshots for the tests of this folder."""
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,11 @@ def random_batch(env: GameEnv, count: int, seed: int = 0, plies: int = 40) -> Ga
     return batch
 
 
+@cache
+def random_planes(env: GameEnv, seed: int) -> torch.Tensor:
+    return torch.from_numpy(planes_of(random_batch(env, 256, seed), np.arange(256)))
+
+
 def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet:
     """The network as after training: no weight is 0, batch norms have seen positions.
 
@@ -111,8 +117,7 @@ def lived_in(net: NeuralNet, seed: int = 0, sharpness: float = 1.0) -> NeuralNet
     for norm in norms:
         norm.weight.data.uniform_(0.5, 1.2, generator=generator)
         norm.momentum = None  # take over the statistics of the next batch
-    batch = random_batch(net.env, 256, seed)
-    planes = torch.from_numpy(planes_of(batch, np.arange(256)))
+    planes = random_planes(net.env, seed)
     with torch.no_grad():
         net.train()(planes)
         for norm in norms:

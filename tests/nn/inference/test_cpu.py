@@ -4,12 +4,15 @@ import copy
 import math
 import threading
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
@@ -47,8 +50,13 @@ def computed(net: NeuralNet, dtype: str, form: str, exact: bool = False) -> NetE
     return evaluator
 
 
-def check_agreement(evaluator: NetEvaluator, net: NeuralNet, count: int = 150) -> None:
-    batch, slots = random_batch(net.env, count, seed=7), np.arange(count)
+@cache
+def compared_batch(env: GameEnv) -> GameBatch:
+    return random_batch(env, 100, seed=7)
+
+
+def check_agreement(evaluator: NetEvaluator, net: NeuralNet) -> None:
+    batch, slots = compared_batch(net.env), np.arange(100)
     priors, values = evaluate(evaluator, batch, slots)
     expected_priors, expected_values = module_results(net, batch, slots)
     most, mean = TOLERANCE[evaluator.dtype]

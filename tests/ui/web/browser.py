@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -30,11 +30,18 @@ def chromium() -> Iterator[Any]:
     with sync_api.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
         yield browser
+        Visitor.free.clear()
         browser.close()
 
 
 class Visitor:
-    """A page, what its console said, and the verbs that tests need."""
+    """A page, what its console said, and the verbs that tests need.
+
+    A tab is used again by the next visitor: the server of each test has a port of its own, and so the page a storage of
+    its own.  A new one takes twice as long.
+    """
+
+    free: ClassVar[list[Any]] = []  # tabs of visitors that have gone
 
     def __init__(
         self,
@@ -46,19 +53,30 @@ class Visitor:
         lines: bool = False,
         touch: bool = False,
         offline: bool = False,
+        still: bool = False,
     ) -> None:
-        """lines: whether the page's connection goes through here, so that it can be cut. touch: fingers, no mouse."""
+        """Open a page.
+
+        lines: whether the page's connection goes through here, so that it can be cut. touch: fingers, no mouse.
+        still: whether nothing moves, which in long games is half of the work.
+        """
         from playwright.sync_api import expect
 
-        size, fingers = {"width": width, "height": height}, {"has_touch": touch, "is_mobile": touch}
-        self.context = browser.new_context(viewport=size, accept_downloads=True, offline=offline, **fingers)
-        self.context.set_default_timeout(PATIENCE)
         expect.set_options(timeout=PATIENCE)
         self.expect = expect
-        self.page = self.context.new_page()
+        self.plain = not (lines or touch or offline)
+        if self.plain and self.free:
+            self.page = self.free.pop()
+        else:
+            fingers = {"has_touch": touch, "is_mobile": touch}
+            self.page = browser.new_context(accept_downloads=True, offline=offline, **fingers).new_page()
+        self.context = self.page.context
+        self.context.set_default_timeout(PATIENCE)
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.emulate_media(reduced_motion="reduce" if still else "no-preference")
         self.console: list[str] = []
-        self.page.on("console", lambda message: self.console.append(message.text))
-        self.page.on("pageerror", lambda error: self.console.append(str(error)))
+        self.page.on("console", self.hear)
+        self.page.on("pageerror", self.hear)
         self.lines: list[tuple[Any, Any]] = []
         if lines:
             self.page.route_web_socket(
@@ -71,9 +89,18 @@ class Visitor:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self.context.close()
+        if kind is None and self.plain:
+            self.page.remove_listener("console", self.hear)
+            self.page.remove_listener("pageerror", self.hear)
+            self.page.goto("about:blank")
+            self.free.append(self.page)
+        else:
+            self.context.close()
         if kind is None:
             assert self.console == []
+
+    def hear(self, said: Any) -> None:
+        self.console.append(str(getattr(said, "text", said)))
 
     def cut(self) -> None:
         """Cut the connection, and wait until the page has another."""

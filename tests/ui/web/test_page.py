@@ -1,6 +1,5 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,16 @@ import pytest
 from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.examples.go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
 from alphago.examples.gomoku_swap2 import GomokuSwap2Env
 from alphago.examples.hex import HexEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.call.session import train
+from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
-from tests.ui.web.browser import Visitor
+from tests.ui.web.browser import PATIENCE, Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
 from tests.ui.web.test_board_session import Broken
@@ -23,25 +25,36 @@ from tests.ui.web.test_board_session import Broken
 pytestmark = pytest.mark.browser
 
 
-def finish(visitor: Visitor, open_target: str = ".ag-target.ag-open") -> None:
-    """Play the first legal point until the game is over; an engine that is to move is waited for."""
-    status = visitor.page.locator(".ag-status")
-    for _ in range(400):
-        visitor.expect(status).to_contain_text(re.compile("your move|wins|draw", re.IGNORECASE))
-        text = status.text_content()
+# Waits until the status line has changed, and the game is over or a person is to move; then its text, and the middle of
+# what is to be clicked: the first legal point, or Pass where there is none.
+NEXT = """([before, patience]) => new Promise((done, hangs) => {
+    const status = document.querySelector(".ag-status");
+    setTimeout(() => hangs(status.textContent), patience);
+    const look = () => {
+        const text = status.textContent;
+        if (text === before || !/your move|wins|draw/i.test(text)) return requestAnimationFrame(look);
+        const target = document.querySelector(".ag-target.ag-open") || document.querySelector("[data-name=pass]");
+        const box = target.getBoundingClientRect();
+        done([text, box.x + box.width / 2, box.y + box.height / 2]);
+    };
+    look();
+})"""
+
+
+def finish(visitor: Visitor) -> None:
+    """Click the first legal point until the game is over; an engine that is to move is waited for."""
+    text = ""
+    for _ in range(100):
+        text, x, y = visitor.page.evaluate(NEXT, [text, PATIENCE])
         if "your move" not in text:
             return
-        targets = visitor.page.locator(open_target)
-        if targets.count():
-            targets.first.click()
-        else:
-            visitor.part("pass").click()
-        visitor.expect(status).not_to_have_text(text)
-    raise AssertionError(status.text_content())
+        visitor.page.mouse.click(x, y)
+    raise AssertionError(text)
 
 
 def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
-    with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
+    small = {"go": GoEnv(3, komi=0.5, max_moves=24).match_variant()}
+    with serving(small) as served, Visitor(chromium, served.address, still=True) as visitor:
         visitor.readouts(8)
         visitor.click("B2")
         visitor.says("Move 3: Black to play")
@@ -56,7 +69,9 @@ def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
 @pytest.mark.parametrize("game", [name for name in GAMES if name != "go"])
 def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
     sizes = {"gomoku": {"board_size": "5", "connect_row": "3"}, "reversi": {"board_size": "4"}}
-    with serving() as served, Visitor(chromium, served.address) as visitor:
+    bases = {"go": GO5, "oware": OwareEnv(24)}
+    offered = Engines([Choice(name, HashEvaluator(), name) for name in GAMES])
+    with serving(bases, offered=offered) as served, Visitor(chromium, served.address, still=True) as visitor:
         visitor.begin(game, "black", **sizes.get(game, {}))
         visitor.readouts(2)
         finish(visitor)
@@ -127,6 +142,8 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
+        visitor.expect(visitor.page.get_by_text("owners", exact=True)).to_be_hidden()  # the network forecasts none
+        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_visible()
         for mode in ("visits", "prior", "q", "sum", "loss", "none"):
             visitor.part("mode").select_option(mode)
             numbers = visitor.expect(visitor.page.locator(".ag-value"))
@@ -140,6 +157,7 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.menu()
         visitor.part("legend").locator("summary").click()
         visitor.expect(visitor.part("legend")).to_contain_text("Black's chance to win")
+        visitor.expect(visitor.part("legend")).to_contain_text("more than 12 points")
         visitor.menu()
         visitor.part("review").click()
         visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
@@ -152,10 +170,11 @@ def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(chromi
         visitor.part("white").select_option("human")
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+        known = visitor.part("known")
         box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
         visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         visitor.page.mouse.down()
-        visitor.page.wait_for_timeout(600)
+        visitor.expect(known).not_to_have_text(known.text_content())
         visitor.page.mouse.up()
         visitor.says("Move 2")
         visitor.page.mouse.down()
@@ -250,9 +269,15 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         assert numbers == ["1", "2", "3"]
         visitor.press("k", "a")
         visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
+        visitor.expect(visitor.page.get_by_role("columnheader", name="visits")).to_be_visible()
+        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_hidden()  # all are equal
         visitor.press("Escape", "1")
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.press("Escape")
+        visitor.menu()
+        visitor.part("legend").locator("summary").click()
+        visitor.expect(visitor.part("legend")).to_contain_text("more than 25 %")
+        visitor.menu()
         visitor.part("resign").click()
         visitor.says("Red wins by resignation.")
 
@@ -376,16 +401,17 @@ def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:
         visitor.says("Move 3")
 
 
-def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) -> None:
+def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before: None, tmp_path: Path) -> None:
+    GAMES["tic-tac-toe"] = TicTacToeEnv  # the fastest to train
     folder = tmp_path / "a"
     train(
-        GoEnv(3, komi=0.5),
-        num_games=6,
+        TicTacToeEnv(),
+        num_games=4,
         readouts=2,
         tower_height=0,
         channels=4,
-        start_training_after=20,
-        ckp_freq=3,
+        start_training_after=5,
+        ckp_freq=2,
         folder=folder,
         reports=[],
         seed=1,
@@ -397,7 +423,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, tmp_path: Path) 
         visitor.part("axis").select_option("games")
         visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")
         visitor.page.locator(".w-games button").first.click()
-        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 3x3")
+        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text(TicTacToeEnv().title)
         with visitor:
             visitor.press("ArrowRight")
             visitor.says("Move 2")

@@ -41,6 +41,31 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
     assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
 
 
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours, as WCAG 2.2 defines it: 1 for equal ones, 21 for black on white."""
+    shares = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in (one, other)])
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    darker, lighter = sorted(linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+    return float(lighter / darker)
+
+
+def test_marks_and_numbers_stand_out_from_the_board() -> None:
+    """Marks by 3 (WCAG 1.4.11), in the light and in the dark theme; names and numbers by 4.5 (1.4.3)."""
+    style = (STATIC / "board.css").read_text()
+    wood, lines, labels = (re.findall(rf"--{name}: (#\w{{6}})", style) for name in ("wood", "wood-line", "label"))
+    assert len(wood) == len(lines) == len(labels) == 2
+    for mark in ("disc", "best", "better", "ko", "cursor"):
+        digits = re.findall(rf"\.ag-{mark} {{[^}}]*stroke: #(\w+)", style)[0]
+        colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
+        assert min(contrast(colour, one) for one in wood) >= 3, mark
+    assert all(contrast(*both) >= 3 for both in zip(lines, wood, strict=True))
+    assert all(contrast(*both) >= 4.5 for both in zip(labels, wood, strict=True))
+    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))
+    first, *others = json.loads(listed)
+    assert contrast(first, "#ffffff") >= 4.5
+    assert all(contrast(colour, "#000000") >= 4.5 for colour in others)
+
+
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
     files = {path.name: path.read_text() for path in STATIC.iterdir()}
     assert sum(len(text.encode()) for text in files.values()) < 150_000

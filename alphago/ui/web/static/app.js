@@ -1,4 +1,4 @@
-// A board to play and study on, with all that belongs to it: of a page, or of a notebook's widget (page_files.py).
+// A board to play and study on, with all that belongs to it, of a page or a notebook's widget (page_files.py).
 
 import { Board } from "./board.js";
 import { Column } from "./column.js";
@@ -117,7 +117,7 @@ export class App {
     else if (message.type === "notice") this.setNotice(message);
     else if (message.type === "file") download(message.name, message.text);
     else if (message.type === "status") this.setStatus(message.text);
-    else if (!this.known.game && !this.coming) return; // a notebook's board may be shown while a game goes on: its own begins later
+    else if (!this.known.game && !this.coming) return; // a notebook's board that is shown in a game
     else if (message.type === "state") this.setState(message);
     else if (message.type === "why") this.column.reasons.tell(message);
     else if (message.type === "thinking" && this.known.state) {

@@ -18,7 +18,7 @@ import { say } from "./words.js";
  */
 
 /**
- * What the board tells: an action was clicked; the pointer or the cursor is on another one; a cell was clicked while stones are counted.
+ * What the board tells: an action was clicked; the pointer or cursor is on another; a cell was clicked in a count.
  * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} Listener
  */
 

@@ -1,4 +1,4 @@
-// What a move of an analysis gives away against the best one, as a class with a colour and as numbers on a disc.
+// What a move of an analysis gives away against the best one: its colour, and the numbers on its disc.
 
 import { percent, short } from "./elements.js";
 
@@ -11,11 +11,11 @@ export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
 export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
 
 /**
- * Return what a move gives away against the best: its class, an index of LOSSES or null, and the loss as text.
+ * What a move gives away against the best: an index of LOSSES or null, and as text.
  * @param {MoveView} move
  * @param {MoveView} best
  */
-export function lossOf(move, best) {
+function lossOf(move, best) {
   const scored = move.score !== null && best.score !== null;
   if (!scored && (move.win === null || best.win === null)) return { kind: null, text: "" };
   const gain = scored ? Number(move.score) - Number(best.score) : Number(move.win) - Number(best.win);
@@ -33,7 +33,10 @@ export const colourOf = (move, best) => LOSSES[move.visits && best.visits > FEW 
 export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((step) => 100 * win > step)
   : POINT_STEPS.filter((step) => points > step)).length;
 
-export const FEW = 4; // visits of the best move, up to which moves are shown by what the network alone gives them
+/** @type {(moves: MoveView[]) => boolean} whether all priors are equal: they tell nothing then */
+export const evenPriors = (moves) => moves.length > 1 && moves.every(({ prior }) => prior === moves[0].prior);
+
+export const FEW = 4; // visits of the best move, up to which moves are shown by their priors
 
 /**
  * The mode that an analysis can be shown in: a key of `say.modes`.
@@ -43,7 +46,7 @@ export const FEW = 4; // visits of the best move, up to which moves are shown by
 export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW ? "prior" : chosen);
 
 /**
- * Return the upper and the lower text on a move's disc.
+ * The upper and the lower text on a move's disc.
  * @param {MoveView} move
  * @param {MoveView} best
  * @param {string} mode

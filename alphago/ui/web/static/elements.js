@@ -3,11 +3,11 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Make an element of the page. An attribute whose name begins with "on" is a listener; true stands for an attribute
- * without a value; false, null and undefined leave it out.
+ * Make an element of the page. An attribute that begins with "on" is a listener; true is one without a value; false, null
+ * and undefined leave it out.
  * @param {string} tag
  * @param {Record<string, any>} [attributes]
- * @param {...any} children elements and texts, or lists of them; null, undefined and false are left out
+ * @param {...any} children elements and texts, or lists of them; left out as attributes are
  * @returns {any}
  */
 export function h(tag, attributes = {}, ...children) {

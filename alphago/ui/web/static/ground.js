@@ -1,4 +1,4 @@
-// What of a board never changes: wood or felt, lines, stars, names beside it, the frame of holes; and its paints.
+// What of a board never changes: wood or felt, lines, stars, names, the frame of holes; and its paints.
 
 import { inPixels, middleOf, UNIT } from "./geometry.js";
 import { s } from "./elements.js";
@@ -21,15 +21,13 @@ export function paints(id) {
     "stop-color": colour, "stop-opacity": opacity });
   const radial = (/** @type {string} */ name, /** @type {number[]} */ [cx, cy, r], /** @type {Stop[]} */ ...stops) => s(
     "radialGradient", { id: `${id}-${name}`, cx, cy, r }, stops.map(stop));
-  const linear = (/** @type {string} */ name, /** @type {Stop[]} */ ...stops) => s(
-    "linearGradient", { id: `${id}-${name}`, x1: 0, y1: 0, x2: 1, y2: 1 }, stops.map(stop));
   return s("defs", {},
     radial("black", [0.36, 0.3, 0.75], [0, "#fff", 0.34], [0.25, "#fff", 0.12], [0.6, "#fff", 0], [1, "#000", 0.35]),
     radial("white", [0.36, 0.3, 0.8], [0, "#fff", 0.95], [0.45, "#fff", 0.25], [0.75, "#8a8374", 0.1], [1, "#5d5646", 0.5]),
     radial("shadow", [0.5, 0.5, 0.5], [0.55, "#1a1204", 0.5], [0.8, "#1a1204", 0.22], [1, "#1a1204", 0]),
     radial("hollow", [0.5, 0.4, 0.62], [0, "#000", 0.05], [0.7, "#000", 0.2], [1, "#000", 0.5]),
     radial("seed", [0.35, 0.3, 0.8], [0, "#fff", 0.7], [0.5, "#fff", 0.05], [1, "#000", 0.4]),
-    linear("sheen", [0, "#fff", 0.16], [0.5, "#fff", 0], [1, "#3a2200", 0.12]));
+    s("linearGradient", { id: `${id}-sheen`, y2: 1 }, /** @type {Stop[]} */ ([[0, "#fff", 0.16], [0.5, "#fff", 0], [1, "#3a2200", 0.12]]).map(stop)));
 }
 
 /**

@@ -1,23 +1,23 @@
 // What the colours, numbers and marks of a study mean.
 
-import { LOSSES, POINT_STEPS } from "./candidates.js";
+import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { h, s } from "./elements.js";
 import { dot, swatch } from "./icons.js";
 import { fill } from "./words.js";
+
+const INKS = ["#111", "#fff"];
 
 /**
  * @param {import("../wire.js").GameView} game
  * @param {typeof import("./words.js").legend} words
  */
 export function legendOf(game, words) {
-  const [first, second] = game.sides;
-  const range = LOSSES.map((colour, i) => h("li", {}, dot(colour),
-    i < POINT_STEPS.length ? fill(words.upTo, POINT_STEPS[i], words.points) : fill(words.more, POINT_STEPS[i - 1], words.points)));
-  const owner = (/** @type {string} */ colour, /** @type {string} */ stroke) => swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill: colour, stroke,
-    "stroke-width": 1.5 }));
+  const [steps, unit] = game.ownership ? [POINT_STEPS, words.points] : [RATE_STEPS, "%"];
+  const range = LOSSES.map((colour, i) => h("li", {}, dot(colour), fill(steps[i] ? words.upTo : words.more, steps[i] || steps[i - 1], unit)));
+  const owners = game.sides.map((side, i) => h("li", {}, swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill: INKS[i], stroke: INKS[1 - i],
+    "stroke-width": 1.5 })), fill(words.becomes, side)));
   return h("div", {}, h("p", {}, words.discs), h("ul", {}, range),
     h("p", {}, words.numbers), h("p", {}, words.line),
-    h("ul", {}, game.ownership && [h("li", {}, owner("#111", "#fff"), fill(words.becomes, first)),
-      h("li", {}, owner("#fff", "#111"), fill(words.becomes, second))],
-    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last), h("li", {}, words.better)), h("p", {}, fill(words.graph, first)));
+    h("ul", {}, game.ownership && owners,
+    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, words.last), h("li", {}, words.better)), h("p", {}, fill(words.graph, game.sides[0])));
 }

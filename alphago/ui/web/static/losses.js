@@ -3,7 +3,7 @@
 import { lossWord } from "./candidates.js";
 
 /**
- * A move that was played, and what it gave away: of the chance to win, 0 .. 1, and in points, null if no score is known.
+ * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known.
  * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null}} Loss
  */
 

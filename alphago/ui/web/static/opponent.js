@@ -39,8 +39,7 @@ export class Opponent {
   /** @param {number} step of the slider */
   tell(step) {
     const { known: { game: { levels } }, state: { strength, opponent } } = this.app;
-    const words = say.strengths;
-    this.word.textContent = this.even.checked ? say.even : words[Math.round((step - 1) * (words.length - 1) / (this.slider.max - 1))];
+    this.word.textContent = this.even.checked ? say.even : say.strengths[Math.round((step - 1) * (say.strengths.length - 1) / (this.slider.max - 1))];
     const told = levels ? levels[step - 1].split(/: (?:full strength, )?/)[1] || "" : fill(say.readoutsSoFar, RUNGS[step - 1]);
     this.text.textContent = this.even.checked ? opponent : told || strength.network;
   }

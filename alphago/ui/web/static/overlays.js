@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { colourOf, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
+import { colourOf, evenPriors, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -8,7 +8,7 @@ import { appears } from "./motion.js";
 /** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("./board.js").Scene} Scene */
 
-const LEAST_OWNER = 30; // percent; a point that is less anyone's has no square: of an empty board networks say as much
+const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
 
 /**
  * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
@@ -143,7 +143,7 @@ function discsOf(game, stones, found, chosen, small) {
   const mode = modeOf(found, chosen);
   const parts = [];
   const byPrior = mode === "prior";
-  if (byPrior && found.moves.length > 1 && found.moves.every(({ prior }) => prior === best.prior)) return [];
+  if (byPrior && evenPriors(found.moves)) return [];
   const most = best && best.visits > FEW ? best.visits : 0;
   for (const move of [...found.moves].reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");

@@ -1,4 +1,4 @@
-// The pieces on a board: stones, or seeds in houses. What stays is not drawn anew, so that what changes can move.
+// The pieces on a board: stones, or seeds in houses. What stays is not drawn anew: what changes can move.
 
 import { s } from "./elements.js";
 import { COLOURS, inPixels, landingOf, middleOf, UNIT } from "./geometry.js";

@@ -1,6 +1,6 @@
-// The column while one studies: what the overlay shows, the best moves, the graph, the moves that were played, the tree.
+// The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
-import { colourOf, modeOf } from "./candidates.js";
+import { colourOf, evenPriors, modeOf } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { button, dot } from "./icons.js";
@@ -103,7 +103,13 @@ export class Study {
   drawMoves() {
     const found = this.app.known.analysis();
     const listed = found ? found.moves.slice(0, ROWS) : [];
-    if (found) for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
+    if (found) {
+      const even = evenPriors(found.moves);
+      for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
+      this.heads.prior.hidden = even;
+      for (const mode of this.modes.options) mode.hidden = even && /prior|sum/.test(mode.value);
+      this.ownership.hidden = !found.ownership;
+    }
     const rows = listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover));
     while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
     renew(this.moves, rows);

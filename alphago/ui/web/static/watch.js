@@ -1,4 +1,4 @@
-// Runs that are training: how strong each is now and how far, the curves that matter, the latest games; all else folded.
+// Runs that train: how strong each is and how far, the curves that matter, the latest games; all else folded.
 
 import { h, s } from "./elements.js";
 import { swatch } from "./icons.js";

@@ -106,7 +106,7 @@ export const say = {
 /** What the colours, numbers and marks mean. */
 export const legend = {
   discs: "A coloured disc is a move that was tried, a small one with few visits; the ring marks the best. Colours tell what "
-    + "a move loses against it, in points:",
+    + "a move loses against it:",
   upTo: "up to {0} {1}",
   more: "more than {0} {1}",
   points: "points",
