@@ -13,7 +13,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import move_losses, weights
+from alphago.mcts.level_choice import sure_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
@@ -205,7 +205,7 @@ class MCTSPlayer:
         terms = terms_of(number, self.env, search.has_forecasts)
         search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
-        losses = move_losses(search, _GAME, terms)
+        losses = sure_losses(search, _GAME, terms)
         self._hopeless = True
         if terms.unit == POINTS:  # without points `should_resign` goes by the value alone
             points_behind = -float(losses.analysis.root_score[0])

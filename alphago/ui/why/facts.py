@@ -12,12 +12,9 @@ SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
 LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
 MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
-DOUBTED = 3.75  # the same if the better move's own search does not find it as good
 PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
-LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
-MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
-DOUBT, DOUBTED_RATE = 2.0, 0.05  # estimated points and win rate from which a move may be a mistake, told as a doubt,
-DOUBT_LEADS, UNLIKELY = 0.4, 0.1  # if the best move has this part of the visits, and the played one less probability
+LIKELIER = 2.0  # a named move that does not lead clearly had this times the probability of the played one before the
+MUCH_LIKELIER = 10.0  # search, and one that is better by less than MISTAKE this times
 OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
 KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
 CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
@@ -103,7 +100,7 @@ class Loss(Fact):
         """
         if isnan(self.points):
             return self.rate >= 0.05
-        sure = self.clear or self.shown or (self.likelier and (self.kept or self.points >= DOUBTED))
+        sure = self.clear or self.shown or (self.felt and self.likelier)
         return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and sure)
 
     @property
@@ -128,13 +125,6 @@ class Loss(Fact):
         return self.action != self.best and (self.large or preferred)
 
     @property
-    def doubtful(self) -> bool:
-        """Whether the search sees a loss that is told only as a doubt: a strong judge finds it nine times in ten."""
-        seen = self.points >= DOUBT and self.rate >= DOUBTED_RATE
-        leads = self.share >= DOUBT_LEADS and self.played < UNLIKELY
-        return seen and leads and self.action != self.best and not self.worse
-
-    @property
     def clear(self) -> bool:
         """Whether the best move leads clearly."""
         leads = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
@@ -143,8 +133,6 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
-            if self.doubtful:
-                return f"{move} may be a mistake; the search is not sure."
             is_sure = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if is_sure else ""
         if not self.large:
@@ -194,9 +182,11 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain of the move's side that is expected to be lost, or is much less safe, unlike after the best move.
+    """A chain of the move's side that is lost, or less safe, unlike after the best move; or one of the other side's
+    that the best move captures or weakens, unlike this one.
 
-    best_share, share: the part of its points that stays its own side's after the best move and after this one, 0 .. 1.
+    best_share, share: its chance to survive after the best move and after this one, 0 .. 1: the part of its points that
+        stays its own side's.
     """
 
     best: int
@@ -206,16 +196,14 @@ class ChangesOwner(Fact):
 
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
-        one = self.group.stones == 1
-        if self.share < SURE and self.best_share > 1 - SURE:
-            return (
-                f"{group} die{'s' * one} after {move} ({self.share:.0%} to survive), "
-                f"and would live after {best} ({self.best_share:.0%})."
-            )
-        return (
-            f"{group} {'is' if one else 'are'} safer after {best} ({self.best_share:.0%} to survive) "
-            f"than after {move} ({self.share:.0%})."
-        )
+        one, own = self.group.stones == 1, self.group.colour == self.colour
+        dies, lives = f"die{'s' * one} after", "would live after" if own else f"live{'s' * one} after"
+        after_move, after_best = f"{move} ({self.share:.0%} to survive)", f"{best} ({self.best_share:.0%} to survive)"
+        low, high = (after_move, after_best) if own else (after_best, after_move)
+        if min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE:
+            return f"{group} {dies} {low}, and {lives} {high}."
+        change = f"{'is' if one else 'are'} {'safer' if own else 'weaker'}"
+        return f"{group} {change} after {after_best} than after {after_move}."
 
 
 @dataclass(frozen=True)

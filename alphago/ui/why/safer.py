@@ -10,13 +10,14 @@ from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
 SAFER = 0.3  # a chain's chance to survive differs by this: a strong judge then nearly always sees a difference too
+LIKELY = 0.6  # chance that the best move gives what it saves, or takes: a move that saves nothing is no reason
 BETTER = 0.4  # a point of an area is forecast better by this, on the scale of ownership -1 .. 1
 LEAST_AREA = 1.5 / SURE_PART  # estimated points of a difference that is told: it is surely 2 or more, rounded
 MOST_CHAINS = 2
 
 
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the mover's chains that are safer after the best move, or else the area that is better after it.
+    """Return the chains that the best move saves or takes, unlike this one, or else the area that is better after it.
 
     The largest of either; [] if there is none, or if the network forecasts no ownership.
     """
@@ -24,14 +25,15 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best
-    safer = list[ChangesOwner]()
+    kept = list[ChangesOwner]()
     for chain in stones_of(tried.position).chains():
         best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
-        if chain.colour == mover and best_share - share >= SAFER:
-            safer.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
-    if safer:
-        safer.sort(key=lambda fact: fact.group.stones * (fact.share - fact.best_share))  # most at stake first
-        return [*safer[:MOST_CHAINS]]
+        if best_share >= LIKELY and best_share - share >= SAFER:
+            shares = (best_share, share) if chain.colour == mover else (1 - best_share, 1 - share)  # of its own side
+            kept.append(ChangesOwner(mover, action, best, group_of(chain), *shares))
+    if kept:
+        kept.sort(key=lambda fact: -fact.group.stones * abs(fact.share - fact.best_share))  # most at stake first
+        return [*kept[:MOST_CHAINS]]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:
