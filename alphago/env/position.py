@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.env.batch import FIRST, GameBatch
 from alphago.env.pictured import Pictured
-from alphago.system.other_names import POSITION_NAMES, called_otherwise
+from alphago.system.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
 
 
@@ -42,7 +42,7 @@ class UnknownMove(IllegalMove):
         return self.reason
 
 
-@called_otherwise(POSITION_NAMES)
+@with_name_hints(POSITION_NAMES)
 class Position(Pictured):
     """One position of any game; immutable: `play` returns a new one.
 

@@ -227,7 +227,7 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
         if name == "until":
             return None if value is None else asdict(value)
         if name in plan.tree.entries:
-            return plan.tree.plain_value(name, value)
+            return plan.tree.setting_to_data(name, value)
         return value  # the path of a dataset
 
     return [
