@@ -62,7 +62,7 @@ class AnalysisClient(LineProcess):
         while True:
             line = self.read_line(due, self.timeout)
             if line is None:
-                raise self.failed("the process has ended")
+                raise self.failed("the process has ended", has_exited=True)
             text = line.decode("utf-8", "replace").strip()
             try:
                 reply = json.loads(text) if text else {}

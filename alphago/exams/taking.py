@@ -120,7 +120,7 @@ def examinee_of(
     if not isinstance(network, (str, PathLike)):
         return Examinee(name, network, readouts, search)
     text = str(network)
-    entry = parse_entrant(text, readouts=-1, search="")  # these mean that the name has none
+    entry = parse_entrant(text)
     if entry.model is None:
         raise ValueError(f"an exam must be taken by networks, got {text}")
     env: GameEnv = saved_game(entry.model)
@@ -128,7 +128,7 @@ def examinee_of(
         env = require_go(env, "an exam").resized(chosen.size)
     if entry.level is not None:
         readouts = (0,)  # the level has its own
-    elif entry.readouts >= 0:
+    elif entry.readouts is not None:
         readouts = (entry.readouts,)
     return Examinee(entry.base, load_model(entry.model, env), readouts, entry.search or search, entry.level)
 

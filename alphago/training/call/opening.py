@@ -79,16 +79,17 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
 
     source, learner: create each stage's source of games, and the learner.
     judges: judges in addition to the plan's.
-    usual: returns settings that apply to a new run where its call gives none, by keyword.
+    usual: returns settings that apply to a new run where its call gives none, by keyword; called with those that it
+        gives.
     """
 
     source: MakeSource = SelfPlay
     learner: MakeLearner = Learner
     judges: Sequence[JudgeSettings[SelfPlayRun]] = ()
-    usual: Callable[[], Mapping[str, Any]] = dict
+    usual: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
-        return self.judged(new_run(replace(call, settings={**self.usual(), **call.settings})))
+        return self.judged(new_run(replace(call, settings={**self.usual(call.settings), **call.settings})))
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
         return self.judged(old_run(call, config, folder))

@@ -42,6 +42,15 @@ NEXT = """([before, patience]) => new Promise((done, hangs) => {
 })"""
 
 
+# The numbers that are wider than the disc that they are on.
+WIDE = """[...document.querySelectorAll(".ag-value")].filter(number => {
+    const [x, box] = [number.getAttribute("x"), number.getBBox()];
+    const on = [...document.querySelectorAll(`.ag-disc[cx="${x}"]`)].filter(disc =>
+        Math.abs(disc.getAttribute("cy") - box.y - box.height / 2) < 9);
+    return on.length !== 1 || box.width > 2 * on[0].getAttribute("r");
+}).map(number => number.textContent)"""
+
+
 def finish(visitor: Visitor) -> None:
     """Click the first legal point until the game is over; an engine that is to move is waited for."""
     text = ""
@@ -180,6 +189,7 @@ def test_study_undo_and_variations(chromium: Any) -> None:
             visitor.part("mode").select_option(mode)
             numbers = visitor.expect(visitor.page.locator(".ag-value"))
             (numbers.to_have_count if mode == "none" else numbers.not_to_have_count)(0)
+            assert visitor.page.evaluate(WIDE) == []
         visitor.page.locator(".ag-moves [data-action]").first.hover()
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.page.mouse.move(2, 2)
