@@ -14,6 +14,7 @@ from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
 
+# A ~ for the home folder, at the beginning of a word or behind its =, alone or before a /.
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
@@ -73,9 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
     """Run a verb with its parsed options, and return the exit code; errors that a user can correct are printed."""
     try:
-        with repeated_interrupts():  # Python loses some
+        with repeated_interrupts():  # a single interrupt may get lost in Python
             code = int(options.run(options))
-        sys.stdout.flush()  # a full disk is an error of the command, not a line that Python prints at its end
+        sys.stdout.flush()  # raises here if the disk is full; at its end Python would only print a line
         return code
     except KeyboardInterrupt:
         return INTERRUPTED

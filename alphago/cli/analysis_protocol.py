@@ -13,7 +13,7 @@ IGNORED = "ignored; accepted for clients that pass it to KataGo"
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "the analysis protocol is for Go"
+    parser.hints["--game"] = "the analysis protocol is for Go"
     parser.description = (
         "Answers queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard "
         "output."
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         if options.model is not None and options.katago_model is not None:
             raise ValueError("the model must be given once, got MODEL and -model")
         settings = engine_settings(options)
-        env, network = load(options.model or options.katago_model, None, None, GoEnv.name)
+        env, network = load(options.model or options.katago_model, game=GoEnv.name)
 
         def write(line: str) -> None:
             output.write(f"{line}\n")
@@ -74,7 +74,8 @@ def engine_settings(options: argparse.Namespace) -> dict[str, Any]:
     Raises ValueError for a maxVisits that is no integer.
     """
     settings: dict[str, Any] = {}
-    for pair in ",".join(options.override).split(","):
+    pairs = ",".join(options.override).split(",")  # the option may be given several times
+    for pair in pairs:
         key, _, value = (word.strip() for word in pair.partition("="))
         if key == "maxVisits":
             try:

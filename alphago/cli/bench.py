@@ -54,15 +54,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def search_runs() -> Iterator[SearchRun]:
-    """Search the positions of every game with every search rule, and yield the results.
-
-    Kernels are compiled before the time is measured.
-    """
+    """Search the positions of every game with every search rule, and yield the results."""
     for name in GAMES:
         env = make_game(name)
-        for rule, kind in SEARCHES.items():
-            settings = kind()
-            search_positions(env, settings, readouts=2)
+        for rule, settings_class in SEARCHES.items():
+            settings = settings_class()
+            search_positions(env, settings, readouts=2)  # compiles the kernels
             start = time.perf_counter()
             checksum, simulations = search_positions(env, settings, READOUTS)
             yield SearchRun(name, rule, checksum, simulations, time.perf_counter() - start)
@@ -98,9 +95,11 @@ def play_openings(batch: GameBatch) -> None:
     """Play i mod OPENING_PLIES random moves, from a fixed seed, in each slot i of a new batch."""
     generator = np.random.default_rng(1)
     for slot in range(POSITIONS):
-        only = np.array([slot])
+        slots = np.array([slot])
+        legal_mask = np.empty((1, batch.env.action_space), np.bool_)
         for _ in range(slot % OPENING_PLIES):
-            if batch.is_over(only, np.empty(1, np.bool_))[0]:
+            if batch.is_over(slots, np.empty(1, np.bool_))[0]:
                 break
-            legal = np.flatnonzero(batch.legal_mask(only, np.empty((1, batch.env.action_space), np.bool_))[0])
-            batch.play(only, np.array([legal[generator.integers(len(legal))]], np.int32))
+            legal = np.flatnonzero(batch.legal_mask(slots, legal_mask)[0])
+            action = legal[generator.integers(len(legal))]
+            batch.play(slots, np.array([action], np.int32))

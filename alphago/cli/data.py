@@ -1,6 +1,7 @@
 """`alphago data`: download public collections of games and import them into a dataset."""
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -33,11 +34,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.name is None:
         for name, known in COLLECTIONS.items():
-            print(f"{name:10} {known.what}\n{'':10} {known.source}; licence: {known.licence}; {len(known.files)} files")
+            print(f"{name:10} {known.what}")
+            print(f"{'':10} {known.source}; licence: {known.licence}; {len(known.files)} files")
         return 0
     if options.name not in COLLECTIONS:
         raise ValueError(f"no collection {options.name!r}: {near_misses(options.name, list(COLLECTIONS))}")
-    collection = chosen(COLLECTIONS[options.name], options.first, options.mirror)
+    collection = restrict(COLLECTIONS[options.name], first=options.first, mirror=options.mirror)
     print(f"{collection.what}\nfrom {collection.source}, licence: {collection.licence}")
     folder = Path(options.downloads or Path("data") / options.name)
     with LiveBar(desc="fetching", unit="B", unit_scale=True) as bar:
@@ -59,18 +61,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def chosen(collection: Collection, first: int | None, mirror: str | None) -> Collection:
-    """Return a collection with its first files only, and with another address if a mirror is given.
+def restrict(collection: Collection, *, first: int | None, mirror: str | None) -> Collection:
+    """Return a collection with its first files only, and with the addresses of a mirror if a mirror is given.
 
-    first: number of files; None for all.  mirror: the address of a folder with the files; None for the original one.
+    first: number of files; None for all.  mirror: the address of a folder with the files; None for the original folder.
     Raises ValueError if `first` is less than 1.
     """
     if first is not None and first < 1:
         raise ValueError(f"--first must be at least 1, got {first}")
     files, indexes = collection.files[:first], collection.indexes
     if mirror is not None:
-        files, indexes = (
-            tuple(f"{mirror.rstrip('/')}/{quote(address_name(address))}" for address in addresses)
-            for addresses in (files, indexes)
-        )
+        files, indexes = mirrored(files, mirror), mirrored(indexes, mirror)
     return replace(collection, files=files, indexes=indexes)
+
+
+def mirrored(addresses: Sequence[str], mirror: str) -> tuple[str, ...]:
+    """Return the addresses of the same files in the folder `mirror`."""
+    return tuple(f"{mirror.rstrip('/')}/{quote(address_name(address))}" for address in addresses)

@@ -7,8 +7,8 @@ import re
 from alphago.system.files import os_error_text
 from alphago.system.validation import UnusedSetting
 
-SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # the beginning of a message about a setting
-OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what the standard output fails with
+SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # how a message about a setting begins
+OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
 
@@ -16,13 +16,13 @@ TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes"
 def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:
     """Return the message for an error that the user can correct; None for a fault of the program."""
     if isinstance(error, OSError) and error.strerror:
-        # Files name themselves, so that what is full or closed is what the command prints to.
-        is_output = not error.filename and error.errno in OUTPUT
+        # An error of a file has the file's name, so an error without a name is one of the standard output.
+        is_output = not error.filename and error.errno in OUTPUT_ERRORS
         return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
     if isinstance(error, RuntimeError):
         if asked := TORCH_MEMORY.search(str(error)):
             return f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
-        if told := NATIVE_MEMORY.search(str(error)):  # oneDNN and OpenVINO name no other cause either
+        if told := NATIVE_MEMORY.search(str(error)):  # all that oneDNN and OpenVINO say
             return f"there may be too little memory: {told[0]}"
         return None
     if isinstance(error, MemoryError) and not str(error):
@@ -32,7 +32,7 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         missing, value = error.option
         if missing not in flags:
             return str(error)
-        setting, _, rest = error.fault.partition(" ")  # a sentence that begins with the setting's name in Python
+        setting, _, rest = error.fault.partition(" ")  # the sentence begins with the setting's name in Python
         return f"{flags.get(setting, setting)} {rest}: add {flags[missing]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         return with_flags(str(error), parser)

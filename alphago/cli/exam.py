@@ -73,8 +73,9 @@ def counts(text: str) -> tuple[int, ...]:
 def run(options: argparse.Namespace) -> int:
     if options.make is not None:
         return make(options)
-    if given := [f"--{name}" for name in ("engine", "games") if getattr(options, name) is not None]:
-        raise ValueError(f"--make must name a file for {' and '.join(given)}, got none")
+    for_making = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is not None]
+    if for_making:
+        raise ValueError(f"--make must name a file for {' and '.join(for_making)}, got none")
     if not options.networks:
         raise ValueError("there must be a network to grade, got none")
     return grade(options)
@@ -121,8 +122,9 @@ def halves_text(result: "ExamResult") -> str:
     for player, name in enumerate(result.names):
         lines.append(f"  {name} {result.halves(player).gap:.2f}")
     for later, earlier in result.pairs:
-        found, name = result.halves(later, earlier), f"{result.names[later]} - {result.names[earlier]}"
-        lines.append(f"  {name} {found.gap:.2f}; both prefer the same player in {found.agreement:.0%}")
+        halves = result.halves(later, earlier)
+        name = f"{result.names[later]} - {result.names[earlier]}"
+        lines.append(f"  {name} {halves.gap:.2f}; both prefer the same player in {halves.agreement:.0%}")
     return "\n".join(lines)
 
 
@@ -134,14 +136,14 @@ def make(options: argparse.Namespace) -> int:
     if missing or options.networks:
         got = f"no {' and no '.join(missing)}" if missing else f"the networks {' '.join(options.networks)}"
         raise ValueError(f"--make must come with --engine and --games and without networks, got {got}")
-    making = make_settings(MakeSettings, **given_settings(options, MakeSettings))
-    done = with_bar(
-        lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, making, tell=tell)
+    settings = make_settings(MakeSettings, **given_settings(options, MakeSettings))
+    positions = with_bar(
+        lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell)
     )
-    if done is None:
+    if positions is None:
         return INTERRUPTED
-    print(f"{done} of {making.positions} positions are in {options.make}")
-    if done < making.positions:
+    print(f"{positions} of {settings.positions} positions are in {options.make}")
+    if positions < settings.positions:
         print(
             "the games have no more undecided positions: more games or a larger --per-game give more", file=sys.stderr
         )

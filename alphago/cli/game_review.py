@@ -22,7 +22,7 @@ SUFFIX = ".reviewed"
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "games to review are games of Go, in SGF files"
+    parser.hints["--game"] = "games to review are games of Go, in SGF files"
     parser.description = (
         "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
     )
@@ -43,18 +43,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Source(NamedTuple):
-    """An SGF file to review, and its folder relative to the one that was named on the command line."""
+    """An SGF file to review."""
 
     path: Path
-    below: Path
+    subfolder: Path  # the file's folder, relative to the folder on the command line
 
 
 class Reviewer:
-    """Reviews the games of files, one after another, and counts those that cannot be reviewed."""
+    """Reviews the games of files, one after another, and counts the games that cannot be reviewed."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.networks: dict[int, Any] = {}  # by board size: the network, or why there is none
+        self.networks: dict[int, Any] = {}  # by board size: the network, or the ValueError of loading it
         self.taken: set[str] = set()  # paths written by this command, without suffix, in lower case
         self.failures = 0
 
@@ -66,13 +66,13 @@ class Reviewer:
         """Return the network for a board size, which is loaded once; raise ValueError if there is none."""
         if size not in self.networks:
             try:
-                self.networks[size] = load(self.options.model, size, None, GoEnv.name)[1]
+                _, self.networks[size] = load(self.options.model, size, game=GoEnv.name)
             except ValueError as error:
                 self.networks[size] = error
-        found = self.networks[size]
-        if isinstance(found, ValueError):
-            raise found
-        return found
+        network = self.networks[size]
+        if isinstance(network, ValueError):
+            raise network
+        return network
 
     def review(self, source: Source) -> None:
         """Review all games of a file, each up to its first fault, which is printed."""
@@ -85,6 +85,7 @@ class Reviewer:
         except (ValueError, OSError) as error:
             self.fail(str(error))
             return
+        several = len(games) > 1
         for number, game in enumerate(games, 1):
             if game.faults and not game.moves:
                 self.fail(game.faults[0].of(str(path)))
@@ -92,10 +93,10 @@ class Reviewer:
             for fault in game.faults:
                 told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
                 print(printable(told), file=sys.stderr)
-            several = len(games) > 1
-            place = self.place(source, path.stem + (f"-{number}" if several else ""))
+            stem = f"{path.stem}-{number}" if several else path.stem
+            title = f"{path}, game {number}" if several else str(path)
             try:
-                self.review_game(game, place, f"{path}{f', game {number}' if several else ''}")
+                self.review_game(game, self.place(source, stem), title)
             except (IllegalMove, ValueError) as error:
                 self.fail(f"{path}: {error}")
 
@@ -111,10 +112,13 @@ class Reviewer:
         print(printable(f"{title}\n{review.summary()}"))
 
     def place(self, source: Source, stem: str) -> Path:
-        """Return the path of a game's review, without suffix; a path that this command has written gets a number."""
-        folder = Path(self.options.to) / source.below if self.options.to else source.path.parent
-        names = (f"{stem}{f'-{count}' if count > 1 else ''}{SUFFIX}" for count in itertools.count(1))
-        place = next(folder / name for name in names if str(folder / name).lower() not in self.taken)
+        """Return the path of a game's review, without suffix; if this command has written there, with a number."""
+        folder = Path(self.options.to) / source.subfolder if self.options.to else source.path.parent
+        place = folder / f"{stem}{SUFFIX}"
+        for number in itertools.count(2):
+            if str(place).lower() not in self.taken:
+                break
+            place = folder / f"{stem}-{number}{SUFFIX}"
         self.taken.add(str(place).lower())
         return place
 
@@ -128,16 +132,18 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
 
 
 def sources(names: list[str]) -> list[Source]:
-    """Return the given files, and the SGF files in the given folders, without reviews (NAME.reviewed.sgf), each once.
+    """Return the SGF files to review, each file once.
 
+    names: paths of files and folders; from folders, reviews (NAME.reviewed.sgf) are left out.
     Raises FileNotFoundError if a path does not exist, ValueError if there are no SGF files.
     """
     files: dict[Path, Source] = {}  # by resolved path
     for name in names:
         path = Path(name)
         if path.is_dir():
-            for file in sorted(file for file in path.rglob("*") if file.suffix.lower() == ".sgf" and file.is_file()):
-                if not file.stem.endswith(SUFFIX):
+            for file in sorted(path.rglob("*")):
+                is_sgf = file.suffix.lower() == ".sgf" and file.is_file()
+                if is_sgf and not file.stem.endswith(SUFFIX):
                     files.setdefault(file.resolve(), Source(file, file.parent.relative_to(path)))
         elif path.exists():
             files.setdefault(path.resolve(), Source(path, Path()))

@@ -13,7 +13,7 @@ from alphago.system.validation import MOST_READOUTS, check_float, check_int
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "the Go Text Protocol is for Go"
+    parser.hints["--game"] = "the Go Text Protocol is for Go"
     parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
     option(
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     from alphago.ui.gtp.game_commands import serve
     from alphago.ui.gtp.protocol import reserved_stdout
 
-    with reserved_stdout() as output:  # before libraries are loaded, since they may print
+    with reserved_stdout() as output:  # before libraries are loaded, since libraries may print
         readouts = chosen_readouts(options.policy, options.readouts)
         if options.level is not None and options.policy != "mcts":
             raise ValueError(f"level must be left out with --policy {options.policy}, got {options.level}")
@@ -47,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
             check_float("--resign", options.resign, -1, 1)
         if options.seed is not None:
             check_int("--seed", options.seed, 0)
-        env, network = opened(options)
-        by_board = options.model is None and network != "random"  # each board gets the packaged network that fits it
+        env, network = load_player(options)
+        is_packaged = options.model is None and network != "random"  # then each board gets the network that fits it
         try:
             serve(
                 require_go(env, "GTP"),
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
                 komi=options.komi,
                 device=options.device,
                 ponder=options.ponder,
-                networks=partial(packaged_on, komi=options.komi) if by_board else None,
+                networks=partial(packaged_on, komi=options.komi) if is_packaged else None,
                 level=options.level,
                 output=output,
                 **given_options(options, "name", "version"),
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 @cache
 def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
     """Return the game on a board, and the packaged network that fits it best."""
-    env, network = load(None, size, komi, GoEnv.name)
+    env, network = load(None, size, komi, game=GoEnv.name)
     return require_go(env, "GTP"), network
 
 
@@ -88,10 +88,10 @@ def chosen_readouts(policy: str, readouts: int | None) -> int:
     return check_int("readouts", readouts, 0, MOST_READOUTS)
 
 
-def opened(options: argparse.Namespace) -> tuple[GameEnv, Any]:
-    """Return the game and the network; with --policy random the second item is "random"."""
+def load_player(options: argparse.Namespace) -> tuple[GameEnv, Any]:
+    """Return the game and the network; with --policy random, "random" instead of a network."""
     if options.policy != "random":
-        return load(options.model, options.board_size, options.komi, GoEnv.name)
+        return load(options.model, options.board_size, options.komi, game=GoEnv.name)
     if options.model is not None:
         raise ValueError(f"MODEL must be left out with --policy random, got {options.model}")
     return make_game(GoEnv.name, options.board_size, komi=options.komi), "random"

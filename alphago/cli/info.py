@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return facts about a run or a network: those to print before the facts about the machine, and those after.
+    """Return sections about a run or a network: those to print before the machine's sections, and those to print after.
 
-    Both are dictionaries: the facts of each section, by the section's title.
+    Both are dictionaries that hold the facts of each section by the section's title.
 
     what: a run's folder, or a network's file or name.
     """
@@ -89,22 +89,26 @@ def workers_of(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def time_shares(folder: str) -> dict[str, float]:
-    """Return the shares of a run's time in its latest iterations by kind of work, and how busy CPU and GPU were."""
+    """Return how a run spent the time of its latest iterations, as shares by name.
+
+    First come the kinds of work, the largest share first, without kinds that took no time.  Then come the shares of the
+    time in which threads ran on the processor, and in which the GPU was busy.
+    """
     rows = read_history(folder).metrics[-RECENT_ROWS:]
-    shares = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
-    described = {kind: share for kind, share in shares if share}
+    largest_first = sorted(mean_shares(rows).items(), key=lambda pair: -pair[1])
+    shares = {work: share for work, share in largest_first if share}
     for name, key in (("threads on the processor", "processor_share"), ("GPU busy", "gpu_busy")):
-        values = [number_of(row, key) for row in rows]
-        if known := [value for value in values if value is not None]:
-            described[name] = sum(known) / len(known)
-    return described
+        measured = [value for row in rows if (value := number_of(row, key)) is not None]
+        if measured:
+            shares[name] = sum(measured) / len(measured)
+    return shares
 
 
 def resignation_notes(path: Path) -> dict[str, Any]:
     """Return what a network's file says about resignation, by name; {} if there is no file.
 
-    The facts are the threshold, the number of resignations that it was judged on, and the share of these that were
-    wrong, because the game was not lost.
+    The facts are the threshold, the number of resignations that the threshold was judged on, and the share of wrong
+    resignations, those in games that were not lost.
     """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
     names = {

@@ -32,13 +32,13 @@ def run(options: argparse.Namespace) -> int:
         got = "none" if options.engine is None else "both"
         raise ValueError(f"there must be one teacher, --engine or --network, got {got}")
     engine = options.engine or own_engine(options.network)
-    labelling = make_settings(LabelSettings, **given_settings(options, LabelSettings))
-    done = with_bar(
-        lambda tell: label_games(options.to, engine, options.games, options.board_size, labelling, tell=tell)
+    settings = make_settings(LabelSettings, **given_settings(options, LabelSettings))
+    positions = with_bar(
+        lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell)
     )
-    if done is None:
+    if positions is None:
         return INTERRUPTED
-    print(f"{done} labelled positions are in {options.to}: alphago supervised {options.to} learns from them")
-    if done < labelling.positions:
+    print(f"{positions} labelled positions are in {options.to}: alphago supervised {options.to} learns from them")
+    if positions < settings.positions:
         print("the games have no more positions: more games or a larger --per-game give more", file=sys.stderr)
     return 0

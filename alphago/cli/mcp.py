@@ -10,7 +10,7 @@ from alphago.env.go import GoEnv
 
 
 def add_options(parser: Parser) -> None:
-    parser.others["--game"] = "the tools are for Go"
+    parser.hints["--game"] = "the tools are for Go"
     parser.description = (
         "Serves tools for Go to assistants that speak the Model Context Protocol, on standard input and output: "
         "analyse a position or an SGF file, find mistakes, explain a move, show a board."
@@ -25,7 +25,8 @@ def run(options: argparse.Namespace) -> int:
 
     @cache
     def network(size: int) -> Any:
-        return load(options.model, size, None, GoEnv.name)[1]
+        _, net = load(options.model, size, game=GoEnv.name)
+        return net
 
     GoTools(network, options.readouts, options.device).server().run()
     return 0

@@ -25,32 +25,32 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [MODEL] [OPTIONS]"
 
 
-def add_game(parser: argparse.ArgumentParser, usual: str, usual_size: str) -> None:
+def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
+    """Add the options for a game; default, default_size: what the help says of their defaults."""
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
-    text = f"the game: {names}, or MODULE:CLASS for a custom game ({usual})"
+    text = f"the game: {names}, or MODULE:CLASS for a custom game ({default})"
     option(parser, "--game GAME", text, named_game)
-    option(parser, "--board-size N", f"size of the board ({usual_size})", integer)
+    option(parser, "--board-size N", f"size of the board ({default_size})", integer)
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
-    usual = "auto" if default is argparse.SUPPRESS else default
+    shown_default = "auto" if default is argparse.SUPPRESS else default
     option(
         parser,
         "--device",
-        f"the device {what}; auto: the GPU if there is one that supports them ({usual})",
+        f"the device {what}; auto: the GPU if there is one that supports them ({shown_default})",
         choices=("cpu", "cuda", "auto"),
         default=default,
     )
 
 
-def add_level(parser: argparse.ArgumentParser, usual: str = "10") -> None:
-    option(
-        parser, "--level N", f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({usual})", read_level
-    )
+def add_level(parser: argparse.ArgumentParser, default: str = "10") -> None:
+    text = f"strength, from 1 (a beginner) to 10; even: follows the opponent's ({default})"
+    option(parser, "--level N", text, read_level)
 
 
 def read_level(text: str) -> Level:
-    """Return the level that a text of the command line stands for; raise ArgumentTypeError if it is none."""
+    """Convert a text of the command line to a level; raise ArgumentTypeError if that fails."""
     try:
         return check_level(text)
     except ValueError as error:
@@ -71,61 +71,73 @@ def add_game_settings(parser: Parser) -> None:
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
         if (flag := flags[name]) not in parser._option_string_actions:
-            add_setting(group, flag, merged(name, settings, flags))
+            add_setting(group, flag, merge_settings(name, settings, flags))
             parser.shorten(flag, BRIEF.get(name, ""))
 
 
-def merged(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[str, str]) -> Setting:
+def merge_settings(name: str, settings: Sequence[tuple[str, Setting]], flags: Mapping[str, str]) -> Setting:
     """Return one setting for the keyword `name` of several games, with the types and the help of each.
 
-    settings: each game's name, and its setting.  The first one's choices hold for all.
+    settings: each game's name, and its setting.  The choices of the first setting hold for all games.
     flags: the options' names by keyword, for the help.
     """
-    types = tuple(dict.fromkeys(kind for _, one in settings for kind in one.types))
-    text = "; ".join(f"{game}: {one.help}" for game, one in settings)
-    setting = replace(settings[0][1], name=GAME + name, types=types, default=None, text=in_shell(text, flags))
+    types: dict[Any, None] = {}  # a set that keeps the order
+    for _, setting in settings:
+        types |= dict.fromkeys(setting.types)
+    text = "; ".join(f"{game}: {setting.help}" for game, setting in settings)
+    _, first = settings[0]
+    merged = replace(first, name=GAME + name, types=tuple(types), default=None, text=in_shell(text, flags))
     if name == RULES:  # any text, see `given_game_settings`
-        setting = replace(setting, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
-    return setting
+        merged = replace(merged, choices=(), text=f"{USUAL_GAME}: {', '.join(played_rules())}; {text}")
+    return merged
 
 
 def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     """Return the games' keywords that were given on the command line, except board_size.
 
-    Named rules of Go become its keywords for ko and suicide; raise ValueError if games are not scored by such rules.
+    The name of rules of Go is replaced by Go's keywords for ko and suicide.
+    Raises ValueError for the name of rules by which games cannot be scored.
     """
     given: dict[str, Any] = {}
     for env in GAMES.values():
         given |= given_settings(options, env, GAME)
-    choices = [choice for env in GAMES.values() for setting in settings_of(env) for choice in setting.choices]
-    # A word that is no choice of another game's keyword `rules` names rules of Go.
-    if RULES in given and given[RULES] not in choices and options.game in (None, USUAL_GAME):
+    if RULES not in given or is_choice(given[RULES]):
+        return given
+    if options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()
     return given
 
 
+def is_choice(word: object) -> bool:
+    """Return whether a word is a choice of some game's keyword, such as `rules` of Oware."""
+    settings = [setting for env in GAMES.values() for setting in settings_of(env)]
+    return any(word in setting.choices for setting in settings)
+
+
 def load(
     model: str | None,
-    board_size: int | None,
-    komi: float | None,
+    board_size: int | None = None,
+    komi: float | None = None,
     game: str | None = None,
     given: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[GameEnv, Any]:
     """Load a network; return the game and the network.
 
-    model: the network's name, file or run folder; None for the packaged one, see `packaged_net`.
-    board_size: None for the network's.  komi: None for the network's; of a packaged one, for the board's usual one.
-    game: the name of the game; None for the network's.  given: further options of the game, instead of the network's.
+    model: the network's name, file or run folder; None for the packaged network, see `packaged_net`.
+    board_size: the board's size; None for the network's.
+    komi: the komi; None for the network's or, for a packaged network, the usual komi on the board.
+    game: the name of the game; None for the network's.
+    given: further options of the game, instead of the network's.
     Raises ValueError if the network does not play this game or board.
     """
     from alphago.mcts.warm_up import warm_up
 
-    warm_up(game or USUAL_GAME)  # before torch is loaded, which takes as long as a second process needs to begin
+    warm_up(game or USUAL_GAME)  # first: its process can begin while this process loads torch
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model  # imported late, since it loads torch
 
     if model is None:
-        env = make_game(game or USUAL_GAME, board_size, komi=komi, **given)  # raises for an unknown size
+        env = make_game(game or USUAL_GAME, board_size, komi=komi, **given)  # raises ValueError for an unknown size
         model = packaged_net(env.name, env.N)
         if model is None:
             train = f"alphago train --game {game_reference(GAMES[env.name])}"

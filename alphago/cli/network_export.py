@@ -28,16 +28,16 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     given = given_game_settings(options)
-    env, network = load(options.model, options.board_size, given.pop("komi", None), options.game, given)
+    env, network = load(options.model, options.board_size, given.pop("komi", None), game=options.game, given=given)
     name = f"{env.N}x{env.N}" if options.model is None else Path(options.model).resolve().stem
     suffix = "" if options.out is None else Path(options.out).suffix
     if options.format == "page" or (options.format is None and suffix == ".html"):
         from alphago.ui.onefile.page import export_page
 
-        # By name where there is one: then the page says what is known of the network.
+        # If the network has a name, it is passed by name: then the page says what is known of the network.
         source = options.model or packaged_net(env.name, env.N) or network
-        what = {"strength": options.strength, "licence": options.licence}
-        print(export_page(source, options.out or f"{name}.html", env, **what))
+        file = options.out or f"{name}.html"
+        print(export_page(source, file, env, strength=options.strength, licence=options.licence))
         return 0
     from alphago.nn.export import export_model  # imported late, since it loads torch
 

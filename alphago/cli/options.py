@@ -30,7 +30,7 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 
 
 class Formatter(argparse.HelpFormatter):
-    """Formats options, a Switch without the word none: it takes that as every optional setting does."""
+    """Formats the help.  The value `none` of a Switch is left out, since every optional setting takes it."""
 
     def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
         return "" if action.metavar == "none" else super()._format_args(action, default_metavar)
@@ -51,18 +51,21 @@ class Parser(argparse.ArgumentParser):
                 **options,
             }
         )
-        self.others: dict[str, str] = {}  # flags that do not exist, with a hint for each
-        self.brief: dict[str, str] = {}  # by flag, what --help says instead of the option's help; "" for nothing
+        self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
+        self.brief: dict[str, str] = {}  # by flag, the text of --help instead of the option's help; "" to leave it out
 
     def shorten(self, flag: str, text: str = "") -> None:
-        """Let --help show an option with `text` instead of its help, or without text not at all; --help-all has it."""
+        """Let --help show `text` instead of an option's help, or without `text` not show the option.
+
+        --help-all shows every option with its help.
+        """
         if "--help-all" not in self._option_string_actions:
             option(self, "--help-all", "show this help message and exit", action=HelpAll)
-            self.brief["--help-all"] = ""  # the last line tells of it
+            self.brief["--help-all"] = ""  # the last line of --help names it
         self.brief[flag] = text
 
-    def format_help(self, *, whole: bool = False) -> str:
-        if whole or not self.brief:
+    def format_help(self, *, all_options: bool = False) -> str:
+        if all_options or not self.brief:
             return super().format_help()
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
@@ -78,16 +81,21 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def _in_brief(self, action: argparse.Action) -> argparse.Action | None:
-        """Return an option as --help shows it; None for not at all."""
+        """Return an option with the text that --help shows; None if --help does not show it."""
         text = next((self.brief[flag] for flag in action.option_strings if flag in self.brief), action.help)
         if not text:
             return None
         action = copy.copy(action)
-        action.help, action.metavar = text, "NAME" if action.choices else action.metavar
+        action.help = text
+        if action.choices:
+            action.metavar = "NAME"  # instead of all choices
         return action
 
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
-        """Parse a command line; exit with near misses for an unknown flag, or with all that a shortened one may be."""
+        """Parse a command line.
+
+        Exits with near misses for an unknown flag, and with all candidates for an ambiguous abbreviation.
+        """
         words = list(sys.argv[1:] if arguments is None else arguments)
         before = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
@@ -97,11 +105,11 @@ class Parser(argparse.ArgumentParser):
             longer = [known for known in flags if known.startswith(flag)]
             if not longer:
                 near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
-                self.error(f"no option {flag}: {self.others.get(flag, near)}")
+                self.error(f"no option {flag}: {self.hints.get(flag, near)}")
             if len(longer) > 1:
                 self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
-        has_list = any(action.nargs in ("+", "*") and not action.option_strings for action in self._actions)
-        if has_list:  # its words may also stand between options
+        positionals = [action for action in self._actions if not action.option_strings]
+        if any(action.nargs in ("+", "*") for action in positionals):  # its words may also stand between options
             return super().parse_intermixed_args(words, namespace)
         return super().parse_args(words, namespace)
 
@@ -116,7 +124,7 @@ class HelpAll(argparse.Action):
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        parser._print_message(parser.format_help(whole=True), sys.stdout)
+        parser._print_message(parser.format_help(all_options=True), sys.stdout)
         parser.exit()
 
 
@@ -146,40 +154,44 @@ class Setting:
         raise argparse.ArgumentTypeError(f"must be {' or '.join(map(self.expected, types)) or 'none'}, got {text!r}")
 
     def expected(self, kind: Any) -> str:
-        """Return a description of a type's values for error messages; for pairs, it has the example in the help."""
+        """Return a description of a type's values for error messages; for pairs, with the example of the help."""
         if Ellipsis not in get_args(kind):
             return EXPECTED.get(kind, "a pair such as 0:40")
         example = TUPLES.search(self.text)
-        return f"pairs such as {typed(example[0]) if example else '7:0.3,9:0.7'}"
+        return f"pairs such as {shell_notation(example[0]) if example else '7:0.3,9:0.7'}"
 
     @property
     def help(self) -> str:
         """The help with tuples in the command line's notation, and with the default if there is one."""
-        text = TUPLES.sub(lambda match: typed(match[0]), self.text)
+        text = TUPLES.sub(lambda match: shell_notation(match[0]), self.text)
         if self.default in (None, (), inspect.Parameter.empty):
             return text
-        default = {True: "yes", False: "no"}[self.default] if isinstance(self.default, bool) else self.default
-        return f"{text} ({format_value(default)})"
+        if isinstance(self.default, bool):
+            return f"{text} ({'yes' if self.default else 'no'})"
+        return f"{text} ({format_value(self.default)})"
 
     @property
     def metavar(self) -> str:
-        return "|".join(METAVARS.get(kind) or metavar_of(kind) for kind in self.types if kind is not NoneType) or "none"
+        metavars = [METAVARS.get(kind) or metavar_of(kind) for kind in self.types if kind is not NoneType]
+        return "|".join(metavars) or "none"
 
 
 class Switch(argparse.BooleanOptionalAction):
     """The action of an optional bool, with the options --name, --no-name and `--name none`.
 
-    values: the words that its setting may have instead, such as "measured".
+    values: words that are values of the setting too, such as "measured".
     """
 
     def __init__(self, *words: Any, values: Sequence[str] = (), **options: Any) -> None:
         super().__init__(*words, **options)
-        self.nargs, self.const, self.metavar = "?", True, "|".join((*values, "none"))
+        self.nargs = "?"
+        self.const = True  # the value where no word follows the flag
+        self.metavar = "|".join((*values, "none"))
         self.type = partial(read_word, values)
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        is_word = values is None or isinstance(values, str)
-        setattr(namespace, self.dest, values if is_word else not option_string.startswith("--no-"))
+        has_word = values is not self.const
+        setattr(namespace, self.dest, values if has_word else not option_string.startswith("--no-"))
 
 
 def read_word(values: Sequence[str], text: str) -> str | None:
@@ -203,30 +215,32 @@ def read_value(kind: Any, text: str) -> Any:
     """
     if get_origin(kind) is not tuple:
         return kind(text)
-    first, last = get_args(kind)
-    if last is Ellipsis:
+    first, second = get_args(kind)
+    if second is Ellipsis:
         items = [] if text.lower() in ("", "none", "()") else text.split(",")
         return tuple(read_value(first, item) for item in items)
-    left, colon, right = text.rpartition(":")  # a pair
+    left, colon, right = text.rpartition(":")
     if not colon:
         raise ValueError(text)
-    return read_value(first, left), read_value(last, right)
+    return read_value(first, left), read_value(second, right)
 
 
 def format_value(value: object) -> str:
     """Return the text that `read_value` converts to `value`."""
     if not isinstance(value, tuple):
         return str(value)
-    if len(value) == 2 and not isinstance(value[1], tuple):
+    is_pair = len(value) == 2 and not isinstance(value[1], tuple)
+    if is_pair:
         return f"{value[0]}:{value[1]}"
     return ",".join(map(format_value, value))
 
 
 def metavar_of(kind: object) -> str:
     """Return the help's notation for a tuple type: "TEXT,…" for texts, "A:B" for a pair, "A:B,…" for pairs."""
-    first, last = get_args(kind)
-    item = "A:B" if first not in METAVARS or last is not Ellipsis else METAVARS[first]
-    return f"{item},…" if last is Ellipsis else item
+    first, second = get_args(kind)
+    if second is not Ellipsis:
+        return "A:B"
+    return f"{METAVARS.get(first, 'A:B')},…"
 
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:
@@ -236,8 +250,8 @@ def in_shell(text: str, flags: Mapping[str, str]) -> str:
     return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 
 
-def typed(value: str) -> str:
-    """Convert a tuple from Python's notation, "((7, 0.25),)", to the command line's, "7:0.25"."""
+def shell_notation(value: str) -> str:
+    """Convert a tuple in Python's notation, "((7, 0.25),)", to the notation of the command line, "7:0.25"."""
     return format_value(ast.literal_eval(value))
 
 
@@ -248,14 +262,14 @@ def settings_of(target: type) -> list[Setting]:
     for name, parameter in inspect.signature(target).parameters.items():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
-        usual_hint = bool if isinstance(parameter.default, bool) else int | float | str
-        hint = hints.get(name, usual_hint)
+        default_hint = bool if isinstance(parameter.default, bool) else int | float | str
+        hint = hints.get(name, default_hint)
         settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
     return settings
 
 
 def typed_setting(name: str, hint: object, default: object, text: str) -> Setting:
-    """Return the Setting of a keyword with the type `hint`; it has no types if its values cannot be typed."""
+    """Return the Setting of a keyword with the type `hint`; without types if no value can be typed in a shell."""
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     literals = [member for member in members if get_origin(member) is Literal]
     choices = tuple(str(choice) for member in literals for choice in get_args(member))
@@ -271,7 +285,8 @@ def is_typed(kind: object) -> bool:
 def help_of(target: type, name: str) -> str:
     """Return the help of a class's setting.
 
-    It is the entry `help` of the field's metadata, or else the paragraph of the docstring that begins with `name: `.
+    The help is the entry `help` of the field's metadata.  Without such an entry, it is the paragraph of the class's
+    docstring that begins with `name: `.
     """
     field = getattr(target, "__dataclass_fields__", {}).get(name)
     if field is not None and "help" in field.metadata:
@@ -285,7 +300,7 @@ def help_of(target: type, name: str) -> str:
 def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any = None, **more: Any) -> None:
     """Add an option or argument to `parser`, written as in its help: "games GAMES", "--port N", "--range LOW HIGH".
 
-    text: the help.  kind: converts the text that is given, as `type` of `add_argument`.  more: as in `add_argument`.
+    text: the help.  kind: function that converts the text of the command line.  more: as in `add_argument`.
     """
     name, *values = words.split()
     if kind is not None:
@@ -335,7 +350,10 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
 
 
 def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return those of the named options that were given on the command line, by name: their default is None."""
+    """Return the options that were given on the command line, by name.
+
+    names: the options to consider; the default of each is None.
+    """
     return {name: value for name in names if (value := getattr(options, name)) is not None}
 
 

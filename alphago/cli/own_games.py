@@ -29,7 +29,7 @@ def named_game(text: str) -> str:
         raise ArgumentTypeError(
             f"must be one of {', '.join(GAMES)}, or MODULE:CLASS for a game of your own, got {text!r}{hint}"
         )
-    env = game_class(imported(module), name)
+    env = game_class(import_game_module(module), name)
     known = GAMES.get(env.name, env)
     if known is not env and is_packaged(known):
         raise ArgumentTypeError(f"{name} must have a name of its own, got {env.name!r}, a game of the package")
@@ -43,21 +43,22 @@ def import_named_game(words: Sequence[str]) -> None:
     words: the arguments of the command line.
     Raises ArgumentTypeError if the game cannot be imported.
     """
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, next_word in zip(words, [*words[1:], ""], strict=True):
         flag, equals, value = word.partition("=")
-        game = value if equals else following
+        game = value if equals else next_word
         if flag == "--game" and ":" in game:
             named_game(game)
 
 
-def imported(name: str) -> ModuleType:
-    """Import and return a module of the current folder or an installed one; raise ArgumentTypeError if that fails."""
+def import_game_module(name: str) -> ModuleType:
+    """Import a module from the current folder or an installed package; raise ArgumentTypeError if that fails."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):  # what is missing is a module it imports
+        is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
+        if not is_own:  # a module that the game's module imports is missing
             raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
         hint = f"; write {name.removesuffix('.py')}, without .py" if name.endswith(".py") else ""
         raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed{hint}") from None

@@ -46,13 +46,14 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from alphago.ui.terminal.play_call import play
 
-    env, network = load(options.model, options.board_size, options.komi, options.game, given_game_settings(options))
+    given = given_game_settings(options)
+    env, network = load(options.model, options.board_size, options.komi, game=options.game, given=given)
     readouts = 200 if options.num_readouts is None and options.seconds is None else options.num_readouts
     play(
         env,
         network,
         readouts,
-        int(options.white),
+        mode=int(options.white),
         seconds=options.seconds,
         handicap=options.handicap,
         komi=options.komi,

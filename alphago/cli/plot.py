@@ -44,8 +44,9 @@ def run(options: argparse.Namespace) -> int:
 def draw(kind: str, runs: list[str], out: Path) -> None:
     """Write a picture of one run's games or network.
 
-    kind: "games" or "network".  out: the file to write.
-    runs: a list with one run's folder; for a network, it may also be the network's file or name.
+    kind: "games" or "network".
+    runs: a list with one run's folder, or with the file or name of one network.
+    out: the file to write.
     Raises ValueError if there are several runs, or if the file's suffix is not .svg.
     """
     if len(runs) > 1:

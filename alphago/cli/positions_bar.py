@@ -10,16 +10,17 @@ Tell = Callable[[int, int], object]  # (positions so far, positions wanted)
 
 
 def with_bar(make: Callable[[Tell], int]) -> int | None:
-    """Return the number of positions that `make` returns, while a bar shows what it tells; None if it is interrupted.
+    """Call `make` while a bar shows its progress; return the number of positions it returns, None after an interrupt.
 
+    make: makes positions, and calls its argument with the number of positions so far, and the number in all.
     Raises ValueError if the engine fails.
     """
     bar = LiveBar(unit="position")
 
-    def tell(done: int, total: int) -> None:
-        if bar.total is None:  # positions of an earlier call do not count for the speed
-            bar.total, bar.initial, bar.n = total, done, done
-        bar.update(done - bar.n)
+    def tell(positions: int, total: int) -> None:
+        if bar.total is None:  # the first call: positions made before do not count for the speed
+            bar.total, bar.initial, bar.n = total, positions, positions
+        bar.update(positions - bar.n)
 
     try:
         return make(tell)

@@ -39,7 +39,7 @@ def measure_rates(seconds: float) -> dict[str, float]:
     net = NeuralNet(env, **recipe.network)
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     forms = [("openvino", "int8"), *((form, None) for form in FORMS)]
-    share = seconds / (3 + len(forms))  # playouts, search and training beside the forms
+    share = seconds / (3 + len(forms))  # one share for each form, and one each for playouts, search and training
     rates = {
         "playouts, one core": playout_rate(9, share),
         "search simulations, one core": simulation_rate(HashEvaluator(), 9, 64, share),
@@ -62,10 +62,10 @@ def rate(work: Callable[[], float], seconds: float) -> float:
     work: does some units of work and returns their number.  seconds: how long to measure.
     """
     work()
-    done, start = 0.0, time.perf_counter()
-    while done == 0 or time.perf_counter() - start < seconds:
-        done += work()
-    return done / (time.perf_counter() - start)
+    units, start = 0.0, time.perf_counter()
+    while units == 0 or time.perf_counter() - start < seconds:
+        units += work()
+    return units / (time.perf_counter() - start)
 
 
 def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
@@ -86,7 +86,7 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 
 
 def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float) -> float:
-    """Return the number of simulations of PUCT per second in `games` games of Go searched in parallel.
+    """Return the number of simulations per second of PUCT, which searches `games` games of Go in parallel.
 
     size: the board's size.  seconds: how long to measure.
     """
@@ -139,8 +139,8 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
 
 def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> None:
     """Play `plies` random moves in each of the slots 0 .. games - 1 of a batch."""
-    state = np.array([7], np.int64)
+    random_state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):
-            action = random_action(batch.rows[slot], state, False)  # type: ignore[attr-defined]
+            action = random_action(batch.rows[slot], random_state, False)  # type: ignore[attr-defined]
             batch.play(np.array([slot]), np.array([action], np.int32))

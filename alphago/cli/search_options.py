@@ -27,7 +27,7 @@ PLAYER = SettingsTree(PlayerSettings, {"search": SEARCHES})
 
 
 def add_rule(parser: argparse._ActionsContainer, text: str) -> None:
-    """Add `--search`, which chooses a rule; the parsed options have it only if it was given.  text: the help."""
+    """Add `--search`, which chooses a rule; the parsed options have `search` only if it was given.  text: the help."""
     option(parser, "--search", f"{text} ({PLAYER_RULE})", choices=list(SEARCHES), default=argparse.SUPPRESS)
 
 
@@ -37,7 +37,7 @@ def add_search(parser: Parser) -> None:
 
 
 def given_search(options: argparse.Namespace) -> SearchForm:
-    """Return the search that was given on the command line; None for none.
+    """Return the search that the command line gives; None if it gives none.
 
     Raises UnusedSetting for a setting that the rule does not have.
     """

@@ -46,11 +46,12 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    of_game = given_game_settings(options)
-    env, network = load(options.model, options.board_size, of_game.pop("komi", None), options.game, of_game)
+    game_settings = given_game_settings(options)
+    komi = game_settings.pop("komi", None)
+    env, network = load(options.model, options.board_size, komi, game=options.game, given=game_settings)
     given = given_keywords(options, SELF_PLAYS)
     SELF_PLAYS.make(given)  # raises before there is a progress bar
-    # Workers get the network, and make their own evaluators of it.
+    # Workers get the network itself, and make their own evaluators.
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
@@ -79,7 +80,7 @@ class GameFolder:
 
     def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
-        self.given = path is not None
+        self.is_named = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
         self.expect_empty()
         self.env, self.games, self.as_records, self.verbose = env, games, as_records, verbose
@@ -92,8 +93,8 @@ class GameFolder:
 
     def __enter__(self) -> "GameFolder":
         """Create and lock the folder; raise FileExistsError or BlockingIOError if another process uses it meanwhile."""
-        self.is_new = not self.given or not self.path.exists()  # if so, an empty one is removed at the end
-        if self.given:
+        self.is_new = not self.is_named or not self.path.exists()  # a new folder is removed again if it stays empty
+        if self.is_named:
             self.path.mkdir(parents=True, exist_ok=True)
             self.expect_empty()
         else:
@@ -124,7 +125,7 @@ class GameFolder:
         elif self.is_new and not records:
             with contextlib.suppress(OSError):  # the folder has other files
                 self.path.rmdir()
-        if records or kind is None:  # an error before the first game says enough
+        if records or kind is None:  # after an error before the first game there is nothing to tell
             black = sum(record.outcome > 0 for record in records)
             white = sum(record.outcome < 0 for record in records)
             drawn = len(records) - black - white

@@ -1,6 +1,6 @@
-"""Flags of settings in parts: one for each keyword of a SettingsTree, under the headings of its parts.
+"""Flags of settings in parts: a flag for each keyword of a SettingsTree, under the headings of its parts.
 
-`--help` shows those that most people set, `--help-all` all of them.
+`--help` shows the flags that most people set, `--help-all` shows all flags.
 """
 
 import argparse
@@ -49,13 +49,14 @@ def add_tree(
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(entry.keyword, setting.default)
-        # The help names settings by their keywords, and those of its own class by their fields' names there.
-        keywords = {keyword: keyword for keyword in entries}
-        keywords |= {one.field.name: one.keyword for one in entries.values() if one.owner is entry.owner}
-        text = in_shell(setting.text, {name: flag_of(keyword, flags) for name, keyword in keywords.items()})
-        setting = replace(setting, default=default, text=text)
-        add_setting(groups[heading], flag_of(entry.keyword, flags), setting)
-        parser.shorten(flag_of(entry.keyword, flags), brief(setting, entry))
+        # A help text names settings by their keywords, and settings of its own class also by their fields' names.
+        names = {keyword: flag_of(keyword, flags) for keyword in entries}
+        siblings = [sibling for sibling in entries.values() if sibling.owner is entry.owner]
+        names |= {sibling.field.name: flag_of(sibling.keyword, flags) for sibling in siblings}
+        setting = replace(setting, default=default, text=in_shell(setting.text, names))
+        flag = flag_of(entry.keyword, flags)
+        add_setting(groups[heading], flag, setting)
+        parser.shorten(flag, brief(setting, entry))
 
 
 def given_keywords(options: argparse.Namespace, tree: SettingsTree[Any]) -> dict[str, Any]:
@@ -70,48 +71,58 @@ def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
 
 
 def setting_of(entry: SettingEntry) -> Setting:
-    """Return a setting of a SettingsTree as one of the command line.
+    """Convert a setting of a SettingsTree to a Setting of the command line.
 
-    It has neither types nor choices if it cannot be written there.
+    The result has neither types nor choices if the setting's values cannot be written on a command line.
     """
-    text = declaration(entry).metadata["help"]
-    if entry.slot is not None:  # the keyword of a part
-        return part_setting(entry, text)
-    if "parts" in entry.field.metadata:  # a list of parts, for Python only
+    if entry.slot is not None:
+        return part_setting(entry)
+    field = entry.field
+    if "parts" in field.metadata:  # a list of parts, which can be given in Python only
         return Setting(entry.keyword, ())
-    setting = typed_setting(entry.keyword, get_type_hints(entry.owner)[entry.field.name], entry.default, text)
-    if entry.field.metadata["automatic"]:
+    hint = get_type_hints(entry.owner)[field.name]
+    setting = typed_setting(entry.keyword, hint, entry.default, field.metadata["help"])
+    if field.metadata["automatic"]:
         setting = replace(setting, types=(*setting.types, NoneType))
-    if entry.kinds:  # only some of the parts that may stand there have it
-        setting = replace(setting, text=f"{text} [{', '.join(entry.kinds)}]")
+    if entry.kinds:  # a setting of some kinds of parts only: the help names the kinds
+        setting = replace(setting, text=f"{setting.text} [{', '.join(entry.kinds)}]")
     return setting
 
 
-def part_setting(entry: SettingEntry, text: str) -> Setting:
-    """Return the Setting of a part's keyword, with the help `text`.
+def part_setting(entry: SettingEntry) -> Setting:
+    """Return the Setting of a part's keyword.
 
-    Its values are those of the part's first setting, if they stand for the part, or else the names of parts, where
-    there are several.
+    Where values of the part's first setting stand for the part, as a number does for Pool, the Setting has the values
+    of the first setting.  Otherwise it has the names of the parts, if there are several.
     """
     slot = entry.slot
     assert slot is not None
+    text = declaration(entry).metadata["help"]
     names = tuple(slot.named) if len(slot.named) > 1 else ()
     defaults = (slot.default, type(slot.default))  # a name stands for an object, or for a class
     default = next((name for name in names if slot.named[name] in defaults), None)
     if not slot.first:
         return Setting(entry.keyword, (), default, text, choices=names)
     first = fields(slot.default_class)[0].name
-    types = (*typed_setting("", get_type_hints(slot.default_class)[first], None, "").types, NoneType)
-    return Setting(entry.keyword, types, default, text)
+    types = typed_setting("", get_type_hints(slot.default_class)[first], None, "").types
+    return Setting(entry.keyword, (*types, NoneType), default, text)
 
 
 def brief(setting: Setting, entry: SettingEntry) -> str:
     """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
     text = declaration(entry).metadata["shown"]
-    names = ", ".join(setting.choices)
-    return replace(setting, text=f"{text}: {names}" if names else text).help.replace("%", "%%") if text else ""
+    if not text:
+        return ""
+    if setting.choices:
+        text = f"{text}: {', '.join(setting.choices)}"
+    return replace(setting, text=text).help.replace("%", "%%")
 
 
 def declaration(entry: SettingEntry) -> Field[Any]:
-    """Return the declaration that has an entry's help: that of a part's first setting, if its values stand for it."""
-    return entry.field if entry.slot is None or not entry.slot.first else fields(entry.slot.default_class)[0]
+    """Return the field whose metadata has an entry's help.
+
+    Where values of a part's first setting stand for the part, this is the field of the first setting.  Otherwise it is
+    the entry's own field.
+    """
+    slot = entry.slot
+    return fields(slot.default_class)[0] if slot is not None and slot.first else entry.field

@@ -105,7 +105,7 @@ def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, p
     progress: called with the numbers of games read and kept so far.
     """
     paths = options.paths
-    indexes = [Path(one) for one in options.index] if options.index else find_indexes(paths)
+    indexes = [Path(file) for file in options.index] if options.index else find_indexes(paths)
     report = ImportReport(rejected=Counter())
     for batch in convert_jobs(Converter(filter, read_indexes(indexes)), jobs(paths), workers):
         report.kept += len(batch.games)
@@ -128,8 +128,8 @@ def describe(path: Path) -> None:
     dataset.verify()
     print(dataset)
     for split in ("train", "validation", "test"):
-        chosen = dataset.rows[dataset.select(split)]
-        print(f"{len(chosen):10}  {split} games, {int(chosen['length'].sum())} positions")
+        rows = dataset.rows[dataset.select(split)]
+        print(f"{len(rows):10}  {split} games, {int(rows['length'].sum())} positions")
     if teacher := dataset.index.get("teacher"):
         games = teacher["drawn"]["games"]
         print(f"labelled by {dataset.teacher} on {teacher['date']}, drawn from {games} games")

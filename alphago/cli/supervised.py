@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.test:
         if net is None:
             raise ValueError("--test must have a network to test: --model FILE")
-        print(tested(predict_games(net, options.dataset)))
+        print(measures_text(predict_games(net, options.dataset)))
         return 0
     given = given_options(options, "folder", "tower_height", "channels", "stop_after")
     given |= given_keywords(options, SUPERVISED)
@@ -63,25 +63,26 @@ def run(options: argparse.Namespace) -> int:
             env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given
         )
     with contextlib.suppress(ValueError):  # the dataset has no test games
-        print(tested(predict_games(best, options.dataset)))
+        print(measures_text(predict_games(best, options.dataset)))
     return 0
 
 
-def tested(found: Mapping[str, float]) -> str:
+def measures_text(measures: Mapping[str, float]) -> str:
     """Return the measures of `predict_games` as a sentence."""
     return (
-        f"on {found['positions_judged']} test positions: top-1 {found['accuracy']:.1%}, top-5 {found['top5']:.1%}, "
-        f"cross-entropy {found['cross_entropy']:.3f}, value error {found['value_error']:.3f}, "
-        f"value's side right {found['value_accuracy']:.1%}, calibration error {found['calibration_error']:.1%}"
+        f"on {measures['positions_judged']} test positions: top-1 {measures['accuracy']:.1%}, "
+        f"top-5 {measures['top5']:.1%}, cross-entropy {measures['cross_entropy']:.3f}, "
+        f"value error {measures['value_error']:.3f}, value's side right {measures['value_accuracy']:.1%}, "
+        f"calibration error {measures['calibration_error']:.1%}"
     )
 
 
 def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
     """Return the game, and the network to start from, or None for a new network.
 
-    With --model, the game is the network's.  Otherwise it is the game of the run in --folder or of the run DATASET.  If
-    neither holds a run of a known game, it is Go on the board of --board-size or, by default, on the dataset's most
-    frequent board.
+    With --model, the game is the network's.  Without --model, the game is that of the run in --folder, or of the run
+    DATASET.  If neither folder holds a run of a known game, the game is Go on the board of --board-size; without that
+    option, on the dataset's most frequent board.
     """
     from alphago.env.games import GAMES, make_game
     from alphago.nn.model_files import model_file, saved_game

@@ -46,7 +46,7 @@ def add_options(parser: Parser) -> None:
         "Ctrl-C and SIGTERM save and stop. If --folder holds a run, it goes on; options then change only the settings "
         "that they name, and the value none removes one."
     )
-    parser.others["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
+    parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
     option(parser, "--preset NAME", "a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …")
     option(parser, "--tower-height N", "residual blocks (the recipe's)", integer)
@@ -118,13 +118,13 @@ def run(options: argparse.Namespace) -> int:
         env = trained_game(options, game_settings)
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
-    # What holds for this call only, and not for the run: the command that goes on with the run repeats it.
+    # Options of this call that the run does not keep: the command that goes on with the run repeats them.
     of_call = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
-    more: list[Any] = [TensorBoardReport()] if options.tensorboard else []
-    more += [GameReport()] if options.verbose else []
+    more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
+    more_reports += [GameReport()] if options.verbose else []
     try:
         with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:
-            train(env, reports=[console, *more], **given)
+            train(env, reports=[console, *more_reports], **given)
     except EngineError as error:
         raise ValueError(str(error)) from None
     return 0
@@ -147,7 +147,8 @@ def hint_at_runs(folder: Path) -> None:
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
     """Return the game to train for, with the keywords `given`.
 
-    If --folder holds a run, it is the run's game; otherwise the game of --preset, or --game as its recipe sets it up.
+    If --folder holds a run, the game is the run's.  Otherwise it is the game of --preset, or the game of --game as the
+    recipe for this game sets it up.
 
     options: the parsed options.  given: the game's keywords on the command line.
     """
@@ -162,14 +163,14 @@ def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
             saved_game(model_file(folder))  # raises, with the game's class
         with version_errors(Path(folder), "a game"):
             env = GAMES[config["game"]](**config["env"])
-        for name, was, now in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
-            if now not in (None, was):
-                raise ValueError(f"the run in {folder} has {name} {was}, got {now}")
+        for name, of_run, asked in (("game", env.name, options.game), ("board_size", env.N, options.board_size)):
+            if asked not in (None, of_run):
+                raise ValueError(f"the run in {folder} has {name} {of_run}, got {asked}")
         return with_settings(env, given)
     preset = None if options.preset is None else named_recipe(options.preset)
     env = make_game(options.game or (preset.game if preset else None), options.board_size, **given)
     recipe = preset or recipe_for(env)
-    if recipe.game != env.name:  # --game names another one, or the recipe is one for all games
+    if recipe.game != env.name:  # --game names another game than the preset's, or the recipe is for all games
         return env
     size = options.board_size if preset else env.N  # a preset has a board of its own
     return with_settings(recipe.make_env(size), given)

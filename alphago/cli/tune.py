@@ -67,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
     name = options.setting.replace("-", "_")
     search = make_search(given_search(options), options.readouts, 1)
     values = read_values(type(search), name, options.values) if options.values is not None else []
-    env, network = load(options.model, options.board_size, options.komi, options.game, given_game_settings(options))
+    given = given_game_settings(options)
+    env, network = load(options.model, options.board_size, options.komi, game=options.game, given=given)
     bar = ProgressBar()
     tunings: list[Tuning] = []  # the whole result so far, after each pit
     stopped = False

@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     check_int("--port", options.port, 0, 65535)
     from alphago.mcts.warm_up import warm_up
 
-    compiles = warm_up(options.game or USUAL_GAME) is not None  # beside all that follows
+    compiles = warm_up(options.game or USUAL_GAME) is not None  # in a second process, beside all that follows
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.offer import offer_of
@@ -84,7 +84,7 @@ def page_of(source: Any, env: GameEnv) -> str:
 def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     """Load the first game's network and the search while the page is opening.
 
-    compiles: whether `warm_up` has started a process that compiles kernels, for which this one then waits.
+    compiles: whether `warm_up` has started a second process, which compiles kernels; this process then waits for it.
     Errors are ignored here, since the page reports them when it asks for the network.
     """
     from alphago.mcts.warm_up import compile_player
@@ -93,11 +93,11 @@ def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
     gc.disable()  # until all is loaded: collecting a compiler's garbage takes an eighth of its time
     try:
         if compiles:
-            compile_player(analysis=False)  # while a second process compiles what the network needs
+            compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
         player = engines.engine(engines.usual(env), env).new_player()
         Thinker(player).warm_up()
         player.analysis()
-    except Exception:  # which the page is told when it asks for the engine
+    except Exception:  # the page is told of it when it asks for the engine
         pass
     finally:
         gc.enable()

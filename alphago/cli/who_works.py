@@ -15,5 +15,5 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def files_workers(text: str) -> int | str:
-    """Return the value of --workers where a number means processes that need no cluster."""
+    """Convert the value of --workers: an int for a number of processes, which need no cluster; else the text."""
     return int(text) if text.lstrip("-").isdecimal() else text

@@ -35,7 +35,9 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("either ADDRESS or --folder PATH must be given")
     if options.address is not None and options.device != "cpu":
         raise ValueError(f"--device must be cpu for the workers of a Ray cluster, got {options.device}; use --folder")
-    find_device(make_game(USUAL_GAME), options.device)  # raises if there is none; the run's game is not known yet
+    find_device(
+        make_game(USUAL_GAME), options.device
+    )  # raises if there is no such device; the run's game is not known yet
     cores = check_int("cores", options.cores or available_cores(), 1, 1024)
     stop = threading.Event()
     if warm_up() is not None:

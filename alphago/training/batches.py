@@ -48,7 +48,7 @@ def weight_sum(batch: Batch) -> float:
 
 
 def split(batch: Batch, parts: int) -> list[Batch]:
-    """Divide the rows of a batch into at most `parts` batches of nearly equal size, in order; none is empty."""
+    """Divide the rows of a batch, in order, into at most `parts` batches of nearly equal size, none of them empty."""
     if parts == 1:
         return [batch]
     assert isinstance(batch, Sample)  # a batch on a GPU is never divided
@@ -65,12 +65,12 @@ class Prefetcher:
 
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
-        # What `state` gives while a batch is drawn ahead: the generator's state before; None while none is.
+        # The generator's state before it drew the batch that is not yielded yet; None if there is no such batch.
         self._state_before_draw: Mapping[str, Any] | None = None
 
     @property
     def state(self) -> Mapping[str, Any]:
-        """The random generator's state before it draws the next batch to yield, even if that batch is already drawn."""
+        """The random generator's state before the next batch to yield, even if that batch is already drawn."""
         return self._state_before_draw or self.generator.bit_generator.state
 
     @state.setter
@@ -89,20 +89,20 @@ class Prefetcher:
         """
         with ThreadPoolExecutor(1) as drawer:
 
-            def draw_ahead(left: int) -> Future[Batch] | None:
-                if not left:
+            def draw_ahead(batches_left: int) -> Future[Batch] | None:
+                if not batches_left:
                     self._state_before_draw = None
                     return None
                 self._state_before_draw = self.generator.bit_generator.state
                 return drawer.submit(draw, self.generator)
 
-            coming = draw_ahead(count)
-            while coming is not None and may_go_on():
+            next_batch = draw_ahead(count)
+            while next_batch is not None and may_go_on():
                 with SAMPLING:
-                    batch = coming.result()
+                    batch = next_batch.result()
                 count -= 1
-                coming = draw_ahead(count)
+                next_batch = draw_ahead(count)
                 yield batch
-        if self._state_before_draw is not None:  # a batch was drawn and not yielded
+        if self._state_before_draw is not None:  # the last batch drawn was not yielded
             self.state = self._state_before_draw
             self._state_before_draw = None

@@ -25,7 +25,7 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
     """
     generator = np.random.default_rng([seed, number])
     setup = selfplay_game(env).random_setup(generator)
-    mean_opening = settings.opening_plies
+    mean_opening = settings.opening_plies  # mean number of opening plies
     if mean_opening is None:
         longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
         mean_opening = longest / 20

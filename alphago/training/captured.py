@@ -8,7 +8,7 @@ import torch
 from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.training.batches import Batch, DeviceSample
 
-WARM_UP_CALLS = 2  # that run as usual: libraries allocate workspaces, and optimizers their state
+WARM_UP_CALLS = 2  # calls before the capture, in which libraries allocate workspaces, and optimizers their state
 Result = TypeVar("Result")
 
 
@@ -16,7 +16,7 @@ class Captured(Generic[Result]):
     """A function on a GPU, whose operations are captured as a CUDA graph and then repeated.
 
     The function must read and write the same memory in every call.  The tensors that it returns are the same in every
-    call, too.  If it cannot be captured, because it waits for the GPU, say, it is called as it is.
+    call, too.  A function that cannot be captured, for example because it waits for the GPU, is called as it is.
 
     work: the function.
     """
@@ -46,19 +46,23 @@ class Captured(Generic[Result]):
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         before = torch.cuda.current_stream()
-        # The lock: torch captures one graph at a time.  The stream: torch stays on its own where a capture fails.
+        # The lock, since torch captures one graph at a time; the stream, since torch leaves the capture's stream as the
+        # current stream where a capture fails.
         with TRACING_LOCK, torch.cuda.stream(before):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                     self._result = self._work()
-            except RuntimeError:  # whatever the operations of a user's loss or part are, they still run one by one
+            except RuntimeError:  # a user's loss or part cannot be captured: its operations still run one by one
                 torch.cuda.synchronize()
                 return
         self._graph = graph
 
 
 class Inputs:
-    """Memory on a GPU for a batch, which is the same for all batches of one size, and the batch's share of the loss."""
+    """The inputs of a captured step, in memory that does not change: a batch, and the batch's share of the loss.
+
+    batch: a batch of the size that the memory is for.
+    """
 
     def __init__(self, batch: DeviceSample) -> None:
         self.batch = DeviceSample(batch.tensors.map(torch.empty_like), batch.weight_sum)

@@ -11,7 +11,7 @@ from alphago.training.kernels.gathering import find_drawn, gather_paths
 
 
 class Entry(NamedTuple):
-    """A game in memory, with data computed from it once.  Of its T plies, k were searched and can be sampled."""
+    """A game in memory, and data computed from its record.  Of its T plies, k were searched and can be sampled."""
 
     record: GameRecord
     steps: np.ndarray  # int32 [T], the record's moves as `GameBatch.replay` takes them
@@ -33,7 +33,7 @@ class Columns(NamedTuple):
     values: np.ndarray  # float32 [P]
     weights: np.ndarray  # float32 [P]
     movers: np.ndarray  # int8 [P]
-    ends: np.ndarray  # int64 [G], the sums of `counts` up to and with each game
+    ends: np.ndarray  # int64 [G], the cumulative sums of `counts`
     counts: np.ndarray  # int64 [G], number of the game's plies that can be sampled
     plies: np.ndarray  # int32 [S]
     cumulative: np.ndarray  # float64 [S]
@@ -45,10 +45,10 @@ class Columns(NamedTuple):
     def of(cls, entries: Sequence[Entry]) -> Self:
         """Return the columns of at least one game."""
         records = [entry.record for entry in entries]
-        different = {id(entry.start): entry.start for entry in entries}  # games share start positions
+        different = {id(entry.start): entry.start for entry in entries}  # many games share a start position
         starts = entries[0].start.env.new_batch(len(different))
         starts.gather(list(different.values()))
-        slots = {start: slot for slot, start in enumerate(different)}
+        slots = {start_id: slot for slot, start_id in enumerate(different)}
         lengths = np.array([len(record) for record in records])
         counts = np.array([len(entry.plies) for entry in entries])
 

@@ -13,12 +13,13 @@ Curriculum = tuple[tuple[int, float], ...]  # pairs (board size, share of the ru
 
 def check_curriculum(given: Any) -> Curriculum:
     """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
-    pairs: Curriculum | None
     try:
         pairs = tuple((operator.index(size), check_float("share", share)) for size, share in given)
+        shares = [share for _, share in pairs]
+        is_valid = all(share > 0 for share in shares) and sum(shares) < 1
     except (TypeError, ValueError):
-        pairs = None
-    if pairs is None or any(share <= 0 for _, share in pairs) or sum(share for _, share in pairs) >= 1:
+        is_valid = False
+    if not is_valid:
         raise ValueError(
             "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, "
             f"got {given!r}"

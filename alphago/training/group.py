@@ -1,7 +1,6 @@
 """The games that one thread of self-play plays in parallel.
 
-Each game has a random generator of its own, seeded with (seed, i), so games
-do not depend on the speed of threads.
+Game i has a random generator of its own, seeded with (seed, i), so games do not depend on the speed of threads.
 """
 
 import json
@@ -24,7 +23,7 @@ from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
-PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the rest of a game that was resigned
+PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the game was resigned, and the policy plays the rest of it
 
 
 class Slots(NamedTuple):
@@ -45,7 +44,7 @@ class Slots(NamedTuple):
 
 
 class GroupPlan:
-    """What is known of a group of games wherever they are played: their numbers, and what an iteration asks for.
+    """A group of games, played in this process or elsewhere: the games' numbers, and what an iteration asks for.
 
     settings: the settings of self-play.  width: number of slots; a slot holds one game in progress, or is empty.
     seed: the run's seed.  numbers: the numbers of the games that have not begun.
@@ -99,7 +98,7 @@ class GroupPlan:
         }
 
     def slot_states(self) -> list[dict[str, Any] | None]:
-        """Return plain data of the game in each slot; None for an empty one."""
+        """Return plain data of the game in each slot; None for an empty slot."""
         raise NotImplementedError
 
     def restore(
@@ -116,8 +115,10 @@ class GroupPlan:
         records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
         evaluator, others, shares: as in the method `use`.
         """
-        self.left, self.readouts = state["left"], state["readouts"]
-        self.resign_threshold, self.capacity = state["resign_threshold"], state["capacity"]
+        self.left = state["left"]
+        self.readouts = state["readouts"]
+        self.resign_threshold = state["resign_threshold"]
+        self.capacity = state["capacity"]
         self.restore_slots(state["slots"], records, evaluator, others, shares)
         self.add_finished(islice(records, state["finished"]))
 
@@ -166,7 +167,7 @@ class Group(GroupPlan):
         self.search = Search(env, evaluator, width, settings.search, threads)
         self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
-        self.generators = [np.random.default_rng(0)] * width  # `begin` puts each game's own here
+        self.generators = [np.random.default_rng(0)] * width  # `begin` replaces them by the games' own generators
         self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
@@ -207,9 +208,10 @@ class Group(GroupPlan):
         games = np.array([slot for slot, builder in enumerate(self.builders) if builder is not None], np.int64)
         if not len(games):
             return False
-        moves = self.look(games)
+        moves = self.search_next(games)
         self.choose(moves)
-        resigned = self.slots.may_resign[games] & resigns(moves.values, self.resign_threshold) & moves.searched
+        wants_to_resign = resigns(moves.values, self.resign_threshold) & moves.searched
+        resigned = self.slots.may_resign[games] & wants_to_resign
         if self.settings.play_out:  # instead of resigning, let the policy play the rest of the game without search
             self.slots.may_resign[games[resigned]] = False
             self.slots.opening[games[resigned]] = PLAYED_OUT
@@ -218,8 +220,10 @@ class Group(GroupPlan):
         self.advance(moves, ~resigned)
         return True
 
-    def look(self, games: np.ndarray) -> Moves:
-        """Search the next move of each game, or evaluate its root if the policy plays; return the moves not yet chosen.
+    def search_next(self, games: np.ndarray) -> Moves:
+        """Search the next move of each game; if the policy plays the move, evaluate the root only.
+
+        Returns the results of the searches; the actions are not chosen yet.
 
         games: int64 [n], slots.
         """
@@ -228,9 +232,9 @@ class Group(GroupPlan):
         readouts = np.where(searched, self.readouts, 0).astype(np.int32)
         movers = search.batch.to_play(games, np.empty(count, np.int8))
         priors = np.empty((count, self.env.action_space), np.float32)
-        for its_games, evaluator in self.seating.evaluators(games, movers):
+        for mask, evaluator in self.seating.evaluators(games, movers):
             search.evaluator = evaluator
-            priors[its_games] = self.search_moves(games[its_games], readouts[its_games])
+            priors[mask] = self.search_moves(games[mask], readouts[mask])
         self.readouts_done += int(readouts.sum()) + count  # each root is evaluated, too
         return Moves(
             games=games,
@@ -261,49 +265,51 @@ class Group(GroupPlan):
         return priors
 
     def choose(self, moves: Moves) -> None:
-        """Choose the moves by the searches, or where there was none by the policy; fill in policies and actions.
+        """Choose the moves, and fill in policies and actions.
 
-        The policy's moves are drawn, but in a game that is played out they are the most probable ones.
+        Searched moves are chosen by the search.  The other moves are drawn from the policy, except in games that are
+        played out: there the most probable move is chosen.
         """
         by_search, by_policy = moves.searched, ~moves.searched
         games = moves.games[by_search]
         early = self.slots.plies[games] < self.temperature_plies
         policies, actions = self.search.selfplay_moves(games, early, self.generators_of(games))
         moves.policies[by_search], moves.actions[by_search] = policies, actions
-        policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
-        chosen = priors.argmax(axis=1).astype(np.int32)
-        drawn = self.slots.opening[policy_games] != PLAYED_OUT
-        chosen[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(policy_games[drawn]))
-        moves.actions[by_policy] = chosen
+        games, priors = moves.games[by_policy], moves.priors[by_policy]
+        actions = priors.argmax(axis=1).astype(np.int32)
+        drawn = self.slots.opening[games] != PLAYED_OUT
+        actions[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(games[drawn]))
+        moves.actions[by_policy] = actions
 
-    def record(self, moves: Moves, plays: np.ndarray) -> None:
+    def record(self, moves: Moves, plays_on: np.ndarray) -> None:
         """Add the moves to the games' records, after the seating has altered them.
 
-        plays: bool [n], whether the player to move does not resign.
+        plays_on: bool [n], whether the player to move plays the move instead of resigning.
         """
         changes_course = self.seating.alter(moves, self.generators_of(moves.games))
         surprises = divergence(moves.policies, moves.priors)
-        for slot in moves.games[changes_course & plays]:
-            self.builder(slot).drop_samples()  # the moves before it are not learned
+        for slot in moves.games[changes_course & plays_on]:
+            self.builder(slot).drop_samples()  # the moves so far are not learned
         add_moves(
-            [self.builder(slot) for slot in moves.games[plays]],
-            policies=moves.policies[plays],
-            actions=moves.actions[plays],
-            values=moves.values[plays],
-            legal_counts=moves.legal[plays].sum(axis=1),
-            movers=moves.movers[plays],
-            weights=moves.weights[plays],
-            surprises=surprises[plays],
+            [self.builder(slot) for slot in moves.games[plays_on]],
+            policies=moves.policies[plays_on],
+            actions=moves.actions[plays_on],
+            values=moves.values[plays_on],
+            legal_counts=moves.legal[plays_on].sum(axis=1),
+            movers=moves.movers[plays_on],
+            weights=moves.weights[plays_on],
+            surprises=surprises[plays_on],
         )
 
-    def advance(self, moves: Moves, plays: np.ndarray) -> None:
-        """Play the moves, and finish the games that are over or resigned; plays: as in `record`."""
-        playing = moves.games[plays]
-        self.search.advance(playing, moves.actions[plays])
-        self.search.forget(self.seating.mixed(playing))  # the opponent's network must not use this one's evaluations
+    def advance(self, moves: Moves, plays_on: np.ndarray) -> None:
+        """Play the moves, and finish the games that are over or resigned; plays_on: as in `record`."""
+        playing = moves.games[plays_on]
+        self.search.advance(playing, moves.actions[plays_on])
+        # In games of two networks, a network must not use the evaluations of the other network.
+        self.search.forget(self.seating.mixed(playing))
         self.slots.plies[playing] += 1
         self.moves += len(playing)
-        for slot, mover in zip(moves.games[~plays], moves.movers[~plays], strict=True):
+        for slot, mover in zip(moves.games[~plays_on], moves.movers[~plays_on], strict=True):
             self.finish(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
         self.finish_over(playing)
 
@@ -319,6 +325,7 @@ class Group(GroupPlan):
         return [self.generators[slot] for slot in games]
 
     def builder(self, slot: int) -> RecordBuilder:
+        """Return the record builder of the game in a slot that is not empty."""
         builder = self.builders[slot]
         assert builder is not None
         return builder
@@ -377,14 +384,14 @@ class Group(GroupPlan):
     def _replay(self, games: Mapping[int, GameRecord]) -> None:
         """Put the positions after saved games into their slots; games: the records by slot.
 
-        Calls are few, since they are slow where the batch is on a GPU: one for each set-up, and one for all moves.
+        Calls of a batch on a GPU are slow.  So there is one call for each set-up, and one for the moves of all games.
         """
         batch = self.search.batch
         slots_of: dict[str, list[int]] = {}  # by set-up as JSON
         for slot, record in games.items():
             slots_of.setdefault(json.dumps(record.setup, sort_keys=True), []).append(slot)
-        for alike in slots_of.values():
-            batch.reset(np.array(alike), **games[alike[0]].setup)
+        for same_setup in slots_of.values():
+            batch.reset(np.array(same_setup), **games[same_setup[0]].setup)
         slots = np.array(list(games))
         lengths = np.array([len(record) for record in games.values()], np.int32)
         paths = np.zeros((len(games), max(1, lengths.max())), np.int32)

@@ -13,11 +13,11 @@ from alphago.system.files import append, read_file, user_path
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
 HELD_OUT = "held-out"  # the value of "judge" in rows of supervised learning's tests
-MOST_LOG_BYTES = 2**30  # of a log that is read: about a million iterations
+MOST_LOG_BYTES = 2**30  # largest log that is read: about a million iterations
 
 Row = Mapping[str, Any]
 
-# What readers compute with or print; a row that has something else in one of these places is damaged.
+# Entries of a row that readers compute with or print; a row with a value of another type there is damaged.
 LENGTHS = ("iteration", "seconds", "processor_seconds", "games", "positions", "steps")
 NUMBERS = (*LENGTHS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
@@ -92,11 +92,12 @@ def truncate(path: Path, length: int) -> str:
             os.truncate(path, length)
         return ""
     data = log_bytes(path)
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        os.truncate(path, len(whole))
-    lines = whole.count(b"\n")
-    return f"{path} has lost its end: {len(whole)} of {length} bytes are left, {lines} lines; it goes on after them"
+    complete_lines = data[: data.rfind(b"\n") + 1]
+    left = len(complete_lines)
+    if left < len(data):
+        os.truncate(path, left)
+    lines = complete_lines.count(b"\n")
+    return f"{path} has lost its end: {left} of {length} bytes are left, {lines} lines; it goes on after them"
 
 
 def unreadable_lines(path: Path) -> str:
@@ -115,17 +116,23 @@ def parse_row(line: bytes) -> dict[str, Any]:
     """Return the row in a line; {} if the line is not a JSON object, or has a value of a wrong type."""
     try:
         row = json.loads(line)
-        sound = (
-            isinstance(row, dict)
-            and all(is_number(row[key]) for key in NUMBERS if row.get(key) is not None)
-            and all(isinstance(row[key], str) for key in TEXTS if key in row)
-            and isinstance(row.get("accepted", False), bool)
-            # A judge's "moves" are the games of its match; those of an iteration are their number.
-            and ("opponent" not in row or all(map(is_game, row.get("moves") or ())))
-        )
+        return row if isinstance(row, dict) and has_right_types(row) else {}
     except (ValueError, TypeError, RecursionError):
         return {}
-    return row if sound else {}
+
+
+def has_right_types(row: Row) -> bool:
+    """Return whether the entries of a row that readers use have the right types."""
+    numbers = [row[key] for key in NUMBERS if row.get(key) is not None]
+    texts = [row[key] for key in TEXTS if key in row]
+    is_match = "opponent" in row  # in other rows, "moves" is the number of moves of an iteration
+    games = (row.get("moves") or ()) if is_match else ()
+    return (
+        all(map(is_number, numbers))
+        and all(isinstance(text, str) for text in texts)
+        and all(map(is_game, games))
+        and isinstance(row.get("accepted", False), bool)
+    )
 
 
 def is_number(value: object) -> bool:
@@ -134,7 +141,7 @@ def is_number(value: object) -> bool:
 
 
 def is_game(value: object) -> bool:
-    """Return whether a value is one of a row's `moves`: the moves of a game as text, and its outcome."""
+    """Return whether a value is a game in a match's `moves`: its moves as text, and its outcome."""
     return isinstance(value, dict) and isinstance(value.get("moves"), str) and is_number(value.get("outcome"))
 
 

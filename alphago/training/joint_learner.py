@@ -1,6 +1,6 @@
 """JointLearner: several processes, each with a GPU or some cores, share every gradient step by torch.distributed.
 
-Each process computes the gradients of its rows of a batch, and their sums change the weights of the first.
+Each process computes the gradients for its rows of a batch.  The first process changes its weights by the sums.
 """
 
 import pickle
@@ -25,16 +25,18 @@ from alphago.training.learner import CPU, Accumulated, Learner
 from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 
-PATIENCE = timedelta(minutes=5)  # for the slowest process of a step
-DYING = 1.0  # seconds for a process that has failed to end
+PATIENCE = timedelta(minutes=5)  # longest time that processes wait for each other
+DYING = 1.0  # seconds that a process that has failed may take to end
 
 
 class JointLearner:
-    """A learner of several processes; steps equal those of a Learner up to rounding.  For other attributes see Learner.
+    """A learner of several processes; its steps equal those of a Learner up to rounding.
 
-    processes: the number of processes, this one included.  On GPUs each has one, which follow that of this one.
-    The others: as in Learner.
-    Raises ValueError if there are fewer GPUs, or PyTorch has no NCCL for them; ConnectionError if a process ends.
+    processes: the number of processes, this process included.  On GPUs, each process has a GPU of its own: this process
+        has `device`, and the others have the next GPUs.
+    The other arguments and attributes: as in Learner.
+    Raises ValueError if there are fewer GPUs than processes, or PyTorch has no NCCL for GPUs; ConnectionError if a
+    process ends.
     """
 
     device = CPU  # where batches are to be: each process moves its own rows
@@ -56,15 +58,15 @@ class JointLearner:
             raise ValueError("learners on GPUs need a PyTorch with NCCL, got one without it")
         self.own = Learner(net, settings, workers, device)
         self.folder = tempfile.TemporaryDirectory()
-        self.others: list[Connection] = []
-        self.started: list[subprocess.Popen[bytes]] = []
+        self.connections: list[Connection] = []  # to the other processes
+        self.subprocesses: list[subprocess.Popen[bytes]] = []  # the other processes
         for rank in range(1, processes):
             self._start(rank, device_of(rank, device), workers.count)
-        with self.all_there():
-            for connection in self.others:
+        with self.explain_ended_process():
+            for connection in self.connections:
                 connection.send_bytes(pickle.dumps((net, settings)))
-            for connection in self.others:
-                connection.recv()  # it has its learner
+            for connection in self.connections:
+                connection.recv()  # the process has made its learner
             meet(self.folder.name, 0, processes, device)
 
     def _start(self, rank: int, device: torch.device, threads: int) -> None:
@@ -73,28 +75,29 @@ class JointLearner:
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
         command = [sys.executable, "-m", __name__, *words]
         with its_end:
-            # In a session of its own Ctrl-C does not reach it, and this process can end the run in order.
-            self.started.append(subprocess.Popen(command, stdin=its_end.fileno(), start_new_session=True))
-        self.others.append(own_end)
+            # Ctrl-C does not reach a process in a new session, so this process can end the run in order.
+            self.subprocesses.append(subprocess.Popen(command, stdin=its_end.fileno(), start_new_session=True))
+        self.connections.append(own_end)
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch, as Learner.step does."""
         batch_weight = max(weight_sum(batch), 1e-12)
-        mine, *theirs = split(batch, self.processes)
-        with self.all_there():
-            for other, part in zip(self.others, theirs, strict=True):
-                other.send((self.own.net.env, part, batch_weight))  # the board may have changed since the last step
-            accumulated = accumulate_together(self.own, mine, batch_weight)
+        own_part, *other_parts = split(batch, self.processes)
+        with self.explain_ended_process():
+            for connection, part in zip(self.connections, other_parts, strict=True):
+                # The game is sent too, since the board may have changed since the last step.
+                connection.send((self.own.net.env, part, batch_weight))
+            accumulated = accumulate_together(self.own, own_part, batch_weight)
         return self.own.update(accumulated, progress=progress)
 
     @contextmanager
-    def all_there(self) -> Iterator[None]:
-        """Raise ConnectionError if the block fails where one of the other processes has ended."""
+    def explain_ended_process(self) -> Iterator[None]:
+        """Raise ConnectionError if the `with` block fails because another process has ended."""
         try:
             yield
         except (EOFError, OSError, RuntimeError) as error:
-            for rank, process in enumerate(self.started, 1):
-                with suppress(subprocess.TimeoutExpired):  # it has not ended: look at the next one
+            for rank, process in enumerate(self.subprocesses, 1):
+                with suppress(subprocess.TimeoutExpired):  # this process has not ended: look at the next one
                     process.wait(DYING)
                     ended = f"learner {rank + 1} of {self.processes} has ended ({process.returncode})"
                     raise ConnectionError(f"{ended}; the run can be resumed") from error
@@ -102,10 +105,10 @@ class JointLearner:
 
     def close(self) -> None:
         """End the other processes."""
-        for other in self.others:
-            with suppress(OSError):  # it has ended
-                other.send(None)
-        for process in self.started:
+        for connection in self.connections:
+            with suppress(OSError):  # the process has ended
+                connection.send(None)
+        for process in self.subprocesses:
             process.wait()
         dist.destroy_process_group()
         self.folder.cleanup()
@@ -123,31 +126,34 @@ class JointLearner:
 
 
 def device_of(rank: int, first: torch.device) -> torch.device:
-    """Return the device of a process by that of the first one: the CPU, or a GPU of its own."""
+    """Return the device of a process: the CPU, or a GPU of its own; first: the device of process 0."""
     if first.type != "cuda":
         return first
     return torch.device("cuda", ((first.index or 0) + rank) % torch.cuda.device_count())
 
 
 def meet(folder: str, rank: int, processes: int, device: torch.device) -> None:
-    """Wait until all processes are there."""
+    """Join the group of processes: wait until all of them have called this function."""
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, f"file://{folder}/group", PATIENCE, world_size=processes, rank=rank)
 
 
 def flat(tensors: Iterable[torch.Tensor], like: torch.Tensor) -> torch.Tensor:
-    """Return tensors as one, with the dtype and on the device of `like`."""
+    """Join tensors to one flat tensor, with the dtype and on the device of `like`."""
     return torch.cat([tensor.detach().reshape(-1).to(like) for tensor in tensors])
 
 
 def copy_parts(values: torch.Tensor, tensors: Sequence[torch.Tensor]) -> None:
-    """Copy the parts of a tensor that `flat` has made of such tensors back to them."""
+    """Copy the parts of a flat tensor to `tensors`; values: as `flat` makes it of tensors of these shapes."""
     for tensor, part in zip(tensors, values.split([tensor.numel() for tensor in tensors]), strict=True):
         tensor.copy_(part.view_as(tensor))
 
 
 def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> Accumulated:
-    """Compute this process's gradients with the weights of process 0, which gets the sums of gradients and losses."""
+    """Compute the gradients of this process's part of a batch, with the weights of process 0.
+
+    Process 0 gets the sums over all processes, both of the gradients and of the losses.
+    """
     parameters = list(learner.net.parameters())
     weights = flat(parameters, like=parameters[0])
     dist.broadcast(weights, 0)
@@ -164,14 +170,14 @@ def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> A
 
 
 def gradient_of(parameter: torch.nn.Parameter) -> torch.Tensor:
-    """Return a parameter's gradient, which is made of zeros where the loss does not depend on it."""
+    """Return a parameter's gradient; if the loss does not depend on the parameter, make the gradient of zeros."""
     if parameter.grad is None:
         parameter.grad = torch.zeros_like(parameter)
     return parameter.grad
 
 
 def join(folder: str, rank: int, processes: int, device: torch.device, threads: int) -> None:
-    """Be a process of a JointLearner until the first one, at standard input, has no more batches."""
+    """Be a process of a JointLearner until process 0, which is connected to standard input, has no more batches."""
     if device.type == "cuda":
         torch.cuda.set_device(device)
     with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:
@@ -188,5 +194,5 @@ def join(folder: str, rank: int, processes: int, device: torch.device, threads: 
 
 
 if __name__ == "__main__":
-    with suppress(EOFError):  # the first one has ended
+    with suppress(EOFError):  # process 0 has ended
         join(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), torch.device(sys.argv[4]), int(sys.argv[5]))

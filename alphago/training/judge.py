@@ -1,4 +1,4 @@
-"""Judge: the interface between a run and whatever judges its networks, by matches or otherwise."""
+"""Judge: the interface between a run and the parts that judge its networks, by matches or otherwise."""
 
 import threading
 from collections.abc import Mapping
@@ -16,12 +16,13 @@ RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this
 
 
 class Judge(Protocol[RunT]):
-    """A judge of a run's networks: the gate, the proof of strength, or one that only measures.
+    """A judge of a run's networks: the gate, the proof of strength, or a judge that only measures.
 
-    A class that derives from this one gets all but `name`, `due`, `judge`, `state` and `restore`.
+    A class that derives from Judge must define `name`, `due`, `judge`, `state` and `restore`.
 
     name: the judge's name in the run's state and in evaluations.jsonl.
-    decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each one.
+    decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
+        verdict.
     best: the network that self-play uses instead of the latest one; None if it uses the latest.
     company: the networks that play self-play beside `best`; None if `best` plays alone.  It is the same object until a
         network or a share in it changes.
@@ -67,7 +68,7 @@ class Judge(Protocol[RunT]):
 
 
 class JudgeSettings(Protocol[RunT]):
-    """The settings of a judge, a frozen dataclass, which make it."""
+    """The settings of a judge, a frozen dataclass, whose `make_judge` makes the judge."""
 
     @property
     def chooses(self) -> bool:
@@ -78,7 +79,7 @@ class JudgeSettings(Protocol[RunT]):
         """The seating that a Company of the judge needs; None if the judge adds no networks to self-play."""
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Judge[RunT]:
-        """Return the judge of a run that begins; `restore` continues an earlier one.
+        """Return the judge of a new run; `restore` continues the judge of a saved run.
 
-        env: the game of the run.  net: its first network.  folder: its folder.
+        env: the run's game.  net: the run's first network.  folder: the run's folder.
         """

@@ -30,10 +30,10 @@ CPU = torch.device("cpu")
 
 
 class Accumulated(NamedTuple):
-    """What is known after the gradients of a batch are computed, and before the weights change.
+    """The results of computing the gradients of a batch, beside the gradients.
 
     metrics: the batch's losses and statistics, scalars by name.
-    buffers: the network's buffers before the batch, for a step that is skipped.
+    buffers: the network's buffers before the batch, which replace the present buffers if the step is skipped.
     """
 
     metrics: dict[str, torch.Tensor]
@@ -41,10 +41,10 @@ class Accumulated(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """How steps with batches of one size are computed on a GPU.
+    """The functions that compute gradient steps with batches of one size on a GPU, and their inputs.
 
     inputs: where each batch is copied to.  accumulate, update: the two halves of a step.
-    gradients: the parameters' gradients that `accumulate` computes, once they are known.
+    gradients: the tensors to which the graph of `accumulate` writes the parameters' gradients; [] until it is captured.
     """
 
     inputs: Inputs
@@ -79,11 +79,12 @@ class Learner:
         self.net = net
         self.settings = settings
         self.weights = settings.weights
-        if not may_drift(net.policy):  # then the logits need no loss that keeps them near 0
+        if not may_drift(net.policy):  # no loss has to keep the logits near 0
             self.weights = replace(settings.weights, log_sum=0.0)
-        own_loss = partial(alphazero_loss, weights=self.weights)
-        given = settings.losses
-        self.loss: LossFunction = own_loss if isinstance(given, LossWeights) else partial(losses_by, given)
+        if isinstance(settings.losses, LossWeights):
+            self.loss: LossFunction = partial(alphazero_loss, weights=self.weights)
+        else:
+            self.loss = partial(call_loss, settings.losses)
         self.workers = workers
         self.device = device
         self.steps = 0
@@ -92,8 +93,8 @@ class Learner:
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
         threads = min(workers.count, settings.learner_threads or workers.count) if device.type == "cpu" else 1
         self.replicas = [net, *(replica(net) for _ in range(threads - 1))]
-        make = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
-        self.optimizer = make(net.parameters(), settings.learning_rate, settings.weight_decay)
+        make_optimizer = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
+        self.optimizer = make_optimizer(net.parameters(), settings.learning_rate, settings.weight_decay)
         if settings.dense_rate != 1:
             slow_down_dense(self.optimizer, settings.dense_rate)
         self._on_gpu: dict[tuple[object, ...], Steps] = {}  # CUDA graphs, by the shapes of batches
@@ -104,7 +105,7 @@ class Learner:
         if isinstance(settings.bfloat16, bool):
             self.autocast = settings.bfloat16
         else:
-            self.autocast = trains_in_bfloat16(sum(each.numel() for each in net.parameters()), device)
+            self.autocast = trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()), device)
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""
@@ -134,13 +135,12 @@ class Learner:
             return self._accumulate_on_gpu(batch, batch.weight_sum / batch_weight)
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         parts = split(batch, len(self.replicas))
-        outputs = self.workers.run(
-            [
-                lambda net=net, part=part: self.gradients(net, part, weight_sum(part) / batch_weight)  # type: ignore[misc]
-                for net, part in zip(self.replicas, parts, strict=False)
-            ]
-        )
-        # Add the other threads' gradients to those of `net`, the first replica.
+        tasks = [
+            partial(self.gradients, net, part, weight_sum(part) / batch_weight)
+            for net, part in zip(self.replicas, parts, strict=False)  # a small batch has fewer parts
+        ]
+        outputs = self.workers.run(tasks)
+        # Add the other replicas' gradients to those of `net`, the first replica.
         for parameter, *twins in zip(*(net.parameters() for net in self.replicas[: len(parts)]), strict=True):
             for twin in twins:
                 if twin.grad is not None:
@@ -149,7 +149,8 @@ class Learner:
 
     def _accumulate_on_gpu(self, batch: DeviceSample, share: float) -> Accumulated:
         """Compute the gradients of a batch as `accumulate` does; share: the batch's share of the loss."""
-        steps, parameters = self._steps_for(batch), list(self.net.parameters())
+        steps = self._steps_for(batch)
+        parameters = list(self.net.parameters())
         steps.inputs.fill(batch, share)
         accumulated = steps.accumulate()
         if steps.accumulate.is_captured:
@@ -160,19 +161,20 @@ class Learner:
             self._update = steps.update
         else:
             self._update = self.optimizer.step
-        self.net.train()  # as `gradients` leaves it, which is not called where a graph is repeated
+        self.net.train()  # `gradients` does so too, but is not called where a graph is repeated
         return Accumulated(dict(accumulated.metrics), accumulated.buffers)
 
     def _steps_for(self, batch: DeviceSample) -> Steps:
-        """Return how steps with batches of this size are computed."""
+        """Return the Steps for batches of this size."""
         shapes = shapes_of(batch)
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
-            compute = partial(self._accumulated, inputs.batch, inputs.share)
+            compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
             self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
         return self._on_gpu[shapes]
 
-    def _accumulated(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
+    def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
+        """Compute the gradients of a batch that is not split among threads."""
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
 
@@ -185,10 +187,11 @@ class Learner:
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.
 
-        Returns the metrics by name.  If one of them is not finite, the weights stay, the buffers are put back, and the
-        result is None.
+        Returns the metrics by name.  If a metric is not finite, the weights do not change, the buffers are put back,
+        and the result is None.
         """
-        scalars, parameters = accumulated.metrics, list(self.net.parameters())
+        scalars = accumulated.metrics
+        parameters = list(self.net.parameters())
         add_l2_gradient(parameters, self.weights.l2)
         scalars["gradient_norm"] = torch.nn.utils.clip_grad_norm_(parameters, self.settings.gradient_norm or math.inf)
         metrics = to_numbers(scalars)
@@ -198,7 +201,7 @@ class Learner:
                 buffer.copy_(before)
             return None
         for group in self.optimizer.param_groups:
-            rate = self.rate(progress) * group.get("share", 1.0)  # from `slow_down_dense`
+            rate = self.rate(progress) * group.get("share", 1.0)  # `slow_down_dense` sets the share
             if isinstance(group["lr"], torch.Tensor):
                 group["lr"].fill_(rate)
             else:
@@ -213,7 +216,9 @@ class Learner:
     @property
     def has_diverged(self) -> bool:
         """Whether gradient steps have made a weight infinite, NaN, or larger than LARGEST_WEIGHT."""
-        return self.steps > 0 and not all(bool((p.abs() < LARGEST_WEIGHT).all()) for p in self.net.parameters())
+        if not self.steps:
+            return False
+        return not all(bool((weight.abs() < LARGEST_WEIGHT).all()) for weight in self.net.parameters())
 
     def tensors(self) -> dict[str, torch.Tensor]:
         """Return the weights and the optimizer's state by name, as tensors on the CPU.
@@ -252,14 +257,14 @@ class Learner:
             if kind == "number":
                 self.optimizer.state[parameters[name]][field] = tensor.item()
             if kind == "optimizer":
-                self.optimizer.state[parameters[name]][field] = self._remembered(tensor, parameters[name])
+                self.optimizer.state[parameters[name]][field] = self._optimizer_tensor(tensor, parameters[name])
         self.steps, self.skipped = steps, skipped
 
-    def _remembered(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
+    def _optimizer_tensor(self, tensor: torch.Tensor, parameter: torch.Tensor) -> torch.Tensor:
         """Return a copy of a tensor of optimizer state on the device and with the strides that the optimizer needs.
 
-        parameter: the parameter whose state it is.  Scalars such as step counts stay on the CPU unless the optimizer is
-            fused.
+        parameter: the parameter to which the tensor belongs.  Scalars such as step counts stay on the CPU unless the
+            optimizer is fused.
         """
         if tensor.shape == parameter.shape:
             # The fused step ignores strides, so the copy must have the parameter's memory layout.
@@ -268,7 +273,7 @@ class Learner:
         return tensor.to(self.device, copy=True) if on_device else tensor.clone()
 
     def gradients(self, net: NeuralNet, part: Batch, share: float | torch.Tensor) -> Outputs:
-        """Compute the gradients of one thread's rows of a batch; they replace the gradients of `net`'s parameters.
+        """Compute the gradients of a thread's rows of a batch; they replace the gradients of `net`'s parameters.
 
         net: the thread's replica.  part: the thread's rows.
         share: the rows' share of the whole batch's weight, by which their mean loss is multiplied.
@@ -304,9 +309,9 @@ class Learner:
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 
-def losses_by(function: LossFunction, *given: torch.Tensor) -> Losses:
-    """Return what a function of a researcher's own makes of a batch; raise TypeError unless that is Losses."""
-    losses = function(*given)
+def call_loss(function: LossFunction, *arguments: torch.Tensor) -> Losses:
+    """Call a custom loss function and return its result; raise TypeError unless the result is Losses."""
+    losses = function(*arguments)
     if not isinstance(losses, Losses):
         raise TypeError(f"losses must give alphago.nn.loss.Losses(total, policy, value), got {shown(losses)}")
     return losses
@@ -318,7 +323,9 @@ MakeLearner = Callable[..., Learner]
 
 def number_type(value: int | float) -> torch.dtype:
     """Return a dtype that represents `value` exactly."""
-    return torch.bool if isinstance(value, bool) else torch.int64 if isinstance(value, int) else torch.float64
+    if isinstance(value, bool):
+        return torch.bool
+    return torch.int64 if isinstance(value, int) else torch.float64
 
 
 def replica(net: NeuralNet) -> NeuralNet:

@@ -26,7 +26,7 @@ FRESH_POSITIONS = 256  # positions of new games on which the network is tested b
 
 def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
     """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
-    run.judge(stop)  # a match that was interrupted by `stop`
+    run.judge(stop)  # repeats a match that an earlier `stop` has interrupted
     while not run.is_over and not stop.is_set():
         run.begin_iteration()  # enters a larger board, raises readouts and the number of games in parallel
         remember(run, play(run, stop))
@@ -37,9 +37,9 @@ def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
 
 
 def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
-    """Play the iteration's moves in every game, until the run's time is over; return the finished games.
+    """Play the iteration's moves in every game, but end when the run's time is over; return the finished games.
 
-    Raises Stopped if `stop` is set first.
+    Raises Stopped if `stop` is set while moves are left to play.
     """
     source = run.stage.source
     while not stop.is_set():
@@ -54,7 +54,10 @@ def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
 
 @SAMPLING
 def remember(run: SelfPlayRun, records: list[GameRecord]) -> None:
-    """Put finished games into memory, which says how many samples to train on, and test the network on them first."""
+    """Put finished games into memory, and test the network on their positions before it is trained on them.
+
+    The memory decides how many samples to train on.
+    """
     run.pace.has_played()
     run.add_games(records)
     losses: Metrics = {}
@@ -67,12 +70,16 @@ def remember(run: SelfPlayRun, records: list[GameRecord]) -> None:
 
 
 def learn(run: Run, stop: threading.Event, epochs: int = 1) -> None:
-    """Take the gradient steps that are due, until the run's time is over.
+    """Take the gradient steps that are due, but end when the run's time is over.
 
     epochs: gradient steps on each batch.
-    Raises Stopped if `stop` is set first.
+    Raises Stopped if `stop` is set while batches are still due.
     """
-    for batch in run.batches(lambda: not stop.is_set() and not run.clock.is_over):
+
+    def may_go_on() -> bool:
+        return not stop.is_set() and not run.clock.is_over
+
+    for batch in run.batches(may_go_on):
         for _ in range(epochs):
             with OPTIMIZER:
                 metrics = run.learner.step(batch, progress=run.progress)

@@ -10,8 +10,17 @@ from alphago.nn.loss import legal_alone
 from alphago.training.batches import Batch, tensors_of
 
 METRICS = (
-    *("policy_loss", "value_loss", "ownership_loss", "score_loss", "value_correlation", "value_variance"),
-    *("policy_entropy", "target_entropy", "top_move_agreement", "top_probability", "gradient_norm"),
+    "policy_loss",
+    "value_loss",
+    "ownership_loss",
+    "score_loss",
+    "value_correlation",
+    "value_variance",
+    "policy_entropy",
+    "target_entropy",
+    "top_move_agreement",
+    "top_probability",
+    "gradient_norm",
 )
 
 
@@ -34,7 +43,8 @@ def batch_metrics(batch: Batch, outputs: Sequence[Outputs]) -> dict[str, torch.T
     """
     # Each thread's losses are scaled by its share of the batch's weight, so their sum is the batch's mean.
     losses = {name: add_up(output.losses[name] for output in outputs) for name in outputs[0].losses}
-    logits, value = torch.cat([output.logits for output in outputs]), torch.cat([output.value for output in outputs])
+    logits = torch.cat([output.logits for output in outputs])
+    value = torch.cat([output.value for output in outputs])
     targets = tensors_of(batch)
     return losses | measure(logits, value, targets.policy, targets.value)
 
@@ -52,7 +62,7 @@ def measure(
     """Compare logits [n, A] and values [n] with their targets; return measurements, float64 scalars, by name.
 
     Values and their targets are in the view of the player to move.
-    Actions that the targets leave out (`alphago.nn.loss.ILLEGAL`) are left out here too.
+    Actions whose target is `alphago.nn.loss.ILLEGAL` are left out.
     """
     logits, target_policy = legal_alone(logits, target_policy)
     log_policy = torch.log_softmax(logits, dim=1)
@@ -76,14 +86,15 @@ def pearson(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def to_numbers(scalars: Mapping[str, torch.Tensor]) -> dict[str, float]:
     """Return scalar tensors as Python floats, with a single synchronization of their device."""
-    return dict(zip(scalars, torch.stack([scalar.double() for scalar in scalars.values()]).tolist(), strict=True))
+    values = torch.stack([scalar.double() for scalar in scalars.values()])
+    return dict(zip(scalars, values.tolist(), strict=True))
 
 
 def mean_metrics(rows: Iterable[dict[str, float]]) -> dict[str, float | None]:
     """Return the mean of each metric over gradient steps.
 
-    rows: the metrics of each step.  A step that lacks a metric is left out of that metric's mean.  The mean of a name
-        in METRICS that all steps lack is None.
+    rows: the metrics of each step.  The mean of a metric is over the steps that have it.  If no step has a metric of
+        METRICS, its mean is None.
     """
     rows = list(rows)
     names = dict.fromkeys([*METRICS, *(name for row in rows for name in row)])

@@ -20,7 +20,7 @@ from alphago.training.targets import LambdaReturns, Targets, Values, as_targets,
 
 ArrayT = TypeVar("ArrayT")
 OtherT = TypeVar("OtherT")
-_FIRST = np.zeros(1, np.int64)
+_SLOT_0 = np.zeros(1, np.int64)  # the slots of a batch of one position
 REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the processor's cache
 
 
@@ -28,8 +28,8 @@ class Sample(NamedTuple, Generic[ArrayT]):
     """n training positions, each with a random symmetry applied, in the view of the player to move.
 
     The entries are NumPy arrays, or torch tensors.  In a sample from a pool, `ownership` and `ended` are means over
-    several games, float32.  A further target is a further entry, None where there is none; only its loss (in
-    alphago/nn/loss.py) and what predicts it have to know it.
+    several games, float32.  To add a target, add an entry, which is None where there is no target; only its loss (in
+    alphago/nn/loss.py) and the head that predicts it use the entry.
     """
 
     planes: ArrayT  # float32 [n, planes, height, width]
@@ -38,9 +38,9 @@ class Sample(NamedTuple, Generic[ArrayT]):
     weight: ArrayT  # float32 [n], the positions' weights in the loss
     score: ArrayT  # float32 [n], the final margin in points
     # int8 [n, height * width], the owners of the points at the end: 1 the player to move, -1 the opponent, 0 neither;
-    # [n, 0] in games without ownership
+    # int8 [n, 0] in games without ownership
     ownership: ArrayT
-    # float32 [n], 0 if the game ended by resignation, so that score and ownership are unknown, else 1
+    # float32 [n], 1, or 0 if the game ended by resignation, so that score and ownership are unknown
     ended: ArrayT
 
     def map(self, function: Callable[[ArrayT], OtherT]) -> "Sample[OtherT]":
@@ -49,7 +49,7 @@ class Sample(NamedTuple, Generic[ArrayT]):
 
 
 class Memory(Protocol):
-    """What a run learns from: it takes the games of a board, and says when to learn, and from how many samples.
+    """The memory that a run learns from: it takes the games of a board, and says when to learn from how many samples.
 
     Each board of a run's curriculum has a memory of its own.
     """
@@ -79,7 +79,7 @@ class Memory(Protocol):
         """Add finished games; return the number of samples to learn that become due."""
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
-        """Return `count` positions from the games that the last `remember` added; None if these have none."""
+        """Return `count` positions of the games that the last `remember` added; None if it added no positions."""
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
         """Return the next `count` positions to learn.
@@ -95,20 +95,22 @@ class Memory(Protocol):
         """Return metrics of the memory for a row of metrics.jsonl, by name."""
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs except the games, as plain data.
+        """Return what `restore` needs beside the games, as plain data.
 
-        "games" is how many games `restore` needs: the latest of all that `remember` was given.
+        "games" is the number of games that `restore` needs: the latest of all games that `remember` was given.
         """
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
-        """Fill an empty memory from a saved one's `state` and the latest games that `remember` was given, oldest first.
+        """Fill an empty memory as a saved memory was.
 
-        There may be fewer games than `state` says, if files are damaged.
+        records: the latest games that the saved memory's `remember` was given, oldest first.  If files are damaged,
+            there may be fewer games than `state` says.
+        state: the result of the saved memory's `state`.
         """
 
 
 class MemorySettings(Protocol):
-    """The settings of a memory, a frozen dataclass, which make it."""
+    """The settings of a memory, a frozen dataclass, whose `make_memory` makes the memory."""
 
     def make_memory(
         self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
@@ -174,20 +176,21 @@ class ReplayMemory:
         return self._positions
 
     def add(self, records: Iterable[GameRecord]) -> None:
-        """Append games, and drop the oldest ones as long as at least `capacity` positions remain.
+        """Append games, and drop the oldest games as long as at least `capacity` positions remain.
 
         Raises ValueError if a record's policies do not have the shape [plies, actions of the game].
         """
         for record in records:
-            if record.policies.shape != (len(record), self.env.action_space):
+            shape = (len(record), self.env.action_space)
+            if record.policies.shape != shape:
                 raise ValueError(
-                    f"policies of a record of {self.env} must have shape {(len(record), self.env.action_space)}, "
-                    f"got {record.policies.shape}"
+                    f"policies of a record of {self.env} must have shape {shape}, got {record.policies.shape}"
                 )
             plies = np.flatnonzero(record.weights > 0).astype(np.int32)
             values = values_of(self.targets, record)
             cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
-            steps, start = record.steps(self.env), self._start(record)
+            steps = record.steps(self.env)
+            start = self._start(record)
             ownership = self._final_ownership(record, steps, start)
             self.entries.append(Entry(record, steps, plies, cumulative, values, ownership, start))
             self._positions += len(plies)
@@ -218,7 +221,8 @@ class ReplayMemory:
             self._columns = Columns.of(self.entries)
         skipped = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
-        # Each game has a range as long as its number of positions, which its sampling weights divide.
+        # A drawn number selects a game, which has an interval as long as the number of its positions.  The place of the
+        # number in this interval selects the ply.
         drawn = skipped + generator.random(count) * (self._positions - skipped)
         ends, counts = self._columns.ends, self._columns.counts
         games = np.searchsorted(ends, drawn, side="right")
@@ -233,10 +237,10 @@ class ReplayMemory:
         return self._rebuild(Columns.of(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
 
     def _rebuild(self, columns: Columns, games: np.ndarray, plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        """Return what `rebuild` does, for plies of the columns' games, int64 [n]."""
+        """Return the position before ply `plies[i]` of the columns' game `games[i]` (int64 [n]), for each i."""
         rows = columns.first[games] + plies
         movers = columns.movers[rows]
-        sample = Sample(  # planes, illegal actions and symmetries follow, part by part
+        sample = Sample(  # `finish` then writes the planes, marks illegal actions and applies the symmetries
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
             policy=policies_of(self.targets, [columns.records[game] for game in games], plies.tolist()),
             value=columns.values[rows],
@@ -248,9 +252,9 @@ class ReplayMemory:
 
         def finish(begin: int) -> None:
             part = slice(begin, begin + REBUILT_AT_ONCE)
-            rows_of_part = sample.map(lambda array: array[part])  # views: they are written to `sample`
+            rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
             self._write_planes(columns, games[part], plies[part], movers[part], rows_of_part)
-            turn(self.env, rows_of_part, symmetries[part])
+            apply_symmetries(self.env, rows_of_part, symmetries[part])
 
         begins = range(0, len(games), REBUILT_AT_ONCE)
         list(map(finish, begins) if self._pool is None else self._pool.map(finish, begins))
@@ -266,11 +270,13 @@ class ReplayMemory:
     def _write_planes(
         self, columns: Columns, games: np.ndarray, plies: np.ndarray, movers: np.ndarray, sample: Sample
     ) -> None:
-        """Write the planes of the positions before these plies of games to a sample; if masked, mark illegal actions.
+        """Write the planes of positions to a sample; if `masked`, mark illegal actions in its policies.
 
-        games, plies, movers: int64, int32 and int8 [n].
+        games, plies, movers: int64, int32 and int8 [n], the game of each position, the ply before which the position
+            occurs, and the player to move.
         """
-        slots, batch = np.arange(len(games)), self.env.new_batch(len(games))
+        slots = np.arange(len(games))
+        batch = self.env.new_batch(len(games))
         batch.copy(columns.start[games], slots, of=columns.starts)
         batch.replay(slots, columns.paths(games, plies), plies, slots)
         batch.give_turn(slots, movers)
@@ -281,7 +287,7 @@ class ReplayMemory:
     def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: GameBatch) -> np.ndarray:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
 
-        All are 0 if the game ended by resignation.  The array is empty for games without ownership.
+        If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
         """
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
@@ -289,19 +295,21 @@ class ReplayMemory:
         if record.resigned:
             return np.zeros(points, np.int8)
         batch = self.env.new_batch(1)
-        batch.copy(_FIRST, _FIRST, of=start)
-        batch.replay(_FIRST, steps[None, :], np.array([len(record)], np.int32), _FIRST)
-        mover = batch.to_play(_FIRST, np.empty(1, np.int8))[0]
-        owners = batch.ownership(_FIRST, np.empty((1, points), np.int8))[0]  # in the view of the player to move
+        batch.copy(_SLOT_0, _SLOT_0, of=start)
+        batch.replay(_SLOT_0, steps[None, :], np.array([len(record)], np.int32), _SLOT_0)
+        mover = batch.to_play(_SLOT_0, np.empty(1, np.int8))[0]
+        owners = batch.ownership(_SLOT_0, np.empty((1, points), np.int8))[0]  # in the view of the player to move
         return owners * mover
 
 
-def turn(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
+def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:
     """Apply symmetry `symmetries[i]` of the game to row i of a sample, in place."""
     points, actions = env.symmetries
     planes = sample.planes.reshape(len(sample.planes), env.planes, -1)
-    turned = [(planes, points), (sample.policy[:, None], actions), (sample.ownership[:, None], points)]
-    for rows, indices in turned if sample.ownership.shape[1] else turned[:2]:
+    arrays = [(planes, points), (sample.policy[:, None], actions)]
+    if sample.ownership.shape[1]:
+        arrays.append((sample.ownership[:, None], points))
+    for rows, indices in arrays:
         turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))
 
 

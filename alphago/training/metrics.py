@@ -24,7 +24,7 @@ from alphago.system.stopwatch import (
 from alphago.training.history import Row, number
 from alphago.training.source import GameSource
 
-WAITING = "waiting"  # threads of self-play that wait for the last of them to finish an iteration
+WAITING = "waiting"  # threads of self-play wait for the last thread to finish the iteration
 OTHER = "other"
 WORK = (
     *(work.name for work in (NET, TREE, BOARDS, TRANSFER, OPTIMIZER, SAMPLING, PUBLISHING, SAVING, MATCHES, GAMES)),
@@ -52,16 +52,18 @@ class ProcessorMeter:
 
 
 class Pace(ProcessorMeter):
-    """A measurement of one iteration, which also has self-play's speed and share of the time.
+    """A measurement of one iteration: the processor's utilization, and self-play's speed and share of the time.
 
-    source: the source of the run's games, whose moves it counts.
+    source: the source of the run's games.
     """
 
     def __init__(self, source: GameSource, threads: int) -> None:
         super().__init__(threads)
         self.source = source
-        self.moves, self.readouts = source.moves, source.readouts_done  # at the iteration's beginning
-        self.play_ended: float | None = None  # when its self-play was over
+        # The source's numbers at the iteration's beginning.
+        self.moves = source.moves
+        self.readouts = source.readouts_done
+        self.play_ended: float | None = None  # the time when the iteration's self-play was over
 
     def has_played(self) -> None:
         """Record that the iteration's self-play is over and training begins."""
@@ -111,7 +113,7 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
     """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
-    While the main thread is PLAYING, the threads of self-play work, so the mean of their times is taken for that time.
+    While the main thread is PLAYING, the threads of self-play work.  This time is divided by the mean of their times.
     Time of the kind EXAMINATION does not count.
 
     run: seconds of the main thread by kind of work.

@@ -18,7 +18,7 @@ NEWTON_SCHULZ_STEPS = 5
 LAST_SHARE = 0.05  # factor of the learning rate at the end of the cosine schedule
 # Silver et al. 2017, Methods: 0.01, then 0.001 and 0.0001 after 400 000 and 600 000 of 700 000 steps.
 ALPHAGO_ZERO = ((4 / 7, 0.1), (6 / 7, 0.01))
-Steps = tuple[tuple[float, float], ...]  # (progress, factor from there on), in order
+Steps = tuple[tuple[float, float], ...]  # pairs (progress, factor from this progress on), in order
 Schedule = Callable[[float], float]  # from a run's progress, 0 .. 1, to the learning rate's factor
 
 Moving = list[tuple[torch.nn.Parameter, torch.Tensor]]  # pairs of a convolution kernel and its gradient
@@ -32,15 +32,15 @@ class MuonAdamW(torch.optim.AdamW):
     result as the step's direction.  The step size is MUON_RATE times the learning rate, times sqrt(rows / columns) of
     the matrix if it has more rows than columns.  Kernels with a single output are optimized by AdamW.
 
-    weight_decay: as in `decayed`.
+    weight_decay: as in `decay_groups`.
     """
 
     def __init__(self, parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> None:
         parameters = list(parameters)
         kernels = [parameter for parameter in parameters if is_kernel(parameter)]
         others = [parameter for parameter in parameters if not is_kernel(parameter)]
-        groups = [group | {"muon": True} for group in decayed(kernels, weight_decay)]
-        groups += [group | {"muon": False} for group in decayed(others, weight_decay)]
+        groups = [group | {"muon": True} for group in decay_groups(kernels, weight_decay)]
+        groups += [group | {"muon": False} for group in decay_groups(others, weight_decay)]
         super().__init__(groups, lr=learning_rate, betas=BETAS, fused=True, capturable=on_gpu(parameters))
 
     @torch.no_grad()
@@ -50,8 +50,8 @@ class MuonAdamW(torch.optim.AdamW):
         for group in self.param_groups:
             if group["muon"]:
                 moving = [(kernel, kernel.grad) for kernel in group["params"] if kernel.grad is not None]
-                for part in moved_together(moving):
-                    self._move(part, MUON_RATE * group["lr"], group["weight_decay"])
+                for kernels in group_kernels(moving):
+                    self._move(kernels, MUON_RATE * group["lr"], group["weight_decay"])
                 moved += moving
         for kernel, _ in moved:
             kernel.grad = None  # AdamW skips parameters without a gradient
@@ -74,14 +74,14 @@ class MuonAdamW(torch.optim.AdamW):
         nesterov = torch._foreach_lerp(gradients, momenta, MOMENTUM)
         matrices = [momentum.flatten(1) for momentum in nesterov]  # [outputs, inputs * height * width]
         if len(matrices) == 1:  # a batched matrix product is slower for a single matrix
-            directions = [orthogonalised(matrices[0])]
+            directions = [orthogonalise(matrices[0])]
         else:
-            directions = list(orthogonalised(torch.stack(matrices)).unbind())
+            directions = list(orthogonalise(torch.stack(matrices)).unbind())
         rows, columns = matrices[0].shape
         torch._foreach_mul_(kernels, 1 - rate * weight_decay)
         moves = [direction.reshape(kernel.shape) for direction, kernel in zip(directions, kernels, strict=True)]
         step_size = rate * max(1.0, rows / columns) ** 0.5
-        if isinstance(step_size, torch.Tensor):  # which `alpha` does not take
+        if isinstance(step_size, torch.Tensor):  # `alpha` must be a number
             torch._foreach_sub_(kernels, torch._foreach_mul(moves, step_size))
         else:
             torch._foreach_add_(kernels, moves, alpha=-step_size)
@@ -92,25 +92,29 @@ def on_gpu(parameters: Sequence[torch.nn.Parameter]) -> bool:
     return any(parameter.is_cuda for parameter in parameters)
 
 
-def moved_together(moving: Moving) -> list[Moving]:
+def group_kernels(moving: Moving) -> list[Moving]:
     """Divide kernels into groups, one per call of `_move`: on a CPU single kernels, on a GPU kernels of one shape."""
-    parts: dict[Any, Moving] = {}
+    groups: dict[Any, Moving] = {}
     for number, (kernel, gradient) in enumerate(moving):
-        parts.setdefault(tuple(kernel.shape) if kernel.is_cuda else number, []).append((kernel, gradient))
-    return list(parts.values())
+        key = tuple(kernel.shape) if kernel.is_cuda else number
+        groups.setdefault(key, []).append((kernel, gradient))
+    return list(groups.values())
 
 
 def adamw(parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    """Return an AdamW optimizer (Loshchilov & Hutter 2019), with weight decay as in `decayed`."""
-    groups = decayed(parameters := list(parameters), weight_decay)
+    """Return an AdamW optimizer (Loshchilov & Hutter 2019), with weight decay as in `decay_groups`."""
+    parameters = list(parameters)
+    groups = decay_groups(parameters, weight_decay)
     return torch.optim.AdamW(groups, lr=learning_rate, betas=BETAS, fused=True, capturable=on_gpu(parameters))
 
 
 def momentum_sgd(
     parameters: Iterable[torch.nn.Parameter], learning_rate: float, weight_decay: float
 ) -> torch.optim.Optimizer:
-    """Return SGD with momentum, as in AlphaGo Zero; weight decay, as in `decayed`, is added to the gradient."""
-    return torch.optim.SGD(decayed(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True)
+    """Return SGD with momentum, as in AlphaGo Zero; weight decay, as in `decay_groups`, is added to the gradient."""
+    return torch.optim.SGD(
+        decay_groups(parameters, weight_decay), lr=learning_rate, momentum=SGD_MOMENTUM, foreach=True
+    )
 
 
 # (parameters, learning rate, weight decay) -> optimizer
@@ -118,7 +122,7 @@ MakeOptimizer = Callable[[Iterable[torch.nn.Parameter], float, float], torch.opt
 OPTIMIZERS: dict[str, MakeOptimizer] = {"muon": MuonAdamW, "adamw": adamw, "sgd": momentum_sgd}
 
 
-def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
+def decay_groups(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
     """Split parameters into two groups: matrices and convolutions with weight decay, biases and norms without."""
     parameters = list(parameters)
     groups = [
@@ -131,10 +135,10 @@ def decayed(parameters: Iterable[torch.nn.Parameter], weight_decay: float) -> li
 def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
     """Give the weights of dense layers groups of their own, whose `share` is their part of the learning rate.
 
-    Adam moves every weight by about the learning rate, and the inputs of a hidden layer after a relu are all positive,
-    so a step moves its unit by the learning rate times the sum of the inputs.  While targets are hardly predictable,
-    steps are noise, and within some hundred steps at the rate that kernels need every unit is below 0 for all
-    positions, where it stays: relu has no gradient there.
+    Adam moves every weight by about the learning rate.  The inputs of a dense layer after a relu are all positive, so a
+    step moves a unit's output by the learning rate times the sum of the inputs.  While targets are hardly predictable,
+    steps are noise.  At the rate that kernels need, some hundred such steps move every unit below 0 for all positions.
+    The unit then stays below 0, since relu has no gradient there.
     """
     for group in list(optimizer.param_groups):
         dense = [parameter for parameter in group["params"] if parameter.dim() == 2]
@@ -148,7 +152,7 @@ def is_kernel(parameter: torch.Tensor) -> bool:
     return parameter.dim() == 4 and len(parameter) > 1
 
 
-def orthogonalised(matrices: torch.Tensor) -> torch.Tensor:
+def orthogonalise(matrices: torch.Tensor) -> torch.Tensor:
     """Return matrices [..., m, n] with their singular values moved close to 1.
 
     The method is the Newton-Schulz iteration of Jordan et al. 2024.
@@ -178,7 +182,7 @@ def constant(progress: float) -> float:
 
 SCHEDULES: dict[str, Schedule] = {
     "cosine": cosine,
-    "steps": lambda progress: stepped(ALPHAGO_ZERO, progress),
+    "steps": lambda progress: factor_of_steps(ALPHAGO_ZERO, progress),
     "constant": constant,
 }
 
@@ -190,7 +194,7 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     """
     progress = min(max(progress, 0.0), 1.0)
     if isinstance(schedule, tuple):
-        return stepped(schedule, progress)
+        return factor_of_steps(schedule, progress)
     factor_at = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
     factor = factor_at(progress)
     if not 0 <= factor < math.inf:
@@ -198,13 +202,13 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     return factor
 
 
-def stepped(steps: Steps, progress: float) -> float:
+def factor_of_steps(steps: Steps, progress: float) -> float:
     """Return the factor of the last of `steps` whose progress is at most `progress`; 1 before the first step."""
     return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
 
 
 def check_schedule(schedule: object) -> str | Steps | Schedule:
-    """Return the setting `schedule`, a name, a function or steps, with steps as tuples.
+    """Return the setting `schedule`: a name, a function, or steps, which become tuples.
 
     Raises ValueError for anything else.
     """
@@ -225,6 +229,9 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
 
 def is_step(step: object) -> bool:
     """Return whether an object is a step of a schedule: a pair of a progress in 0 .. 1 and a factor >= 0."""
-    if not isinstance(step, Sequence) or len(step) != 2 or not all(isinstance(number, Real) for number in step):
+    if not isinstance(step, Sequence) or len(step) != 2:
         return False
-    return bool(0 <= step[0] <= 1 and 0 <= step[1] < math.inf)
+    if not all(isinstance(number, Real) for number in step):
+        return False
+    progress, factor = map(float, step)
+    return 0 <= progress <= 1 and 0 <= factor < math.inf

@@ -1,8 +1,10 @@
 """The function `train_on`: gradient steps on given samples, without a run."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from os import PathLike
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,9 +26,17 @@ SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
 
 KEYWORDS = [name for name in LEARNING.keywords if name != "schedule"]  # only a run has a schedule
 
-# For each network the settings, optimizer and number of steps, with which the next call continues.  An entry lives as
-# long as its network, because the optimizer refers to the parameters and not to the network.
-Kept = tuple[LearningSettings, torch.optim.Optimizer, int]
+
+class Kept(NamedTuple):
+    """The data of a call of `train_on` with which the network's next call continues."""
+
+    settings: LearningSettings
+    optimizer: torch.optim.Optimizer
+    steps: int  # number of gradient steps
+
+
+# By network.  An entry lives as long as its network, because the optimizer refers to the parameters and not to the
+# network.
 _KEPT: "WeakKeyDictionary[NeuralNet, Kept]" = WeakKeyDictionary()
 
 
@@ -58,7 +68,8 @@ def train_on(
     optimizer's first 200 steps the learning rate rises from 0.
 
     Args:
-        net: the network, or its name, file or run folder, which stay as they are: the result's `net` is trained.
+        net: the network; or its name, file or run folder, which do not change: the result's `net` is the trained
+            network.
         positions: n positions of the network's game.
         policies: [n, action_space], the policy's target for each position: probabilities of legal moves with sum 1.
         outcomes: [n], -1 .. 1, the result of each position's game: 1 if Black won, -1 if White won (as
@@ -81,21 +92,23 @@ def train_on(
     network = as_network(net, getattr(positions[0], "env", None) if positions else None)
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
-    chosen = LEARNING.make(settings)
-    sample = sample_of(network.env, positions, policies, outcomes, masked=chosen.weights.masked)
+    learning = LEARNING.make(settings)
+    sample = sample_of(network.env, positions, policies, outcomes, masked=learning.weights.masked)
     epochs = check_int("epochs", epochs, 1)
     threads = available_cores() if groups is None else check_int("groups", groups, 1)
     with one_torch_thread(), Workers(threads) as workers:
-        learner = learner_for(network, chosen, workers)
+        learner = learner_for(network, learning, workers)
         generator = np.random.default_rng(check_int("seed", seed, 0))
-        rows = [learner.step(batch) for _ in range(epochs) for batch in batches(sample, chosen.batch_size, generator)]
-    _KEPT[network] = chosen, learner.optimizer, learner.steps
+        rows = []
+        for _ in range(epochs):
+            rows += [learner.step(batch) for batch in batches(sample, learning.batch_size, generator)]
+    _KEPT[network] = Kept(learning, learner.optimizer, learner.steps)
     network.eval()
     steps = [row for row in rows if row is not None]
     if not steps:
         raise ValueError(
             f"none of {len(rows)} gradient steps was finite, and the network is as before: try a lower learning_rate "
-            f"than {chosen.learning_rate:g}, and look for nan in the game's planes"
+            f"than {learning.learning_rate:g}, and look for nan in the game's planes"
         )
     names = [name for name in steps[0] if name not in ("ownership_loss", "score_loss")]  # these have no targets here
     means = StepMetrics({name: float(np.mean([row[name] for row in steps])) for name in names}, steps=len(steps))
@@ -103,8 +116,8 @@ def train_on(
     return means
 
 
-def numbers(name: str, given: object, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a copy of an argument as a float32 array; raise ValueError unless it has numbers and this shape."""
+def float_array(name: str, given: object, shape: tuple[int, ...]) -> np.ndarray:
+    """Copy the argument called `name` to a float32 array; raise ValueError unless it has numbers and this shape."""
     try:
         array = np.array(given, np.float32)
     except (TypeError, ValueError):
@@ -122,15 +135,19 @@ def sample_of(
     positions, policies, outcomes: as in `train_on`; `outcomes` are in Black's view.
     masked: whether to set illegal actions to ILLEGAL in the policies, for losses that leave them out.
     """
-    count, shape = len(positions), (len(positions), env.action_space)
-    if not count or not all(isinstance(one, Position) for one in positions):
+    count = len(positions)
+    shape = (count, env.action_space)
+    if not count or not all(isinstance(position, Position) for position in positions):
         raise ValueError(f"positions must be a list of at least one position of {env}, got {positions[:1] or 'none'}")
-    policy, outcome = numbers("policies", policies, shape), numbers("outcomes", outcomes, shape[:1])
-    if not (np.all(policy >= 0) and np.all(np.abs(policy.sum(axis=1) - 1) < SUM_ERROR)):
+    policy = float_array("policies", policies, shape)
+    outcome = float_array("outcomes", outcomes, (count,))
+    sums_to_1 = np.abs(policy.sum(axis=1) - 1) < SUM_ERROR
+    if not (np.all(policy >= 0) and np.all(sums_to_1)):
         raise ValueError("policies must be probabilities from 0 to 1 whose rows sum to 1")
     if not np.all(np.abs(outcome) <= 1):
         raise ValueError("outcomes must be numbers from -1 (White won) to 1 (Black won)")
-    batch, slots = stack(positions, env), np.arange(count)
+    batch = stack(positions, env)
+    slots = np.arange(count)
     on_illegal = np.where(batch.legal_mask(slots, np.empty(shape, np.bool_)), 0, policy)
     if np.any(on_illegal.sum(axis=1) > SUM_ERROR):
         row, action = divmod(int(on_illegal.argmax()), env.action_space)
@@ -156,7 +173,7 @@ def sample_of(
 def batches(sample: Sample, size: int, generator: np.random.Generator) -> Iterator[Sample]:
     """Yield each row of a sample once, in random order, in batches of nearly equal size, at most `size`."""
     order = generator.permutation(len(sample.value))
-    for rows in np.array_split(order, -(-len(order) // size)):
+    for rows in np.array_split(order, math.ceil(len(order) / size)):
         yield sample.map(lambda array, rows=rows: array[rows])  # type: ignore[misc]
 
 
@@ -168,10 +185,9 @@ def learner_for(net: NeuralNet, settings: LearningSettings, workers: Workers) ->
     workers: the threads of the gradient steps.
     """
     kept = _KEPT.get(net)
-    if kept is None or kept[0] != settings:
+    if kept is None or kept.settings != settings:
         return Learner(net, settings, workers)
-    _, optimizer, steps = kept
-    # Instead of making an optimizer, the learner is given the kept one, which has this network's parameters.
-    learner = Learner(net, replace(settings, optimizer=lambda *_: optimizer), workers)
-    learner.steps = steps
+    # The learner takes the kept optimizer, which has this network's parameters, instead of making an optimizer.
+    learner = Learner(net, replace(settings, optimizer=lambda *_: kept.optimizer), workers)
+    learner.steps = kept.steps
     return learner

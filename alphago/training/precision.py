@@ -1,13 +1,14 @@
 """Choose the dtypes in which a run computes on a CPU.
 
-They are chosen by the kind of the processor and the size of the network, so that the same call is the same run.  A
-stopwatch chooses only where the settings ask for it: beside other programs it may choose otherwise the next time.
+The dtypes are chosen by the kind of the processor and the size of the network, so that the same call is the same run.
+The settings may ask for a choice by stopwatch instead, which may differ the next time, when other programs are running.
 """
 
 import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import median
 from typing import Literal, NamedTuple
 
@@ -30,7 +31,7 @@ from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 
 ENOUGH = 0.5  # seconds per task after which a measurement ends
-LEAST_RUNS, MOST_RUNS = 2, 9  # of each task, timed
+LEAST_RUNS, MOST_RUNS = 2, 9  # least and largest number of timed runs of each task
 POSITIONS = 64  # positions in a batch of the search
 
 
@@ -55,27 +56,34 @@ def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, t
     with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
         learners = [Learner(copy.deepcopy(net), candidate, workers) for candidate in candidates]
-        seconds = measure([lambda learner=learner: learner.step(sample) for learner in learners])  # type: ignore[misc]
+        seconds = measure([partial(learner.step, sample) for learner in learners])
     best = int(np.argmin(seconds))
     return Precision(candidates[best], seconds[best])
 
 
 def inference_dtype(env: GameEnv, net: NeuralNet, wish: str | None) -> str:
-    """Return the dtype of self-play's inference for a wish: None for this CPU's kind, "measured" for the fastest."""
-    return fastest_inference(env, net) if wish == MEASURED else wish or dtype_name(choose_dtype(None))
+    """Return the dtype of self-play's inference.
+
+    wish: a dtype; None for the dtype that suits this kind of CPU, "measured" for the fastest dtype by stopwatch.
+    """
+    if wish == MEASURED:
+        return fastest_inference(env, net)
+    return wish or dtype_name(choose_dtype(None))
 
 
 def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
     """Return the name of the dtype in which the network's evaluator is fastest on this CPU."""
     dtypes = (choose_dtype(None), fastest_float(), torch.float32)
-    names = list(dict.fromkeys(map(dtype_name, dtypes)))  # each once
+    names = list(dict.fromkeys(map(dtype_name, dtypes)))  # each name once
     if len(names) == 1:
         return names[0]
-    batch, slots = env.new_batch(POSITIONS), np.arange(POSITIONS)
-    priors, values = np.empty((POSITIONS, env.action_space), np.float32), np.empty(POSITIONS, np.float32)
+    batch = env.new_batch(POSITIONS)
+    slots = np.arange(POSITIONS)
+    priors = np.empty((POSITIONS, env.action_space), np.float32)
+    values = np.empty(POSITIONS, np.float32)
     evaluators = [NetEvaluator(env, net.base_net, net.value, net.policy, dtype=name) for name in names]
     with one_torch_thread():
-        seconds = measure([lambda one=one: one.evaluate(batch, slots, priors, values) for one in evaluators])  # type: ignore[misc]
+        seconds = measure([partial(evaluator.evaluate, batch, slots, priors, values) for evaluator in evaluators])
     return names[int(np.argmin(seconds))]
 
 

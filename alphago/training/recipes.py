@@ -25,11 +25,12 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).  A part is
-        its name or a dictionary, of a search with all that depends on other settings by default, such as `leaves`.
+    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).  A part is given
+        by its name, or by a dictionary.  The dictionary of a search must have the settings whose defaults depend on
+        other settings, such as `leaves`.
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
-    gpu: settings that replace those in `settings` on a GPU.
-    gpu_network: keywords of NeuralNet that replace those in `network` on a GPU.
+    gpu: settings that replace entries of `settings` on a GPU.
+    gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -52,9 +53,11 @@ class Recipe:
         return self.network if device == "cpu" else {**self.network, **self.gpu_network}
 
     def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the network, of a CPU or of a GPU, that a run with this `config` of its network has; else the CPU's.
+        """Return the keywords of NeuralNet for a CPU or for a GPU, whichever fit a run; if neither do, those for a CPU.
 
-        A run may be resumed on another device than it began on.
+        A run may be resumed on another device than the device on which it began.
+
+        config: the config of the run's network.
         """
         networks = [self.network_on(device) for device in ("cpu", "cuda")]
         return next((network for network in networks if network.items() <= config.items()), self.network)
@@ -62,7 +65,8 @@ class Recipe:
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
 
-        For fewer than MANY_GAMES games it has the settings FEW_GAMES, otherwise this recipe's without a time limit.
+        With fewer than MANY_GAMES games, the result has the settings FEW_GAMES, otherwise this recipe's settings
+        without the time limit.
         """
         if games < MANY_GAMES:
             return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, note="")
@@ -75,8 +79,9 @@ class Recipe:
 
     def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
         """Return the number of positions of self-play after which a run beat `opponent` in `env`; 0 if unknown."""
-        positions = self.proved_after.get(opponent, 0)
-        return positions if positions and self.make_env().accepts(env) else 0
+        if opponent not in self.proved_after or not self.make_env().accepts(env):
+            return 0
+        return self.proved_after[opponent]
 
 
 def read_recipes() -> dict[str, Recipe]:
@@ -94,31 +99,34 @@ def read_recipes() -> dict[str, Recipe]:
 
 
 RECIPES = read_recipes()
-OTHER_GAMES, FEW_GAMES = RECIPES.pop("other"), COMMON["few-games"]
-MANY_GAMES = 5000  # from this number of games on, which 7x7 plays in ten minutes, the recipes' settings apply
+OTHER_GAMES = RECIPES.pop("other")  # the recipe of games without a recipe of their own
+FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
+MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
 
 def recipe_for(env: GameEnv) -> Recipe:
-    """Return the recipe of a game: for Go its board's, for other games their own one, else OTHER_GAMES.
+    """Return the recipe of a game: for Go the recipe of the board, for other games their own recipe or OTHER_GAMES.
 
-    A Go board without a recipe gets the recipe of the next larger board that has one (else of the largest).  Its
-    curriculum keeps only boards smaller than `env`, and its `note` names the board it was made for.
+    A Go board without a recipe gets the recipe of the next larger board that has a recipe, or else of the largest board
+    that has a recipe.  Its curriculum keeps only boards smaller than `env`, and its `note` names the board for which
+    the recipe was made.
     """
     if env.name not in BOARDS:
         return RECIPES.get(env.name, OTHER_GAMES)
     sizes = BOARDS[env.name]
-    near = min((size for size in sizes if size >= env.N), default=sizes[-1])
-    recipe = RECIPES[f"{near}x{near}"]
-    if near == env.N:
+    size = min((size for size in sizes if size >= env.N), default=sizes[-1])
+    recipe = RECIPES[f"{size}x{size}"]
+    if size == env.N:
         return recipe
-    smaller = tuple((size, share) for size, share in recipe.settings.get("curriculum", ()) if size < env.N)
+    curriculum = recipe.settings.get("curriculum", ())
+    smaller_boards = tuple((board, share) for board, share in curriculum if board < env.N)
     return replace(
         recipe,
         env=recipe.make_env(env.N).config,
-        settings={**recipe.settings, "curriculum": smaller},
+        settings={**recipe.settings, "curriculum": smaller_boards},
         proved_after={},
-        note=f"{env.N}x{env.N} has no recipe of its own: it takes that of {near}x{near}, which was not measured here",
+        note=f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here",
     )
 
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from alphago.records.record import GameRecord
 
-MOST_WRONG = 0.05  # share of wrong resignations; AlphaGo Zero's bound (Silver et al. 2017, Methods, "Self-play")
+MOST_WRONG = 0.05  # largest share of wrong resignations, as in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play")
 FEWEST = 50  # smallest number of resignations that can justify a threshold
 KEPT_SIDES = 1000  # number of latest sides of games to which a run's threshold is fitted
 NEVER = -1.0  # the threshold of no resignation: no value is below it
 # Upper bound of a run's threshold.  If one colour has won all games so far, resigning at once would never have been
-# wrong; but then the network would learn nothing about how these games end.
+# wrong.  But without the bound the network would then learn nothing about how games end.
 HIGHEST = -0.8
 
-Side = tuple[float, bool]  # one player's game: the lowest value after a search, and whether the player lost
+Side = tuple[float, bool]  # a player's side of a game: the lowest value after a search, and whether the player lost
 
 
 class Resignation(NamedTuple):
@@ -25,7 +25,7 @@ class Resignation(NamedTuple):
 
     threshold: a player resigns if the value after the search is below it, -1 .. 1 in that player's view.
     resigned: number of resignations that there would have been in these games.
-    wrong: share of these resignations, 0 .. 1, by a player who did not lose the game.
+    wrong: share of wrong resignations, 0 .. 1: of players who did not lose the game.
     """
 
     threshold: float
@@ -34,8 +34,11 @@ class Resignation(NamedTuple):
 
     def notes(self) -> dict[str, str]:
         """Return the three fields as texts, by the names under which a checkpoint stores them."""
-        names = ("resign_threshold", "resignations_judged", "resignations_wrong")
-        return dict(zip(names, (f"{self.threshold:.3f}", f"{self.resigned}", f"{self.wrong:.4f}"), strict=True))
+        return {
+            "resign_threshold": f"{self.threshold:.3f}",
+            "resignations_judged": f"{self.resigned}",
+            "resignations_wrong": f"{self.wrong:.4f}",
+        }
 
 
 def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> Resignation | None:
@@ -49,7 +52,7 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
 
 
 def sides_of(record: GameRecord) -> list[Side]:
-    """Return for each player of a game a `Side`: the lowest search value, and whether the player lost.
+    """Return the two sides of a game.
 
     The list is empty if the game ended by resignation.
     """
@@ -64,26 +67,32 @@ def sides_of(record: GameRecord) -> list[Side]:
 def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Resignation | None:
     """Return the highest threshold below 0 at which at most the share `most_wrong` of resignations would be wrong.
 
-    A player resigns if the lowest value of the game is below the threshold; that is wrong unless the player lost.
+    A player resigns if the lowest value of the game is below the threshold.  The resignation is wrong unless the player
+    lost the game.
     Returns None if no threshold with at least FEWEST resignations meets the bound.
     """
     ordered = sorted(sides)
-    lowest, lost = np.array([value for value, _ in ordered]), np.array([lost for _, lost in ordered], np.bool_)
-    resigned = np.arange(1, len(lost) + 1)  # number of resignations if the side at this place is the last to resign
+    lowest = np.array([value for value, _ in ordered])
+    lost = np.array([lost for _, lost in ordered], np.bool_)
+    # Entry i of these two arrays: the number and the share of wrong resignations if the sides 0 .. i resign.
+    resigned = np.arange(1, len(lost) + 1)
     wrong = np.cumsum(~lost) / resigned
-    for last in np.flatnonzero((wrong <= most_wrong) & (lowest < 0) & (resigned >= FEWEST))[::-1]:
-        value, next_value = float(lowest[last]), float(lowest[last + 1]) if last + 1 < len(lowest) else math.inf
-        if value < next_value:  # sides of equal lowest value resign together
-            threshold = (value + min(next_value, 0.0)) / 2
-            return Resignation(threshold, int(resigned[last]), float(wrong[last]))
-    return None
+    next_lowest = np.append(lowest[1:], math.inf)
+    is_possible = lowest < next_lowest  # sides of equal lowest value resign together
+    is_good = (wrong <= most_wrong) & (lowest < 0) & (resigned >= FEWEST)
+    candidates = np.flatnonzero(is_possible & is_good)
+    if not len(candidates):
+        return None
+    last = candidates[-1]
+    threshold = (float(lowest[last]) + min(float(next_lowest[last]), 0.0)) / 2
+    return Resignation(threshold, int(resigned[last]), float(wrong[last]))
 
 
 class AdaptiveThreshold:
     """The resignation threshold of a run on one board, fitted to the latest games without resignation.
 
     As in AlphaGo Zero (Silver et al. 2017, Methods, "Self-play"), resignation is disabled in a share of the games.  The
-    threshold is the one that `calibrate_sides` finds on these games, but at most HIGHEST.
+    threshold is what `calibrate_sides` finds on these games, but at most HIGHEST.
 
     threshold: the threshold; None until it is found for the first time, and NEVER if later games allow no threshold.
     """
@@ -95,14 +104,14 @@ class AdaptiveThreshold:
 
     def add(self, records: Sequence[GameRecord]) -> None:
         """Add finished games and fit the threshold again; games that ended by resignation are ignored."""
-        new = [side for record in records for side in sides_of(record)]
-        if not new:
+        new_sides = [side for record in records for side in sides_of(record)]
+        if not new_sides:
             return
-        self.sides.extend(new)
+        self.sides.extend(new_sides)
         self.found = calibrate_sides(self.sides)
         if self.found is not None:
             self.threshold = min(self.found.threshold, HIGHEST)
-        elif self.threshold is not None:  # the one of earlier games is refuted
+        elif self.threshold is not None:  # later games refute the threshold of earlier games
             self.threshold = NEVER
 
     def state(self) -> dict[str, Any]:

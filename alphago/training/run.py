@@ -35,24 +35,24 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class RunCounts:
-    """The counts of a run, which its state contains whole."""
+    """The counts of a run, all of which its state contains."""
 
     games: int = 0
-    positions: int = 0  # of the games; in self-play, of those on the boards of earlier stages
+    positions: int = 0  # positions of the games; in self-play, of the games on the boards of earlier stages
     iterations: int = 0
     in_iteration: bool = False
     readouts: int = 0  # readouts per move in the current iteration of self-play
     samples_due: float = 0.0  # samples to train on before the next iteration
     batches_taken: int = 0  # batches learned since samples last became due
-    saved_games: int = 0  # games when a network was last saved under its number of games
+    saved_games: int = 0  # value of `games` when a network was last kept under its number of games
     compacted: int = 0  # number of times that the run's folder was made compact
 
 
 class Run:
     """The state of a training run, without the origin of its games, which a derived class adds.
 
-    A run begins, or continues from a saved state, when it is made, and ends with `close`.  Between any two gradient
-    steps `state` returns what another Run needs to continue.
+    The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two gradient steps
+    `state` returns what another Run needs to continue.
 
     env: the game that the network is to play in the end.
     folder: the run's folder.
@@ -61,7 +61,7 @@ class Run:
     judges: the judges, in the order in which they judge.
     reporter: takes the run's reports.
     device: the device of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    state: a state saved in the run's folder; sentences about damaged games are added to its notes.  None to begin.
+    state: a state saved in the run's folder, to whose notes sentences about damaged games are added; None to begin.
     """
 
     settings: AnyRunSettings
@@ -124,10 +124,10 @@ class Run:
         return True
 
     def publish(self) -> None:
-        """Let the games continue with the present `player`; do nothing where no network plays them."""
+        """Let self-play continue with the present `player`; do nothing in a run without self-play."""
 
     def draw(self, number: int, generator: np.random.Generator) -> Sample[np.ndarray]:
-        """Return the next batch of positions to learn; number: its number since samples last became due."""
+        """Return the next batch of positions to learn; number: the batch's number since samples last became due."""
         raise NotImplementedError
 
     def _begin(self) -> None:
@@ -151,8 +151,8 @@ class Run:
             judge.close()
         self.learner.close()
 
-    def count(self, **changes: Any) -> None:
-        """Change some of the run's counts, by name."""
+    def set_counts(self, **changes: Any) -> None:
+        """Give some of the run's counts new values, by name."""
         self.counts = replace(self.counts, **changes)
 
     # --- progress ---
@@ -176,10 +176,11 @@ class Run:
     def is_over(self) -> bool:
         """Whether all games are played, the time is over, or a judge has ended the run.
 
-        It is False within an iteration, since the iteration's gradient steps are still to be taken.
+        The run is never over within an iteration, since gradient steps of the iteration are left to take.
         """
-        ended = self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
-        return ended and not self.counts.in_iteration
+        if self.counts.in_iteration:
+            return False
+        return self.is_proved or self.games >= self.settings.game_limit or self.clock.is_over
 
     @property
     def best(self) -> NeuralNet | None:
@@ -220,13 +221,14 @@ class Run:
 
         with quick_switches(self.learner.device.type != "cpu"):
             for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
-                due, taken = self.counts.samples_due, self.counts.batches_taken
-                self.count(samples_due=due - self.settings.learning.batch_size, batches_taken=taken + 1)
+                counts = self.counts
+                samples_due = counts.samples_due - self.settings.learning.batch_size
+                self.set_counts(samples_due=samples_due, batches_taken=counts.batches_taken + 1)
                 yield batch
 
     def end_iteration(self) -> None:
         """End the iteration: log and report its metrics, and save if due."""
-        self.count(in_iteration=False, iterations=self.counts.iterations + 1)
+        self.set_counts(in_iteration=False, iterations=self.counts.iterations + 1)
         self.clock.mark_ready()
         metrics = {
             "iteration": self.counts.iterations,
@@ -245,26 +247,28 @@ class Run:
         self.folder.add_metrics(metrics)
         self.reporter.iteration(metrics)
         ckp_freq = self.settings.ckp_freq
-        if self.games // ckp_freq > self.counts.saved_games // ckp_freq:  # a multiple of ckp_freq has been passed
+        has_passed_multiple = self.games // ckp_freq > self.counts.saved_games // ckp_freq
+        if has_passed_multiple:
             self.checkpoint(keep=True)
         else:
             self.autosave()
 
-    def judged(self, net: NeuralNet, env: GameEnv) -> Evaluator:
-        """Return the evaluator of a network in a judge's matches of `env`: in the run's dtype, on its device."""
-        fits = fitting_network(net, env)
-        assert isinstance(fits, NeuralNet)
-        return fits.evaluator(self.inference_dtype, self.device)
+    def match_evaluator(self, net: NeuralNet, env: GameEnv) -> Evaluator:
+        """Return the evaluator of a network for a judge's matches of `env`, in the run's dtype and on its device."""
+        net_for_board = fitting_network(net, env)
+        assert isinstance(net_for_board, NeuralNet)
+        return net_for_board.evaluator(self.inference_dtype, self.device)
 
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
         for judge in self.judges:
-            if not self.counts.in_iteration and judge.due(self):
-                if stop.is_set() or not judge.judge(self, stop):
-                    raise Stopped
-                if judge.decides:
-                    self.publish()
-                    self.checkpoint()  # matches take long, so a resumed run should not repeat them
+            if self.counts.in_iteration or not judge.due(self):
+                continue
+            if stop.is_set() or not judge.judge(self, stop):
+                raise Stopped
+            if judge.decides:
+                self.publish()
+                self.checkpoint()  # matches take long, so a resumed run should not repeat them
 
     def note(self, *sentences: str) -> None:
         """Report sentences, one after the other."""
@@ -289,9 +293,9 @@ class Run:
         began = time.monotonic()
         notes = {"seconds": f"{self.clock.seconds:.3f}", **self._own_notes()}
         if keep:
-            self.count(saved_games=self.games)
-        path = self.folder.checkpoint(self.player, self.games, self.state(), keep, **notes)
-        self.saving.saved(began)
+            self.set_counts(saved_games=self.games)
+        path = self.folder.checkpoint(self.player, self.games, self.state(), keep=keep, notes=notes)
+        self.saving.schedule_next(began)
         return path
 
     def autosave(self) -> None:
@@ -321,7 +325,8 @@ class Run:
     def _restore(self, state: State) -> None:
         """Continue from a state saved in this run's folder."""
         data = state.data
-        self.counts, self.game_metrics = RunCounts(**data["counts"]), data["game_metrics"]
+        self.counts = RunCounts(**data["counts"])
+        self.game_metrics = data["game_metrics"]
         self.step_metrics = data.get("step_metrics", [])
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]

@@ -1,4 +1,4 @@
-"""The names of a run's parts, and with them the keywords, the flags and the saved form of all settings of a run."""
+"""The names of a run's parts.  They complete the keywords, the flags and the saved form of a run's settings."""
 
 from collections import ChainMap
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from alphago.training.settings.run_settings import RunSettings
 from alphago.training.targets import LambdaReturns
 from alphago.training.window import Window
 
-# By the setting that is a part.  Parts of other classes, and functions, are saved as "module:name".
+# For each setting that is a part: the classes by name.  Parts of other classes, and functions, are saved as
+# "module:name".
 PARTS: dict[str, Mapping[str, Any]] = {
     "search": ChainMap({"cgzero-puct": CGZeroPuct}, SEARCHES),
     "seating": {"cgzero-games": CGZeroGames},
@@ -27,5 +28,5 @@ RUN = SettingsTree(RunSettings, PARTS)
 
 
 def run_settings(**given: object) -> RunSettings:
-    """Return the settings of a run with the values of flat keywords, as `train` takes them."""
+    """Return the settings of a run that has these values; given: keywords as `train` takes them."""
     return RUN.make(given)

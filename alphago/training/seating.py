@@ -13,21 +13,21 @@ class Moves(NamedTuple):
     """The next move of each of n games, before it is played; A actions."""
 
     games: np.ndarray  # int64 [n], the games' slots
-    plies: np.ndarray  # int32 [n], the moves before it
+    plies: np.ndarray  # int32 [n], the number of moves before this move
     movers: np.ndarray  # int8 [n], the player to move, 1 Black, -1 White
-    searched: np.ndarray  # bool [n], whether the move was searched, and not drawn from the network's policy
+    searched: np.ndarray  # bool [n], whether the move is searched; otherwise the network's policy chooses it
     legal: np.ndarray  # bool [n, A]
     priors: np.ndarray  # float32 [n, A], the network's policy
     values: np.ndarray  # float32 [n], the root's value in the mover's view
     policies: np.ndarray  # float32 [n, A], the policy target; zeros if the move was not searched
     actions: np.ndarray  # int32 [n], the move
-    weights: np.ndarray  # float32 [n], the position's weight in training; 0 if it is not learned
+    weights: np.ndarray  # float32 [n], the position's weight in training; 0 for a position that is not learned
 
 
 class Seating(Protocol):
-    """Which network plays which move of a Group's games, and which moves are learned.
+    """Decides which network plays which move of a Group's games, and which moves are learned.
 
-    A Group asks it for each move, and saves its state with the games.
+    A Group asks its Seating at each move, and saves the Seating's state with the games.
     """
 
     def use(self, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...]) -> None:
@@ -63,7 +63,7 @@ class Seating(Protocol):
 
 
 class SeatingSettings(Protocol):
-    """The settings of a seating, a frozen dataclass, which make it."""
+    """The settings of a seating, a frozen dataclass, whose `make_seating` makes the seating."""
 
     def make_seating(self, env: GameEnv, width: int) -> Seating:
         """Return the seating of a Group with `width` slots that plays `env`."""
@@ -97,7 +97,7 @@ class OneNetwork:
 def draw_moves(env: GameEnv, weights: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
     """Draw a random move for each of n games, int32 [n].
 
-    weights: float32 [n, A], to which the actions' probabilities are proportional; changed in place: the weight of a
+    weights: float32 [n, A], to which the actions' probabilities are proportional.  Changed in place: the weight of a
         pass becomes 0 if another action has a positive weight.
     generators: the random generators of the n games.
     """

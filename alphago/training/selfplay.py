@@ -46,8 +46,12 @@ class SelfPlay(GameSource):
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
-        self.env, self.numbers, self.workers, self.seed, self.device = env, numbers, workers, seed, device
+        self.env = env
         self.settings = settings
+        self.numbers = numbers
+        self.workers = workers
+        self.seed = seed
+        self.device = device
         self.evaluator: Evaluator | None = None
         self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
         self.shares: tuple[float, ...] = ()
@@ -57,11 +61,13 @@ class SelfPlay(GameSource):
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
-        return [self._new_group(evaluator, width, self.numbers[g::groups], groups) for g, width in enumerate(widths)]
+        return [
+            self._new_group(evaluator, width, self.numbers[group::groups], groups) for group, width in enumerate(widths)
+        ]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
-        # With the network on a device, a group may use several cores for its trees: two groups of 2 048
-        # games were faster with three threads each than with one, on 16 cores (docs/experiments/34).
+        # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
+        # games were faster with three threads each than with one thread each (docs/experiments/34).
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
@@ -74,15 +80,16 @@ class SelfPlay(GameSource):
         """
         self.evaluator = self._snapshot(net, dtype, self.evaluator)
         nets = () if company is None else company.nets
-        pairs = zip_longest(nets, self.others[: len(nets)])  # a network, and the evaluator before or None
+        # Pairs of a network and the evaluator that is replaced, which is None if there is none.
+        pairs = zip_longest(nets, self.others[: len(nets)])
         self.others = tuple(self._snapshot(other, dtype, before) for other, before in pairs)
         self.shares = () if company is None else company.shares
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
 
-        before: the evaluator that it replaces.  On a GPU this evaluator is reused with the new weights, so that its
-            buffers and CUDA graphs remain.
+        before: the evaluator to replace.  On a GPU this evaluator is reused with the new weights, so that its buffers
+            and CUDA graphs remain.
         """
         if not isinstance(before, DeviceEvaluator):
             return net.evaluator(dtype, self.device, exact=True, shared=False)
@@ -128,7 +135,7 @@ class SelfPlay(GameSource):
             group.left = sys.maxsize if plies is None else plies
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Play the iteration's moves; return False if some are left.
+        """Play the iteration's moves; return False if moves are left to play.
 
         stop: once this event is set, the threads stop at their next move; a KeyboardInterrupt has the same effect.
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
@@ -146,7 +153,7 @@ class SelfPlay(GameSource):
         return [record for _, record in finished]
 
     def time_spent(self) -> dict[str, float]:
-        """Return for each kind of work its seconds since the last call, summed over all threads."""
+        """Return the seconds of each kind of work since the last call, summed over all threads."""
         spent: dict[str, float] = {}
         for group in self.groups:
             for work, seconds in group.stopwatch.take().items():
@@ -154,7 +161,7 @@ class SelfPlay(GameSource):
         return spent
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return the games as arrays by name, and plain data; `restore` continues from both, without the search trees.
+        """Return the games as arrays by name, and plain data, for `restore`; the search trees are not saved.
 
         No thread may be playing.
         """
@@ -173,7 +180,8 @@ class SelfPlay(GameSource):
         count = len(data["groups"])
         groups = []
         for state in data["groups"]:
-            numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)  # as _new_groups divides them
+            # The group's remaining numbers, of which every `count`-th is the group's, as in `_new_groups`.
+            numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
             group = self._new_group(self.evaluator, len(state["slots"]), numbers, groups=count)
             group.restore(state, records, self.evaluator, self.others, self.shares)
             groups.append(group)
@@ -197,5 +205,5 @@ class SelfPlay(GameSource):
 
 def divide(games: int, groups: int) -> list[int]:
     """Divide `games` evenly among groups; return the number of games of each group, the larger numbers first."""
-    each, left = divmod(games, groups)
-    return [each + 1] * left + [each] * (groups - left)
+    smaller, larger_groups = divmod(games, groups)
+    return [smaller + 1] * larger_groups + [smaller] * (groups - larger_groups)

@@ -1,6 +1,5 @@
 """The class SelfPlayRun: a run whose games a network plays, stage by stage."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
@@ -37,7 +36,7 @@ class Entered(NamedTuple):
 class SelfPlayRun(Run):
     """The state of a run of self-play; the loop itself is `alphago.training.loop.train_loop`.
 
-    Its state may be saved between any two moves, too.
+    The state may also be saved between any two moves.
 
     make_source: creates each stage's source of games.
     more: see Run.
@@ -72,11 +71,12 @@ class SelfPlayRun(Run):
         super().close()
 
     def _enter(self, entered: Entered, before: Stage | None = None) -> None:
-        """Begin a stage; before: the previous one, whose memory goes on if the board is the same."""
+        """Begin a stage; before: the previous stage, whose memory goes on if the board is the same."""
         self._closing.close()
         self.entered = entered
         env = self.lessons[entered.lesson].env
         games_left = self.settings.game_limit - entered.games
+        has_same_board = before is not None and before.env == env
         self.stage = Stage(
             env,
             self.settings,
@@ -84,14 +84,14 @@ class SelfPlayRun(Run):
             self.workers,
             make_source=self.make_source,
             memory=self.settings.memory,
-            kept=before.memory if before is not None and before.env == env else None,
+            kept=before.memory if before is not None and has_same_board else None,
             device=self.device,
         )
         self._closing.callback(self.stage.source.close)
-        # The network that self-play uses, its number of gradient steps, and the company that plays beside it.
+        # The published network, its number of gradient steps, and its company; None before the first is published.
         self._published: tuple[NeuralNet, int, Company | None] | None = None
         self.learner.resize(env)
-        self.count(samples_due=0.0, batches_taken=0, readouts=0)
+        self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics = {}
         self.pace = Pace(self.stage.source, self.workers.count)
 
@@ -110,36 +110,38 @@ class SelfPlayRun(Run):
     @property
     def pause_at(self) -> float:
         """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
-        # A state has no search trees.  A search that keeps its trees between moves is saved only between iterations.
-        between_moves = not self.settings.selfplay.search.keeps_trees
-        return min(self.saving.next if between_moves else math.inf, self.clock.deadline)
+        # A state has no search trees.  So a run whose search keeps its trees between moves is saved between iterations.
+        if self.settings.selfplay.search.keeps_trees:
+            return self.clock.deadline
+        return min(self.saving.next, self.clock.deadline)
 
     def begin_iteration(self) -> None:
         """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
         if not self.counts.in_iteration:
             self._enter_next_stage()
-            self.count(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
+            self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
             self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
             self.game_metrics = game_metrics([], self.stage.env)
         self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
-        due = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # as many lessons are over
-        if due > self.entered.lesson:
+        lesson = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the number of lessons that are over
+        if lesson > self.entered.lesson:
             self.checkpoint(keep=True)
-            before, positions = self.stage, self.positions
-            self._enter(Entered(due, self.games, before.source.begun), before)
-            self.count(positions=positions - self.stage.memory.added)  # `added` is not 0 if the memory goes on
+            before = self.stage
+            positions = self.positions
+            self._enter(Entered(lesson, self.games, first=before.source.begun), before)
+            self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
             self.publish()
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
-        if due := self.stage.remember(records):
-            self.count(samples_due=self.counts.samples_due + due, batches_taken=0)
+        if samples := self.stage.remember(records):
+            self.set_counts(samples_due=self.counts.samples_due + samples, batches_taken=0)
         if self.stage.memory.keeps_games:
             self.folder.shards.add(records, self.stage.env.N)
-        self.count(games=self.games + len(records))
+        self.set_counts(games=self.games + len(records))
         self.reporter.games(self.stage.env, records)
 
     def draw(self, number: int, generator: np.random.Generator) -> Sample[np.ndarray]:
@@ -164,10 +166,12 @@ class SelfPlayRun(Run):
     def publish(self) -> None:
         """Let self-play continue with snapshots of the present `player` and its company, if either has changed."""
         company = next((judge.company for judge in self.judges if judge.company is not None), None)
-        net, steps = (self.learner.net, self.learner.steps) if self.best is None else (self.best, 0)
-        if (net, steps, company) != self._published:
+        # The latest network changes with its steps; the best network is a new object whenever it changes.
+        latest = self.learner.net, self.learner.steps, company
+        present = latest if self.best is None else (self.best, 0, company)
+        if present != self._published:
             self.stage.publish(self.player, company)
-            self._published = net, steps, company
+            self._published = present
 
     # --- saved state ---
 
@@ -181,7 +185,7 @@ class SelfPlayRun(Run):
         return tensors, {"entered": list(self.entered), "stage": stage}
 
     def _restore(self, state: State) -> None:
-        """Continue from a state: first the stage, then networks and judges, then its games, which need a network."""
+        """Continue from a state: first the stage, then networks and judges, then the games, which need a network."""
         data = state.data
         self._enter(Entered(*data["entered"]))
         super()._restore(state)

@@ -1,4 +1,4 @@
-"""GameSource: the interface between a run and whatever plays its games."""
+"""GameSource: the interface between a run and the threads or machines that play its games."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ class Company(NamedTuple):
     """Networks that a judge lets play self-play beside a run's own."""
 
     nets: tuple[NeuralNet, ...]
-    shares: tuple[float, ...]  # how often who plays whom; what they mean, the games' Seating knows
+    shares: tuple[float, ...]  # how often which networks play each other, as the games' Seating defines
 
     def resized(self, env: GameEnv) -> "Company":
         """Return the company with networks for the board of `env` and the same weights."""
@@ -66,10 +66,10 @@ class GameSource(Protocol):
         """Return the games finished since the last call, in the order of their numbers."""
 
     def time_spent(self) -> dict[str, float]:
-        """Return for each kind of work its seconds since the last call, summed over all threads."""
+        """Return the seconds of each kind of work since the last call, summed over all threads."""
 
     def metrics(self) -> Mapping[str, Any]:
-        """Return what an iteration's row of metrics is to tell of the source, by name."""
+        """Return the source's metrics for an iteration's row of metrics.jsonl, by name."""
         return {}
 
     def news(self) -> list[str]:
@@ -77,7 +77,7 @@ class GameSource(Protocol):
         return []
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """Return arrays by name and plain data, from which `restore` continues; they include the unfinished games."""
+        """Return arrays by name and plain data for `restore`; they include the unfinished games."""
 
     def restore(self, arrays: Mapping[str, np.ndarray], data: Mapping[str, Any]) -> None:
         """Continue from the results of `state`; the caller must have called `publish` before."""

@@ -24,14 +24,16 @@ CALIBRATION_GAMES = 1000  # number of latest games on which the resignation thre
 
 
 class Stage:
-    """What a run has on one board of its curriculum, and in the end on the game's own.
+    """The parts of a run that belong to one board: the source of games, the memory, and the resignation threshold.
+
+    Each board of the curriculum has a stage, and the game's own board has the last.
 
     env: the game on this board.
     numbers: the numbers of the remaining games.
     workers: the threads that play.
     make_source: creates the source of games.
     memory: the settings that make the memory.
-    kept: the memory of the previous stage, if that had the same board; None for a new one.
+    kept: the memory of the previous stage, if that stage had the same board; None to make a new memory.
     device: where games are played.
     """
 
@@ -76,8 +78,8 @@ class Stage:
         net: the network, which is resized to this board.
         company: the networks that play beside `net`; None if `net` plays alone.
         """
-        fitting = None if company is None else company.resized(self.env)
-        self.source.publish(net.resized(self.env), self.settings.selfplay_dtype, company=fitting)
+        company = None if company is None else company.resized(self.env)
+        self.source.publish(net.resized(self.env), self.settings.selfplay_dtype, company=company)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
         """Begin an iteration of self-play; readouts: simulations per move.  side_by_side: number of parallel games."""
@@ -93,7 +95,7 @@ class Stage:
     def resign_threshold(self) -> float | None:
         """The root value below which a player resigns in self-play; None if players never resign.
 
-        It is the threshold fitted to the games if there is one, otherwise the settings' threshold.
+        This is the threshold fitted to the games if there is such a threshold, otherwise the settings' threshold.
         """
         fitted = None if self.adaptive is None else self.adaptive.threshold
         return self.selfplay.resign_threshold if fitted is None else fitted
@@ -101,11 +103,14 @@ class Stage:
     def _is_played_out(self, record: GameRecord) -> bool:
         """Return whether no player could resign in a finished game.
 
-        That is so if there is no threshold, or if the game's random draw disabled resignation.
+        No player could resign if there is no threshold, or if the game's random draw disabled resignation.
         """
         if self.resign_threshold is None:
             return True
-        return record.seed is not None and not draw_beginning(self.variant, self.selfplay, *record.seed).may_resign
+        if record.seed is None:
+            return False
+        seed, number = record.seed
+        return not draw_beginning(self.variant, self.selfplay, seed, number).may_resign
 
     def resignation(self) -> Resignation | None:
         """Return the fitted resignation threshold with its errors, for a checkpoint; None if no threshold was found.
@@ -117,7 +122,7 @@ class Stage:
         return calibrate(self.memory.latest(CALIBRATION_GAMES))
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
-        """Return what `restore` needs, except the games in memory: tensors by name, and plain data."""
+        """Return what `restore` needs beside the games in memory: tensors by name, and plain data."""
         games, source = self.source.state()
         data: dict[str, Any] = {
             "memory": self.memory.state(),

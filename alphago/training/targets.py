@@ -42,7 +42,7 @@ class LambdaReturns:
 
 
 class ValuesBy:
-    """Targets whose values a function of the record gives, with the search's policies."""
+    """Targets with the values that a function of the record returns, and with the search's policies."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -61,7 +61,7 @@ def as_targets(given: Targets | Values) -> Targets:
 
 
 def values_of(targets: Targets, record: GameRecord) -> np.ndarray:
-    """Return the value targets of a record, float32 [T]; raise ValueError unless a rule gives a number for each ply."""
+    """Return the value targets of a record, float32 [T]; raise ValueError unless there is a finite one for each ply."""
     values = np.asarray(targets.values(record), np.float32)
     if values.shape != (len(record),) or not np.isfinite(values).all():
         raise ValueError(
@@ -71,8 +71,9 @@ def values_of(targets: Targets, record: GameRecord) -> np.ndarray:
 
 
 def policies_of(targets: Targets, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
-    """Return policy targets as `Targets.policies` does; raise ValueError unless a rule gives one for each ply."""
-    policies, shape = targets.policies(records, plies), (len(records), records[0].policies.shape[1])
+    """Return policy targets as `Targets.policies` does; raise ValueError unless they are finite and of its shape."""
+    policies = targets.policies(records, plies)
+    shape = (len(records), records[0].policies.shape[1])
     if np.shape(policies) != shape or not np.isfinite(policies).all():
         raise ValueError(f"targets must give finite policies of shape {shape}, got {shown(policies)}")
     return policies

@@ -35,7 +35,7 @@ def check_watch(given: object) -> tuple[str, ...]:
     """Return the names in the setting `watch` as a tuple.
 
     given: a sequence of names, or one string of names separated by commas.
-    Raises ValueError if `given` is anything else, has no name, has one twice, or has one with invalid readouts after @.
+    Raises ValueError if `given` is anything else, has no name, has a name twice, or has invalid readouts after an @.
     """
     names = given.split(",") if isinstance(given, str) else given
     if not isinstance(names, (tuple, list)) or not names or not all(isinstance(name, str) and name for name in names):
@@ -56,7 +56,8 @@ def split_readouts(text: str) -> tuple[str, int]:
     """
     opponent, at, readouts = text.rpartition("@")
     is_number = re.fullmatch(r"[0-9]+", readouts) is not None
-    if text.startswith(RECORDS) or not at or (not is_number and Path(text).exists()):
+    is_path = not is_number and Path(text).exists()
+    if not at or is_path or text.startswith(RECORDS):
         return text, READOUTS
     if not opponent or not is_number:
         raise ValueError(

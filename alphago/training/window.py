@@ -15,8 +15,9 @@ from alphago.training.targets import Targets
 def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
     """Return the number of latest positions to train on after a run has made `positions` positions.
 
-    It is `first` up to `first` positions, then first (1 + growth ((positions / first)^exponent - 1) / exponent), as in
-    Wu 2019, "Accelerating Self-Play Learning in Go", appendix C, but with a smaller `first`.
+    The number is `first` up to `first` positions, then
+    first (1 + growth ((positions / first)^exponent - 1) / exponent).  The formula is that of Wu 2019, "Accelerating
+    Self-Play Learning in Go", appendix C; `first` is smaller here.
     """
     if positions <= first:
         return first
@@ -68,7 +69,7 @@ class WindowMemory:
         self.games = games
         self.start = max(1, start)
         self.has_learned = False  # whether training has begun
-        self.new = 0  # number of positions that the last `remember` added
+        self.newly_added = 0  # number of positions that the last `remember` added
 
     def __len__(self) -> int:
         return len(self.games)
@@ -88,21 +89,21 @@ class WindowMemory:
     def remember(self, records: Sequence[GameRecord]) -> float:
         """Add finished games; return the number of samples to learn that become due.
 
-        It is 0 until the memory has `start` positions.  The call that reaches `start` makes samples of all positions
-        due that were added so far, and each later call of the new positions.
+        No samples become due until the memory has `start` positions.  The call that reaches `start` makes samples of
+        all positions so far due.  Each later call makes samples of its new positions due.
         """
         before = self.games.added
         self.games.capacity = max(min(window(before), self.settings.memory_size), self.start)
         self.games.add(records)
-        self.new = self.games.added - before
+        self.newly_added = self.games.added - before
         if not self.can_learn:
             return 0.0
-        due = self.new if self.has_learned else self.games.added
+        positions = self.newly_added if self.has_learned else self.games.added
         self.has_learned = True
-        return due * self.settings.samples_per_position
+        return positions * self.settings.samples_per_position
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
-        return self.games.sample(count, generator, newest=self.new) if self.new else None
+        return self.games.sample(count, generator, newest=self.newly_added) if self.newly_added else None
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
         return self.games.sample(count, generator)

@@ -16,11 +16,11 @@ MOST_WORKERS = 10_000
 
 @dataclass(frozen=True)
 class Crew:
-    """Workers by name.
+    """The workers that a user has named: those of a shared folder, or of a Ray cluster.
 
-    folder: a shared folder; or else a Ray cluster:
-    address: of the cluster; None for one that is started on this machine.
-    count: number of workers of one core; None for one on each node of the cluster, with all its cores.
+    folder: the shared folder; None for a Ray cluster.
+    address: the cluster's address; None to start a cluster on this machine.
+    count: number of workers, of one core each; None for one worker on each node of the cluster, with all its cores.
     """
 
     folder: Path | None = None
@@ -35,9 +35,10 @@ class Crew:
 def crew_of(workers: str | int | None) -> Crew | None:
     """Return the workers that a user names; None for the threads of this process.
 
-    workers: a number of workers of one core on this machine; "auto" for the Ray cluster that runs on this machine, or
-        this process's threads if none does; "folder:PATH" for the workers that share a folder; a Ray cluster's address.
-    Raises ValueError for another value, ImportError where Ray is needed and not installed.
+    workers: a number of workers of one core each on this machine; "auto" for the Ray cluster that runs on this machine,
+        or for this process's threads if no cluster runs; "folder:PATH" for the workers that share a folder; or the
+        address of a Ray cluster.
+    Raises ValueError for another value, ImportError if Ray is needed and not installed.
     """
     if isinstance(workers, str) and workers.isdecimal():
         workers = int(workers)

@@ -14,16 +14,16 @@ from alphago.workers.roster import Roster
 from alphago.workers.transport import JobAnswer, Transport
 
 COUNTED = ("done", "repeated", "audited", "left_out", "bytes")
-DAWDLING = 2.0  # a job that takes so many times the usual seconds, and one more, is also given to an idle worker
+DAWDLING = 2.0  # a job that takes longer than DAWDLING times the median, plus a second, is also given to an idle worker
 
 
 class Dispatcher(Generic[Answer]):
-    """Has a thread of its own, from which `hand_back` is called; an error in it is raised by `check`.
+    """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
 
     transport: carries the jobs.
-    read: returns an answer from its bytes; raises ValueError if they are damaged.
-    referee: does a job of the work with a name in this process, where two answers differ.
-    audits: the share of the jobs that two workers do, whose answers must agree bit for bit.
+    read: converts the bytes of an answer; raises ValueError if they are damaged.
+    referee: does a job in this process if two answers differ; its arguments are the name of the work, and the job.
+    audits: the share of the jobs that two workers do; their answers must be the same.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Dispatcher(Generic[Answer]):
         self.lock = threading.RLock()
         self.roster = Roster()
         self.jobs: dict[str, OpenJob[Answer]] = {}
-        self.works: dict[str, bytes] = {}  # still to be published
+        self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
         self.durations: deque[float] = deque(maxlen=100)
         self.latest: list[float] = []  # durations since the last call of `metrics`
         self.counts: Counter[str] = Counter()
@@ -52,18 +52,18 @@ class Dispatcher(Generic[Answer]):
     # --- for the run's thread ---
 
     def publish(self, name: str, data: bytes) -> None:
-        """Let workers have a work; those that jobs still need remain."""
+        """Give workers a work; earlier works remain as long as jobs need them."""
         with self.lock:
             self.works[name] = data
 
     def submit(self, key: str, work: str, data: bytes, hand_back: Callable[[Answer], object]) -> None:
-        """Have a job of a work done; `hand_back` is called once with its answer, from the dispatcher's thread."""
+        """Let workers do a job of a work; the dispatcher's thread calls `hand_back` once, with the answer."""
         drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
         with self.lock:
             self.jobs[key] = OpenJob(key, work, data, hand_back, 2 if drawn < self.audits else 1)
 
     def withdraw(self) -> None:
-        """Forget the jobs that are not done."""
+        """Drop the jobs that are not done."""
         with self.lock:
             self.jobs.clear()
 
@@ -73,7 +73,7 @@ class Dispatcher(Generic[Answer]):
             raise self.error
 
     def metrics(self) -> dict[str, Any]:
-        """Return what there is to tell of the workers since the last call, by name; counts are of the whole stage."""
+        """Return metrics of the workers, by name: speeds since the last call, and counts of the whole stage."""
         with self.lock:
             seconds = max(time.monotonic() - self.measured_at, 1e-9)
             speeds = {name: self.moves[name] / seconds for name in sorted(self.roster.live)}
@@ -85,8 +85,8 @@ class Dispatcher(Generic[Answer]):
                 "workers_moves_per_second": speeds,
                 "workers_slowest": min(speeds.values(), default=None),
                 "workers_fastest": max(speeds.values(), default=None),
-                "task_seconds": mean(lasted) if lasted else None,  # from giving it to the answer
-                "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithm
+                "task_seconds": mean(lasted) if lasted else None,  # from giving the job to its answer
+                "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithms
                 **{f"tasks_{name}": self.counts[name] for name in COUNTED},
             }
 
@@ -126,7 +126,7 @@ class Dispatcher(Generic[Answer]):
             self.transport.close()
 
     def step(self) -> None:
-        """Take answers, publish what is new, and give jobs to workers that are free."""
+        """Take answers, publish new works, and give jobs to workers that are free."""
         there = self.transport.workers()
         with self.lock:
             self._notice(there)
@@ -143,7 +143,7 @@ class Dispatcher(Generic[Answer]):
             self._give()
 
     def _notice(self, there: dict[str, int]) -> None:
-        """Notice which workers are there; the jobs of those gone are given to others."""
+        """Note which workers are there; the jobs of workers that are gone are given to other workers."""
         for name in self.roster.notice(there, self.transport.why_gone):
             for job in [job for job in self.jobs.values() if name in job.given]:
                 self.counts["repeated"] += 1
@@ -151,7 +151,9 @@ class Dispatcher(Generic[Answer]):
                     del job.given[name]
                 else:
                     others_play = any(other.given for other in self.jobs.values() if other is not job)
-                    job.lose(name, hope=others_play and not self.roster.proven)  # first answers are still to come
+                    job.lose(
+                        name, hope=others_play and not self.roster.proven
+                    )  # other workers may still give their first answers
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
             out = f" but {len(self.roster.out)} left out" if self.roster.out else ""
@@ -159,7 +161,7 @@ class Dispatcher(Generic[Answer]):
             self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
     def _take(self, answer: JobAnswer) -> None:
-        """Note an answer with its job, or why there is none; leave it if the job is done or the worker is out."""
+        """Store an answer, or an error, with its job; ignore it if the job is done or the worker is left out."""
         job = self.jobs.get(answer.key)
         given_at = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:
@@ -173,7 +175,7 @@ class Dispatcher(Generic[Answer]):
                 read = self.read(answer.done)
             except ValueError as damage:
                 error = f"the answer {damage}"
-        if read is None:  # the worker has failed, or left before it was done
+        if read is None:  # the worker has failed, or has left before the job was done
             self.counts["repeated"] += 1
             if error:
                 self.roster.sentences.append(f"a task failed on worker {answer.worker}: {last_line(error)}")
@@ -187,7 +189,7 @@ class Dispatcher(Generic[Answer]):
         job.answers[answer.worker] = read
 
     def _finish(self, job: OpenJob[Answer]) -> None:
-        """Hand back a job's answer."""
+        """Hand back a job's answer; leave out the workers whose answers were wrong."""
         answer, wrong = job.settle(self.referee)
         for name in wrong:
             self._leave_out(name, "its games differ from those that two others computed of the same task")
@@ -203,7 +205,7 @@ class Dispatcher(Generic[Answer]):
             self.transport.leave_out(worker, why)
 
     def _give(self) -> None:
-        """Give jobs to free cores: those that no worker has, and after them those that dawdle."""
+        """Give jobs to free cores: first the jobs that no worker has, then the jobs that take long."""
         free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
         for job in self.jobs.values():
             free.subtract(job.given.keys() & free.keys())  # a job takes one core
@@ -216,7 +218,7 @@ class Dispatcher(Generic[Answer]):
             self._give_one(job, free)
 
     def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:
-        """Give a job to the worker with the most free cores among those able, if there is one."""
+        """Give a job to the worker with the most free cores among the workers that may have it, if there are any."""
         if able := job.able(free, self.roster.live, self.roster.proven):
             worker = max(able, key=lambda name: free[name])
             self.counts["bytes"] += len(job.data)

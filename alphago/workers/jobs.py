@@ -1,4 +1,4 @@
-"""JobPool: the workers of a call, which map jobs to answers: a chunk of games, a match's games, a shard of files."""
+"""JobPool: the workers of a call, which do its jobs: chunks of games, the games of a match, or shards of files."""
 
 import hashlib
 import itertools
@@ -21,13 +21,13 @@ from alphago.workers.work import RemoteWork, to_publish, work_of
 
 AUDITS = 0.01  # share of the jobs that are done twice and compared
 AHEAD = 2  # jobs under way for each core: enough to keep it busy, few enough to keep memory flat
-FEWEST = 4  # jobs under way, also before workers are there
-WAIT = 0.1  # seconds between two looks at what there is to tell
-SEAL = 16  # bytes
+FEWEST = 4  # least number of jobs under way, also before workers are there
+WAIT = 0.1  # seconds between two looks for news of the workers
+SEAL = 16  # bytes of an answer's digest
 
 
 class SealedWork(RemoteWork):
-    """A work whose answers carry a digest, by which damage is found."""
+    """A work whose answers carry a digest, to detect damage."""
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         answer = self.answer(job, stop)
@@ -35,7 +35,7 @@ class SealedWork(RemoteWork):
 
     @abstractmethod
     def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the whole answer to a job; what is returned once `stop` is set does not count."""
+        """Return the answer to a job; once `stop` is set, any result is ignored."""
 
 
 def seal_of(data: bytes) -> bytes:
@@ -43,7 +43,7 @@ def seal_of(data: bytes) -> bytes:
 
 
 class PlainAnswer(NamedTuple):
-    """The answer to a job as bytes, which must be equal whoever does the job."""
+    """The answer to a job as bytes, which must be the same on every worker."""
 
     data: bytes
     moves: int = 1
@@ -62,7 +62,7 @@ class PlainAnswer(NamedTuple):
 class JobPool:
     """Workers that stay connected until `close`.
 
-    transport: to the workers.  tell: called with sentences about them.  audits: share of the jobs that are done twice.
+    transport: carries the jobs.  tell: called with sentences about workers.  audits: share of the jobs done twice.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class JobPool:
     ) -> Iterator[tuple[int, bytes]]:
         """Yield the number of each job and its answer, as they arrive.
 
-        kind, data: of the work, as in `to_publish`.
-        stop: an event that ends the iteration; the jobs under way are then forgotten.
+        kind, data: the work, as in `to_publish`.
+        stop: an event that ends the iteration and drops the jobs under way.
         Raises RuntimeError if no worker can do a job.
         """
         name, arrived = self._publish(kind, data), SimpleQueue[tuple[int, bytes]]()
@@ -90,7 +90,7 @@ class JobPool:
 
         try:
             while not (stop is not None and stop.is_set()):
-                most = max(FEWEST, AHEAD * self.dispatcher.cores)  # anew each time, since workers come and go
+                most = max(FEWEST, AHEAD * self.dispatcher.cores)  # workers come and go
                 for number, job in itertools.islice(waiting, max(0, most - under_way)):
                     key = f"{self.session}-{next(self.numbers)}"
                     self.dispatcher.submit(key, name, job, partial(hand_back, number))
@@ -110,7 +110,7 @@ class JobPool:
             self.dispatcher.withdraw()
 
     def in_order(self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the answers in the order of the jobs; as `map` does."""
+        """Yield the answers as `map` does, but in the order of the jobs."""
         early, due = dict[int, bytes](), 0
         for number, answer in self.map(kind, data, jobs):
             early[number] = answer
@@ -125,7 +125,7 @@ class JobPool:
         return name
 
     def _referee(self, work: str, job: bytes) -> PlainAnswer:
-        """Do a job in this process, whose answer counts where those of two workers differ."""
+        """Do a job in this process; its answer counts where the answers of two workers differ."""
         answer = work_of(self.published[work]).do(job, threading.Event())
         assert answer is not None
         return PlainAnswer.read(answer)
@@ -138,7 +138,7 @@ class JobPool:
 def pool_of(workers: str | int | None, env: GameEnv | None = None) -> Iterator[JobPool | None]:
     """Yield the pool of the workers that a user names, as `crew_of` takes them; None for this process's threads.
 
-    env: the game that they need to know.
+    env: the game that the workers need to know.
     """
     crew = crew_of(workers)
     if crew is None:

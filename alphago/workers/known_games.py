@@ -13,7 +13,7 @@ def plain_game(env: GameEnv) -> list[Any]:
 
 
 def known_game(plain: list[Any]) -> GameEnv:
-    """Return the game of `plain_game`; raise WorkerRefused if this program does not know it."""
+    """Return the game that `plain_game` converted; raise WorkerRefused if this program does not know the game."""
     name, reference, config = plain
     if name not in GAMES:
         raise WorkerRefused(f"this worker must know the game {name!r}: start it with --game {reference}")

@@ -1,23 +1,23 @@
-"""OpenJob: a job until its answer is handed back: who has it, who failed at it, and which answer counts."""
+"""OpenJob: a job until its answer is handed back: which workers have it or failed at it, and which answer counts."""
 
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, Self, TypeVar
 
-MOST_FAILURES = 3  # of a job, on two workers if there are two
-MOST_DEATHS = 6  # workers that a job may take with it
+MOST_FAILURES = 3  # failures of a job, on two workers if there are two, from which the job is at fault
+MOST_DEATHS = 6  # deaths of workers that have the job, from which the job is at fault
 
 
 class Comparable(Protocol):
-    """An answer, as the run reads it."""
+    """An answer, converted from its bytes."""
 
     @property
     def moves(self) -> int:
-        """The moves played, or other units of work, by which workers are measured."""
+        """The number of moves played, or of other units of work, from which a worker's speed is computed."""
 
     def same_games(self, other: Self, /) -> bool:
-        """Return whether two answers tell the same, bit for bit."""
+        """Return whether two answers are the same, as far as different workers can give the same answer."""
 
 
 Answer = TypeVar("Answer", bound=Comparable)
@@ -27,10 +27,11 @@ Answer = TypeVar("Answer", bound=Comparable)
 class OpenJob(Generic[Answer]):
     """A job that is not done.
 
-    key: its name.  work: the name of its work.  data: what the worker gets.
+    key: the job's name.  work: the name of its work.  data: the job as bytes.
     hand_back: called once, with the answer.
-    copies: answers that must agree.
-    given: the workers that have it, and since when.  answers: by worker.  failures: worker and traceback of each.
+    copies: number of answers that must agree.
+    given: by worker that has the job, the time since when.  answers: answers by worker.
+    failures: worker and traceback of each failure.  deaths: number of workers that have ended while they had the job.
     """
 
     key: str
@@ -45,23 +46,26 @@ class OpenJob(Generic[Answer]):
 
     @property
     def is_short(self) -> bool:
-        """Whether fewer workers have it, or have answered, than must."""
+        """Whether more workers must get the job: fewer than `copies` have it or have answered."""
         return len(self.given) + len(self.answers) < self.copies
 
     def is_done(self, live: Collection[str]) -> bool:
-        """Whether enough have answered, or no other worker is there to be asked that has not failed at it."""
+        """Whether enough workers have answered, or one has and all other live workers have failed at the job."""
         asked = {*self.answers, *(name for name, _ in self.failures)}
         return len(self.answers) >= self.copies or (bool(self.answers) and not self.given and asked.issuperset(live))
 
     def dawdles(self, seconds: float) -> bool:
-        """Whether a single worker has had it for longer than so many seconds."""
+        """Whether a single worker has the job, and has had it for longer than `seconds`."""
         return len(self.given) == 1 and time.monotonic() - min(self.given.values()) > seconds
 
     def able(self, free: dict[str, int], live: Collection[str], proven: Collection[str]) -> list[str]:
-        """Return the workers with a free core that may have it.
+        """Return the workers with a free core that may get the job.
 
-        These have not had it, and rather not failed at it.  Once it was lost with a worker, it is for those that have
-        answered before, if there are any: new ones may come only to go, and the job be taken for the cause.
+        A worker that has the job or has answered does not get it again.  A worker that has failed at the job gets it
+        again only if all live workers have failed.  Once a worker has died with the job, only proven workers get it, if
+        there are any: otherwise new workers that die for other reasons would make the job seem the cause.
+
+        free: number of free cores by worker.  live: the workers that are there.  proven: workers that have answered.
         """
         without_failure = set(live) - {name for name, _ in self.failures}
         wanted = (without_failure or set(live)) - self.answers.keys()
@@ -80,8 +84,8 @@ class OpenJob(Generic[Answer]):
     def lose(self, worker: str, *, hope: bool = False) -> None:
         """Note that a worker has ended that had it; raise ChildProcessError if that has happened too often.
 
-        An answer that is there counts then, without a second one.
-        hope: whether workers may still show that they end for other reasons.
+        If another worker has already answered, its answer counts without a second answer.
+        hope: whether workers may still turn out to end for other reasons than this job.
         """
         del self.given[worker]
         self.deaths += 1
@@ -93,7 +97,7 @@ class OpenJob(Generic[Answer]):
     def settle(self, referee: Callable[[str, bytes], Answer]) -> tuple[Answer, list[str]]:
         """Return the answer that counts, and the workers whose answers differ from it.
 
-        referee: does a job of a work in this process, where answers differ.
+        referee: does a job in this process; called if answers differ.
         """
         first, *rest = self.answers.values()
         if all(map(first.same_games, rest)):

@@ -1,4 +1,4 @@
-"""Plain data and arrays as bytes without code."""
+"""Convert plain data and arrays to bytes without code, and back."""
 
 import io
 import json
@@ -10,13 +10,13 @@ from alphago.system.npz import read_npz
 
 
 def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
-    """Return data for JSON, and arrays by name, as bytes."""
+    """Convert plain data, which JSON can hold, and arrays by name to bytes."""
     out = io.BytesIO()
     np.savez(out, **{"": np.frombuffer(json.dumps(plain).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
     return out.getvalue()
 
 
 def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return both arguments of `pack`."""
+    """Return the two arguments of `pack` from its result."""
     arrays = read_npz(data)
     return json.loads(arrays.pop("").tobytes()), arrays

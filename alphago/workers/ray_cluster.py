@@ -24,33 +24,34 @@ from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
-# Before Ray starts: its workers would run at nice 15, it would send statistics of use, and give up within seconds where
-# a machine is busy.
+# Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
+# usage statistics, and it would give up within seconds on a busy machine.
 RAY_SETTINGS = {
     "RAY_worker_niceness": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "120",
 }
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
-LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that exists once this node's worker has to leave
-RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # as the command `ray`, of this Python
+LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that is made when this node's worker must leave
+RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
 ENDED = "the Ray cluster has ended; the run can go on with another"
-PATIENCE = 5.0  # seconds for a cluster to answer
+PATIENCE = 5.0  # longest time in seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
 GLANCE = 0.2  # seconds between two looks at the actors
-ENDS = 1000  # workers that have ended whose reasons are kept
-MOST_MISSES = 5  # looks in a row at which the head of the cluster did not answer
+ENDS = 1000  # number of workers that have ended whose reasons are kept
+MOST_MISSES = 5  # number of times in a row that the cluster's head did not answer, at which it counts as lost
 POLL = 0.02  # seconds to wait for answers
-LAST_MOVE = 60.0  # seconds for the last moves of a worker that leaves
-LAST_ANSWERS = 5.0  # seconds for a run to take its last answers
+LAST_MOVE = 60.0  # seconds that a worker that leaves has for its last moves
+LAST_ANSWERS = 5.0  # seconds that a run has to take the last answers of a worker that leaves
 
 
 def import_ray() -> Any:
-    """Import Ray with settings of ours; raise ImportError with the line that installs it."""
+    """Import Ray with our settings; raise ImportError with the command that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if has_token() and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
-        os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
+    if has_token() and "ray" not in sys.modules:  # Ray reads the mode only when it is imported
+        # By default, Ray sends the token only to clusters on this machine.
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     return optional_import("ray", NEED)
 
 
@@ -60,7 +61,7 @@ def has_token() -> bool:
 
 
 class NodePlayer:
-    """What runs on a node: an actor, whose methods several threads call.
+    """The actor that runs on a node; several threads call its methods.
 
     games: classes of games that do not come with the package, by name.
     """
@@ -70,25 +71,25 @@ class NodePlayer:
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name])
         self.stop = threading.Event()
-        self.playing = 0  # tasks
+        self.playing = 0  # number of tasks in progress
         if leaving := os.environ.get(LEAVING):
             Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
             threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
 
     def ready(self) -> int:
-        """Return the number of the actor's process, once it is there."""
+        """Return the actor's process id; Ray answers this call once the actor has started."""
         return os.getpid()
 
     def end(self) -> bool:
-        """Return True, once the actor leaves."""
+        """Return True when the actor leaves."""
         return self.stop.wait()
 
     def play(self, work: str, data: bytes, job: bytes) -> dict[str, Any]:
-        """Return fields of a JobAnswer."""
+        """Do a job of a work, whose bytes are `data`; return fields of a JobAnswer."""
         self.playing += 1
         try:
             if work not in self.works:
-                self.works = {work: data}  # the bench keeps what it has read of those before
+                self.works = {work: data}  # the bench keeps the works that it has read before
             return {"done": None if self.stop.is_set() else self.bench.do(work, job, self.stop)}
         except WorkerRefused as error:
             return {"refused": str(error)}
@@ -103,15 +104,18 @@ class NodePlayer:
         self.stop.set()
         while self.playing:
             time.sleep(POLL)
-        time.sleep(LAST_ANSWERS)  # a run that has taken them ends this process at once
+        time.sleep(LAST_ANSWERS)  # a run that has taken the last answers kills this process before
         os._exit(0)
 
 
 @dataclass
 class Member:
-    """An actor of the run's.  node: where it is; "" for anywhere on this machine.  cores: its tasks at the same time.
+    """An actor of the run.
 
-    ready, end: the references that are there once it is there, and once it leaves or has died.
+    node: the id of its node; "" for anywhere on this machine.  cores: number of its tasks at the same time.
+    ready: a reference to a result that is there once the actor has started.
+    end: a reference to a result that is there once the actor leaves or has died.
+    leaves: whether the actor is leaving.
     """
 
     node: str
@@ -136,22 +140,22 @@ class RayCluster:
         if address is not None:
             check_reachable(address)
             check_token(address)
-        # "local" starts one even where this machine has another, or remembers one that has ended.
+        # "local" starts a cluster even if this machine has another cluster, or remembers a cluster that has ended.
         options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
         try:
             self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
-        except Exception as error:  # of many classes, by what is wrong
+        except Exception as error:  # Ray raises errors of many classes
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
-        # Of each call's events, for its own pages, Ray would keep 5 KB on the head, up to 100 000 calls.
+        # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
         self.members: dict[str, Member] = {}
-        self.out: set[str] = set()  # nodes
+        self.out: set[str] = set()  # nodes that are left out
         self.ends: deque[tuple[str, str]] = deque(maxlen=ENDS)  # the latest workers that have ended, and why
         self.numbers = itertools.count(1)
-        self.references: dict[str, Any] = {}  # of works
-        self.asked: dict[Any, tuple[str, str]] = {}  # by the reference of an answer: worker and key
+        self.references: dict[str, Any] = {}  # references to works, by name
+        self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
         self.looked_at = self.glanced_at = 0.0
         self.live: dict[str, int] = {}
 
@@ -160,9 +164,10 @@ class RayCluster:
         self.references = {**kept, name: self.ray.put(data)}
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each ready worker, by name; 0 for one that is leaving.
+        """Return the cores of each ready worker, by name; 0 for a worker that is leaving.
 
-        Looks at the actors at most every GLANCE seconds, and for nodes without one at most every LOOK seconds.
+        This method looks at the actors at most every GLANCE seconds, and for nodes without an actor at most every LOOK
+        seconds.
         """
         now = time.monotonic()
         if now - self.glanced_at < GLANCE:
@@ -181,7 +186,7 @@ class RayCluster:
     def _head_answers(self) -> bool:
         """Return whether the cluster's head can be reached; raise ConnectionError if that has failed several times.
 
-        After a minute without it, Ray would end this process at once.
+        After a minute without its head, Ray would end this process at once.
         """
         try:
             check_reachable(self.head)
@@ -193,17 +198,17 @@ class RayCluster:
         return not self.misses
 
     def is_lost(self, error: Exception) -> bool:
-        """Return whether an error is Ray's, which tells of a cluster that has ended."""
+        """Return whether an error is one of Ray's, which means that the cluster has ended."""
         return isinstance(error, self.ray.exceptions.RayError)
 
     def _done(self, references: dict[str, Any]) -> list[str]:
-        """Return the names whose references are there, or have failed."""
+        """Return the names whose references have a result or an error."""
         names = {reference: name for name, reference in references.items()}
         there = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
         return [names[reference] for reference in there]
 
     def _add_members(self) -> None:
-        """Put an actor on each node that has none."""
+        """Start an actor on each node that has none, or `count` actors on this machine."""
         if self.count is not None:
             wanted = [("", 1)] * (self.count - len(self.members))
         else:
@@ -220,7 +225,7 @@ class RayCluster:
             self.members[name] = Member(node, cores, actor, actor.ready.remote(), actor.end.remote())
 
     def _see_end(self, name: str) -> None:
-        """Let a worker leave once it has answered, and drop one that has died."""
+        """Drop a worker that has died; let a worker that leaves go once it has answered."""
         member = self.members[name]
         try:
             member.leaves = self.ray.get(member.end)
@@ -245,7 +250,9 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first; the next call takes all there are
+        self.ray.wait(
+            list(self.asked), num_returns=1, timeout=POLL
+        )  # waits for the first answer; the next call takes all answers
         there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)
         for reference in there:
             worker, key = self.asked.pop(reference)
@@ -276,7 +283,7 @@ class RayCluster:
         return int(self.ray.cluster_resources().get("CPU", 1))
 
     def close(self) -> None:
-        if self.misses:  # without a head, Ray would wait for it
+        if self.misses:  # Ray would wait for the lost head
             return
         for member in self.members.values():
             self.ray.kill(member.actor)
@@ -284,7 +291,7 @@ class RayCluster:
 
 
 def counted(number: float, noun: str = "") -> str:
-    """Return a number with its noun and verb."""
+    """Return a number with its noun and verb, such as "2 cores are"."""
     return f"{number:g} {noun and noun + 's' * (number != 1) + ' '}{'is' if number == 1 else 'are'}"
 
 
@@ -302,7 +309,7 @@ def check_reachable(address: str) -> None:
 def check_token(address: str) -> None:
     """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
     file = os.environ.get(TOKEN_PATH)
-    if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
+    if file and not (Path(file).is_file() and Path(file).stat().st_size):  # Ray would abort this process
         raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
     need = "copy ~/.ray/auth_token of the machine where it was started to this one"
     missing = ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}")
@@ -311,8 +318,9 @@ def check_token(address: str) -> None:
     from ray.exceptions import AuthenticationError
 
     try:
-        client: Any = import_module("ray._raylet").GcsClient  # no public name asks for less than all that a run needs
-        with silent_errors():  # of libraries, which write a line of their own
+        # No public function connects without all that a run needs.
+        client: Any = import_module("ray._raylet").GcsClient
+        with silent_errors():  # Ray's libraries would write a line of their own
             client(address=address)
     except (ImportError, AttributeError):
         return
@@ -334,15 +342,15 @@ def silent_errors() -> Iterator[None]:
 
 
 def cause_in(log: str) -> str:
-    """Return the last exception in the output of a program, or its end where there is none."""
+    """Return the last exception in the output of a program; without an exception, the end of the output."""
     *_, last = [None, *re.finditer(r"^[\w.]*(?:Error|Exception): ", log, re.MULTILINE)]
     return log[-600:] if last is None else log[last.start() :].strip()
 
 
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
-    """Be a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
+    """Make this machine a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
 
-    Raises ValueError if the cluster does not take this machine.
+    Raises ValueError if the cluster refuses this machine.
     """
     import_ray()
     check_reachable(address)
@@ -354,7 +362,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             env={**os.environ, LEAVING: str(leaving)},
             stdout=log,
             stderr=log,
-            start_new_session=True,  # Ctrl-C is for this process, which leaves in order
+            start_new_session=True,  # Ctrl-C reaches only this process, which leaves in order
         )
         tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
@@ -373,7 +381,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
 
 
 def player_lives(file: Path) -> bool:
-    """Return whether the process lives whose number an actor of this node has written to a file."""
+    """Return whether an actor of this node is alive; file: where the actor has written its process id."""
     with suppress(OSError, ValueError):
         os.kill(int(file.read_text()), 0)
         return True

@@ -1,4 +1,4 @@
-"""RayProcess: a Ray cluster as Transport, in a process of its own, since Ray ends its process where its node ends."""
+"""RayProcess: a Ray cluster as Transport, in a process of its own, since Ray ends its process when its node ends."""
 
 import os
 import pickle
@@ -15,23 +15,23 @@ from alphago.system.live_bar import LiveBar
 from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
 from alphago.workers.work import traceback_of
 
-PATIENCE = 30.0  # seconds for the process to end
+PATIENCE = 30.0  # seconds that the process has to end
 
 
 class RayProcess:
-    """The run's side, whose calls a RayCluster in the process answers.
+    """A Transport whose methods call those of a RayCluster in another process.
 
-    address, count: as in RayCluster.  env: the run's game, if it has one.
+    address, count: as in RayCluster.  env: the run's game; None if workers need no game.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
     """
 
     def __init__(self, address: str | None, count: int | None, env: GameEnv | None = None) -> None:
         games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
-        # A class of a script travels as code, one of a module as its name.
+        # cloudpickle sends a class of a script as code, and a class of a module by its name.
         arguments = import_ray().cloudpickle.dumps((address, count, games))
         self.connection, its_end = Pipe()
         with its_end:
-            # Not for Ctrl-C, which ends the run in order.
+            # In a new session, Ctrl-C does not reach the process: this process ends the run in order.
             words = [sys.executable, "-m", __name__]
             self.process = subprocess.Popen(words, stdin=its_end.fileno(), start_new_session=True)
         where = "starts Ray on this machine" if address is None else f"connects to the Ray cluster at {address}"
@@ -44,7 +44,7 @@ class RayProcess:
             raise
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Return what a method of the RayCluster returns, or raise what it raises."""
+        """Call a method of the RayCluster; return its result, or raise its error."""
         try:
             self.connection.send((name, arguments))
             result, error = self.connection.recv()
@@ -73,7 +73,7 @@ class RayProcess:
 
 
 class ClusterServer:
-    """What answers in the process."""
+    """Answers the calls of a RayProcess, in the other process."""
 
     cluster: RayCluster | None = None
 
@@ -81,8 +81,8 @@ class ClusterServer:
         self.cluster = RayCluster(*pickle.loads(arguments))
 
     def answer(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
-        """Return a method's result, and the error that it has raised."""
-        owner = self if self.cluster is None else self.cluster  # of `connect`, and of all other methods
+        """Call a method; return its result, and the error that it has raised or None."""
+        owner = self if self.cluster is None else self.cluster  # this object's only method to call is `connect`
         try:
             return getattr(owner, name)(*arguments), None
         except (ImportError, ValueError, ConnectionError) as error:
@@ -90,12 +90,12 @@ class ClusterServer:
         except Exception as error:
             if self.cluster is None or not self.cluster.is_lost(error):
                 return None, RuntimeError(traceback_of(error))
-            self.cluster = None  # with nothing left to shut down
+            self.cluster = None  # a lost cluster cannot be shut down
             return None, ConnectionError(f"{ENDED}: {error}")
 
     def serve(self, connection: Connection) -> None:
-        """Answer until the run closes its side, or dies."""
-        # Ray lets its workers look for modules where its process does.
+        """Answer calls until the run closes its connection, or dies."""
+        # Ray's workers look for modules where this process does.
         sys.path[:], sys.argv[0] = connection.recv()
         try:
             while True:
@@ -106,7 +106,7 @@ class ClusterServer:
 
 
 if __name__ == "__main__":
-    own = os.dup(0)  # what Ray starts would else inherit it, and hold it open after this process
+    own = os.dup(0)  # processes that Ray starts would inherit the original, and hold it open after this process
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     ClusterServer().serve(Connection(own))
-    os._exit(0)  # without a head, Ray would wait for it
+    os._exit(0)  # if the cluster's head is lost, Ray would wait for it

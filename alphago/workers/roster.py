@@ -1,17 +1,18 @@
-"""Roster: which workers are there and which are left out, and what there is to tell of them."""
+"""Roster: which workers are there, which are left out, and sentences to report about them."""
 
 import time
 from collections.abc import Callable
 
-SILENCE = 10.0  # seconds without a worker after which the run says so, and again after six times as many
+SILENCE = 10.0  # seconds without a worker after which the run says so; it says so again after six times as long
 
 
 class Roster:
     """Workers that come, go and are left out.
 
-    live: tasks that each worker does at the same time.  out: those that get none any more.
-    proven: those that have answered.
-    sentences: to tell.
+    live: by worker that is there, the number of tasks that it does at the same time.
+    out: workers that are left out: they get no more tasks.
+    proven: workers that have answered.
+    sentences: sentences to report.
     """
 
     def __init__(self) -> None:
@@ -23,7 +24,10 @@ class Roster:
         self.told_at = float("-inf")
 
     def notice(self, there: dict[str, int], why_gone: Callable[[str], str]) -> set[str]:
-        """Take in which workers are there; return those that have gone.  why_gone: as in Transport."""
+        """Set which workers are there; return the workers that have gone.
+
+        there: the workers and the numbers of their tasks at the same time.  why_gone: as in Transport.
+        """
         live = {name: cores for name, cores in there.items() if name not in self.out}
         came, gone = live.keys() - self.live.keys(), self.live.keys() - live.keys()
         self.live = live
@@ -36,9 +40,9 @@ class Roster:
         return set(gone)
 
     def silence(self, *, wanted: bool) -> float | None:
-        """Return for how many seconds there has been no worker, where that is to be told now.
+        """Return for how many seconds there has been no worker, if that is to be reported now; otherwise None.
 
-        wanted: whether there is something to do.
+        wanted: whether there are jobs to do.
         """
         now = time.monotonic()
         if self.live or not wanted:
@@ -49,7 +53,7 @@ class Roster:
         return None
 
     def leave_out(self, worker: str, why: str) -> bool:
-        """Give a worker no tasks any more; return whether that is new."""
+        """Leave a worker out, so that it gets no more tasks; return False if it already was left out."""
         if worker in self.out:
             return False
         self.out.add(worker)
@@ -57,6 +61,6 @@ class Roster:
         return True
 
     def take_sentences(self) -> list[str]:
-        """Return what there is to tell since the last call."""
+        """Return the sentences to report since the last call."""
         sentences, self.sentences = self.sentences, []
         return sentences

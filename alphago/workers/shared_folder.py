@@ -1,11 +1,11 @@
 """A shared folder as Transport: the driver puts tasks into the folders of workers, which put answers beside them.
 
-    works/NAME                     what jobs have in common, such as a version of the network
+    works/NAME                     a work: what jobs have in common, such as a version of the network
     workers/NAME/beat              a worker's number of tasks at a time, and a number that grows as long as it lives
-    workers/NAME/tasks/KEY WORK    what it is to do
-    workers/NAME/answers/KEY KIND  what it has done: "done" and the answer, "error" or "refused" and why, or "gone"
-    workers/NAME/left              it has left, and its answers are complete
-    workers/NAME/out               why the run does not want it
+    workers/NAME/tasks/KEY WORK    a task for the worker
+    workers/NAME/answers/KEY KIND  an answer of the worker; KIND is "done", "error" or "refused" (with why), or "gone"
+    workers/NAME/left              made when the worker has left, and its answers are complete
+    workers/NAME/out               why the run has left the worker out
 
 Every file is written whole or not at all, by one side only, so either side may be killed at any moment.
 """
@@ -35,24 +35,24 @@ WORKS, WORKERS, TASKS, ANSWERS = "works", "workers", "tasks", "answers"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return the complete files in a folder, by name; none if it is gone."""
+    """Return the complete files in a folder, sorted by name; [] if the folder is gone."""
     with suppress(OSError):
         return [folder / name for name in sorted(os.listdir(folder)) if not name.startswith(".")]
     return []
 
 
 class Pulse(NamedTuple):
-    """The last beat of a worker, when it was read first, by this machine's clock, and whether there were others."""
+    """The last beat of a worker."""
 
     beat: bytes
-    since: float
-    lives: bool
+    since: float  # when this beat was first read, by this machine's clock
+    lives: bool  # whether another beat was read before it
 
 
 class SharedFolder:
-    """The driver's side.
+    """The driver's side of a shared folder.
 
-    path: the folder, which it makes.  dead: seconds without a beat after which a worker counts as gone.
+    path: the folder, which the constructor makes.  dead: seconds without a beat after which a worker counts as gone.
     Raises BlockingIOError if another run uses the folder, OSError if it cannot be written.
     """
 
@@ -67,7 +67,7 @@ class SharedFolder:
         with ExitStack() as stack:
             stack.enter_context(lock(self.path))
             for stale in (*self.path.glob(f"{WORKERS}/*/*/*"), *files_in(self.path / WORKS)):
-                stale.unlink(missing_ok=True)  # of an earlier run
+                stale.unlink(missing_ok=True)  # left by an earlier run
             self.closing = stack.pop_all()
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
@@ -77,9 +77,10 @@ class SharedFolder:
                 old.unlink(missing_ok=True)
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each worker that lives, 0 for one that is quiet; looks at most every BEAT / 2 seconds.
+        """Return the cores of each live worker; 0 for a worker that is quiet.
 
-        The folders of workers that have left, or count as gone, are removed.
+        The folders of workers that have left, or count as gone, are removed.  This method looks into the folder at most
+        every BEAT / 2 seconds.
         """
         now = time.monotonic()
         if now - self.looked_at < BEAT / 2:
@@ -101,7 +102,7 @@ class SharedFolder:
         return self.live
 
     def _feel(self, folder: Path, now: float) -> Pulse:
-        """Return a worker's pulse; its first beat may be left from an earlier run, and does not tell that it lives."""
+        """Return a worker's pulse.  Only a second beat shows that it lives, since the first may be an earlier run's."""
         beat = b""
         with suppress(OSError, ValueError):
             beat = read_file(folder / "beat")
@@ -121,7 +122,7 @@ class SharedFolder:
                 with suppress(FileNotFoundError):
                     key, _, kind = path.name.partition(" ")
                     data = read_file(path)
-                    fields: dict[str, Any] = {}  # none if it is "gone"
+                    fields: dict[str, Any] = {}  # stays empty if `kind` is "gone"
                     if kind == "done":
                         fields["done"] = data
                     elif kind != "gone":
@@ -147,9 +148,9 @@ class SharedFolder:
 
 
 class FolderWorker:
-    """A worker's side; `work` is called from one thread until it returns.
+    """A worker's side of a shared folder; one thread calls `work`.
 
-    path: the folder.  cores: number of tasks that it does at the same time.
+    path: the folder.  cores: number of tasks that the worker does at the same time.
     device: as in RemoteWork.from_bytes.
     tell: called with sentences about what happens.
     """
@@ -159,19 +160,19 @@ class FolderWorker:
     ) -> None:
         self.path, self.cores, self.tell = user_path(path), cores, tell
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
-        self.busy: set[str] = set()  # names of the tasks that its threads do
-        self.freed = threading.Event()  # set when one of them ends
+        self.busy: set[str] = set()  # names of the tasks that threads are doing
+        self.freed = threading.Event()  # set when a task ends
         self.refused = ""
         self.own = self.path / WORKERS / "none"
 
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
 
-        Returns without one once `stop` is set.
+        Returns without a folder if `stop` is set first.
         """
         if not (self.path / WORKERS).is_dir():
             self.tell(f"no run has begun in {self.path} yet: waits for `alphago train --workers folder:{self.path}`")
-        while not (self.path / WORKERS).is_dir():  # and makes nothing, since PATH may be a slip
+        while not (self.path / WORKERS).is_dir():  # this makes no folder, since PATH may be mistyped
             if stop.wait(POLL):
                 return
         name = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
@@ -187,7 +188,7 @@ class FolderWorker:
             write_atomic(self.own / "beat", json.dumps({"cores": self.cores, "beat": self.beats}).encode())
 
     def work(self, stop: threading.Event) -> None:
-        """Do tasks until `stop` is set; then answer with what is played, after at most one move.
+        """Do tasks until `stop` is set; then answer with what was played so far, after at most one move.
 
         Raises WorkerRefused if this machine cannot do the run's tasks as the run would.
         """
@@ -196,11 +197,11 @@ class FolderWorker:
             while not (stop.is_set() or self.refused):
                 try:
                     self.beat()
-                except FileNotFoundError:  # the run has taken it for dead, or was begun anew in an empty folder
+                except FileNotFoundError:  # the run counts this worker as gone, or was begun anew in an empty folder
                     self.join(stop)
                 with suppress(FileNotFoundError):
                     self.refused = read_file(self.own / "out").decode()
-                begun = set(self.busy)  # before the files are listed, since a task ends with its file
+                begun = set(self.busy)  # before the files are listed, since a task that ends removes its file
                 for path in files_in(self.own / TASKS):
                     if path.name not in begun:
                         self.busy.add(path.name)
@@ -217,12 +218,12 @@ class FolderWorker:
     def do(self, path: Path, stop: threading.Event) -> None:
         """Do the task in a file, and put the answer beside it."""
         key, _, work = path.name.partition(" ")
-        kind, data = "gone", b""  # unless it is done, or fails
+        kind, data = "gone", b""  # for a task that is neither done nor has failed
         try:
             done = None if stop.is_set() else self.bench.do(work, read_file(path), stop)
             if done is not None:
                 kind, data = "done", done
-        except FileNotFoundError:  # the task or its work is needed no more
+        except FileNotFoundError:  # the task or its work is no longer needed, and was removed
             pass
         except WorkerRefused as error:
             kind, data, self.refused = "refused", str(error).encode(), str(error)

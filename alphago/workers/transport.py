@@ -1,10 +1,10 @@
-"""Transport: the interface between a run and whatever carries its jobs to workers."""
+"""Transport: the interface between a run and the part that carries its jobs to workers."""
 
 from typing import NamedTuple, Protocol
 
 
 class JobAnswer(NamedTuple):
-    """What a worker says of the job `key`; nothing but the names if it has left before the job was done.
+    """A worker's answer to the job `key`; with none of the last three fields, the worker has left before it was done.
 
     done: the answer, as RemoteWork.do returns it.  error: the traceback of an exception.
     refused: why the worker cannot do the run's work.
@@ -18,28 +18,28 @@ class JobAnswer(NamedTuple):
 
 
 class Transport(Protocol):
-    """Carries works and jobs to workers, which come and go, and answers back; one thread calls it."""
+    """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods."""
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
-        """Let workers have the work `name`, and beside it only those named in `keep`."""
+        """Give workers the work `name`, and drop all other works but those named in `keep`."""
 
     def workers(self) -> dict[str, int]:
-        """Return the workers that are there, and how many jobs each does at the same time."""
+        """Return for each worker that is there the number of jobs that it does at the same time."""
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
-        """Give a job to a worker; nothing happens if the worker has just gone."""
+        """Give a job to a worker; do nothing if the worker has just gone."""
 
     def answers(self) -> list[JobAnswer]:
         """Return the answers that have arrived; may wait for a short time."""
 
     def why_gone(self, worker: str) -> str:
-        """Return a clause that says why a worker is not there any more; "" if that is not known."""
+        """Return a clause that says why a worker is gone; "" if that is not known."""
 
     def leave_out(self, worker: str, why: str) -> None:
-        """Let a worker know why it gets no jobs any more."""
+        """Tell a worker why it gets no more jobs."""
 
     def how_to_join(self) -> str:
-        """Return a clause that says what is there, and how workers are added."""
+        """Return a clause that says which machines are there, and how workers are added."""
 
     def close(self) -> None:
-        """Release all that the transport has begun."""
+        """Release what the transport holds, such as processes and locks."""

@@ -1,4 +1,4 @@
-"""RemoteWork: what workers do; it travels as the name of a class of this package and bytes without code."""
+"""RemoteWork: what workers do.  A work travels as the name of a class of this package, and bytes without code."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ from typing import Self
 
 from alphago.system.files import parse_json
 
-LIBRARIES = ("torch", "numpy", "numba")  # whose versions may change the last bits of a game
-KEPT_WORKS = 3  # whose networks stay compiled: jobs of different ones may be under way
+LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
+KEPT_WORKS = 3  # number of works whose networks stay compiled, since jobs of several works may be under way
 
 
 class WorkerRefused(ValueError):
@@ -32,37 +32,37 @@ class RemoteWork(ABC):
     @classmethod
     @abstractmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        """Return the work that has been published as these bytes; raise WorkerRefused if it cannot be done here.
+        """Return the work that was published as these bytes; raise WorkerRefused if this machine cannot do it.
 
-        device: what computes the networks of self-play: "cpu" or "cuda".  Other works are done on the CPU, whose
-            results are equal to the bit.
+        device: the device of self-play's networks, "cpu" or "cuda".  Other works are done on the CPU, since their
+            results must be equal to the bit.
         """
 
     @abstractmethod
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job; None if `stop` was set, and the job is to be done again elsewhere."""
+        """Return the answer to a job; None if `stop` was set, and another worker must do the job again."""
 
 
 class WorkBench:
-    """Does jobs of the latest works; several threads may call it at the same time.
+    """Does jobs of the latest works; several threads may call `do` at the same time.
 
-    fetch: returns the bytes of the work with a name, of `to_publish`.  device: as in RemoteWork.from_bytes.
+    fetch: returns the bytes of a work, from `to_publish`, by its name.  device: as in RemoteWork.from_bytes.
     """
 
     def __init__(self, fetch: Callable[[str], bytes], device: str = "cpu") -> None:
         self.fetch, self.device = fetch, device
-        self.works: dict[str, RemoteWork] = {}  # the latest used last
+        self.works: dict[str, RemoteWork] = {}  # the most recently used last
         self.lock = threading.Lock()
 
     def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job of the work with a name, or None, as RemoteWork.do does.
+        """Return the answer to a job of the work called `name`, as RemoteWork.do does.
 
         Raises WorkerRefused if this machine cannot do the work as the run would.
         """
         with self.lock:
             work = self.works.pop(name, None) or work_of(self.fetch(name), self.device)
             self.works[name] = work
-            for old in list(self.works)[:-KEPT_WORKS]:  # those not used for the longest time
+            for old in list(self.works)[:-KEPT_WORKS]:  # the least recently used
                 del self.works[old]
         return work.do(job, stop)
 
@@ -70,14 +70,15 @@ class WorkBench:
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:
     """Return the bytes from which a worker makes the work.
 
-    data: for `kind.from_bytes`.  exact: whether answers must be equal to the bit, so that libraries' versions count.
+    data: the argument of `kind.from_bytes`.
+    exact: whether answers must be equal to the bit, which also needs equal versions of libraries.
     """
     head = {"work": [kind.__module__, kind.__name__], "build": build(), "exact": exact}
     return json.dumps(head).encode() + b"\n" + data
 
 
 def work_of(data: bytes, device: str = "cpu") -> RemoteWork:
-    """Return the work of `to_publish`; raise WorkerRefused where this program is another one than the run's."""
+    """Return the work from the bytes of `to_publish`; raise WorkerRefused if this program differs from the run's."""
     line, _, rest = data.partition(b"\n")
     head = parse_json(line)
     check_build(head["build"], exact=head["exact"])
@@ -90,7 +91,7 @@ def work_of(data: bytes, device: str = "cpu") -> RemoteWork:
 
 @cache
 def build() -> dict[str, str]:
-    """Return what a worker must have in common with its run: this program, bit for bit, and versions of libraries."""
+    """Return what must be the same on a worker and its run: a digest of this program, and versions of libraries."""
     folder, digest = Path(__file__).parents[1], hashlib.blake2b(digest_size=8)
     for path in sorted(folder.rglob("*.py")):
         digest.update(str(path.relative_to(folder)).encode() + path.read_bytes())
@@ -100,7 +101,7 @@ def build() -> dict[str, str]:
 
 
 def check_build(wanted: dict[str, str], *, exact: bool) -> None:
-    """Raise WorkerRefused unless this program is the run's; exact: whether its libraries' versions count too."""
+    """Raise WorkerRefused unless this program is the run's; exact: whether libraries' versions must be equal too."""
     here = build()
     differ = [name for name in wanted if here.get(name) != wanted[name] and (exact or name == "alphago")]
     if differ:

@@ -36,7 +36,7 @@ def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: 
     monkeypatch.setenv("COLUMNS", "80")
     parser = parser_of(verb)
     assert len(parser.format_help().splitlines()) <= 40
-    for text in (parser.format_help(), parser.format_help(whole=True)):
+    for text in (parser.format_help(), parser.format_help(all_options=True)):
         words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|c_puct|query_version|runs/\S+", "", text)
         assert re.findall(r"\b(?:None|[a-z]+_[a-z_]+)\b|`|dictionary", words) == []
 

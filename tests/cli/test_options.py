@@ -175,13 +175,13 @@ class TestSettings:
     )
     def test_help_all_lists_every_setting(self, verb: str, tree: SettingsTree[Any]) -> None:
         """Except what cannot be typed: judges and games of one's own."""
-        text = parser_of(verb).format_help(whole=True)
+        text = parser_of(verb).format_help(all_options=True)
         names = {SHORT.get(name, name) for name in tree.keywords}
         missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
         assert missing <= {"judges", "seating", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
 
     def test_every_keyword_of_a_game_has_a_flag(self) -> None:
-        text = parser_of("train").format_help(whole=True)
+        text = parser_of("train").format_help(all_options=True)
         for target in GAMES.values():
             assert {one.name for one in settings_of(target) if f"--{one.name.replace('_', '-')}" not in text} == set()
 
@@ -199,7 +199,7 @@ class TestSettings:
     @pytest.mark.parametrize("verb", VERBS)
     def test_help_speaks_as_the_shell_does(self, verb: str) -> None:
         """No names, values and sentences of Python; and no flag that takes nothing but none."""
-        text = parser_of(verb).format_help(whole=True)
+        text = parser_of(verb).format_help(all_options=True)
         for word in (
             "None",
             "True",
@@ -226,7 +226,7 @@ class TestSettings:
             "planes": 17,
             "komi": None,
         }
-        help_text = " ".join(parser.format_help(whole=True).split())
+        help_text = " ".join(parser.format_help(all_options=True).split())
         for name in ("go", "gomoku"):
             text = {setting.name: setting.text for setting in settings_of(GAMES[name])}["planes"]
             assert f"{name}: {text[:40]}" in help_text
@@ -235,7 +235,7 @@ class TestSettings:
         texts = {setting.name: setting.help for setting in settings_of(GoEnv)}
         assert texts["first_pass"].endswith(" (0)")
         assert "(None)" not in texts["komi"]
-        text = " ".join(parser_of("train").format_help(whole=True).split())
+        text = " ".join(parser_of("train").format_help(all_options=True).split())
         assert "0.5:0.1,0.8:0.01" in text
         assert "7:0.25 plays the first quarter" in text
         assert "(half of the readouts, 2 to 16)" in text

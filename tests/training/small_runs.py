@@ -170,7 +170,7 @@ class EagerSaving(SavingTimes):
         self.seconds, self.left = seconds, kill_after
         self.next = 0.0
 
-    def saved(self, began: float) -> None:
+    def schedule_next(self, began: float) -> None:
         self.next = time.monotonic() + self.seconds
         if self.left is not None:
             self.left -= 1

@@ -102,7 +102,7 @@ class TestStop:
             with pytest.raises(Stopped):
                 play(run, stop)
             remember(run, play(run, threading.Event()))
-            run.count(samples_due=100.0)
+            run.set_counts(samples_due=100.0)
             moves = sources.made[0].moves
             with pytest.raises(Stopped):
                 learn(run, stop)

@@ -13,7 +13,7 @@ from alphago.training.optimizer import (
     MuonAdamW,
     check_schedule,
     is_kernel,
-    orthogonalised,
+    orthogonalise,
     rate_factor,
 )
 
@@ -36,7 +36,7 @@ def test_singular_values_become_about_one(shape: tuple[int, int]) -> None:
     left, _ = torch.linalg.qr(torch.randn(shape[0], min(shape)))
     right, _ = torch.linalg.qr(torch.randn(shape[1], min(shape)))
     values = torch.logspace(0, -1, min(shape))  # one direction ten times as large as another
-    found = orthogonalised(1000 * left * values @ right.T)
+    found = orthogonalise(1000 * left * values @ right.T)
     assert found.shape == shape
     assert ((torch.linalg.svdvals(found) > 0.65) & (torch.linalg.svdvals(found) < 1.25)).all()
     # and the directions stay: left' found right is nearly diagonal
@@ -45,7 +45,7 @@ def test_singular_values_become_about_one(shape: tuple[int, int]) -> None:
 
 
 def test_a_gradient_of_zero_moves_nothing() -> None:
-    assert torch.equal(orthogonalised(torch.zeros(3, 5)), torch.zeros(3, 5))
+    assert torch.equal(orthogonalise(torch.zeros(3, 5)), torch.zeros(3, 5))
 
 
 def test_kernels_are_muons_and_the_rest_is_adams() -> None:
@@ -125,8 +125,8 @@ def test_matrices_together_are_as_each_alone() -> None:
     torch.manual_seed(3)
     for shape in ((4, 8, 36), (4, 36, 8)):
         stack = torch.randn(shape)
-        alone = torch.stack([orthogonalised(matrix) for matrix in stack])
-        torch.testing.assert_close(orthogonalised(stack), alone, rtol=1e-4, atol=1e-5)
+        alone = torch.stack([orthogonalise(matrix) for matrix in stack])
+        torch.testing.assert_close(orthogonalise(stack), alone, rtol=1e-4, atol=1e-5)
 
 
 def test_a_cosine_falls_to_a_twentieth() -> None:

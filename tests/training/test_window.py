@@ -51,7 +51,7 @@ class TestDue:
         kept.remember([game_of(4), game_of(3)])
         fresh = kept.fresh(200, generator)
         assert fresh is not None
-        assert kept.new == 7
+        assert kept.newly_added == 7
         assert kept.remember([]) == 0
         assert kept.fresh(200, generator) is None
 

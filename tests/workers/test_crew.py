@@ -69,9 +69,9 @@ def test_a_cluster_is_asked_for_its_cores_once_and_where_they_matter(monkeypatch
     asked = list[str]()
     monkeypatch.setattr(playing_crew_module, "RayProcess", Cluster)
     playing = PlayingCrew(Crew(address="10.0.0.1:6379"))
-    assert "groups" in playing.usual({"groups": 5})
+    assert "groups" in playing.default_settings({"groups": 5})
     assert not asked
-    assert playing.usual({"readouts": 8})["groups"] == 3
+    assert playing.default_settings({"readouts": 8})["groups"] == 3
     assert asked == ["10.0.0.1:6379"]
 
 

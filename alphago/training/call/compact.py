@@ -21,7 +21,9 @@ FILE_LIMIT = PIECE  # bytes of one file
 LOG_LIMIT = 4 * 2**20  # bytes of each log
 UNFINISHED_LIMIT = 12 * 2**20  # bytes of the games in progress
 SPARE = 2**18  # bytes left free for growth when the run continues; also the smallest space for a file of games
-COPIES = 3  # copies of the weights in a folder, at least: latest network, learning network, optimizer state
+COPIES = 3  # least number of copies of the weights in a folder: latest network, learning network, optimizer state
+SMALLEST_SHARE = 1 / 16  # smallest share of games in progress that keep their policies, unless none keeps them
+FILLED = 0.9  # share of a file's space that is planned for games, since games differ in size
 
 
 class CompactSize(NamedTuple):
@@ -68,13 +70,13 @@ def make_compact(run: RunFolder, state: State, board: int) -> CompactSize:
         memory = state.data["stage"]["memory"]
         games_before = memory["games"]
         permanent = [path for path in files_in(run.path) if not is_replaceable(run.path, path)]
-        taken = SPARE + len(to_bytes(state)) + sum(map(file_size, permanent))
-        if taken > FOLDER_LIMIT:
+        fixed = SPARE + len(to_bytes(state)) + sum(map(file_size, permanent))  # bytes of all but the games in memory
+        if fixed > FOLDER_LIMIT:
             raise ValueError(
                 f"the run in {run.path} is saved, but cannot be compact: without any games it takes "
-                f"{taken / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
+                f"{fixed / 2**20:.0f} MiB, more than {FOLDER_LIMIT / 2**20:.0f}"
             )
-        run.shards.files = newest_files(run.shards, board, games_before, FOLDER_LIMIT - taken)
+        run.shards.files = newest_files(run.shards, board, max_games=games_before, space=FOLDER_LIMIT - fixed)
         memory["games"] = sum(shard.games for shard in run.shards.files)
         run.write_state(state)
         needed = {run.path / GAMES / shard.name for shard in run.shards.files} | set(run.states.newest_files())
@@ -101,9 +103,10 @@ def shrink_unfinished(state: State, board: int) -> None:
 
     state: changed in place.  board: the board size of its games.
     """
-    name, share = tensor_name(board), 1.0
+    name = tensor_name(board)
+    share = 1.0  # of the games keep their policies
     while state.tensors[name].numel() > UNFINISHED_LIMIT and share:
-        share = share / 2 if share > 1 / 16 else 0.0
+        share = share / 2 if share > SMALLEST_SHARE else 0.0
         state.tensors[name] = without_policies(state.tensors[name], share)
 
 
@@ -113,9 +116,11 @@ def without_policies(games: torch.Tensor, share: float) -> torch.Tensor:
     games: the packed games of a state, from `pack_arrays`; the result has the same format.
     """
     arrays = unpack_arrays(games)
-    first = int(arrays["lengths"][: int(share * len(arrays["lengths"]))].sum())  # number of plies
+    lengths = arrays["lengths"]
+    kept_games = int(share * len(lengths))
+    kept_plies = int(lengths[:kept_games].sum())
     for name in ("policies", "weights"):
-        arrays[name][first:] = 0
+        arrays[name][kept_plies:] = 0
     return pack_arrays(arrays)
 
 
@@ -132,49 +137,49 @@ def is_replaceable(folder: Path, path: Path) -> bool:
     return path.relative_to(folder).parts[0] in (GAMES, MATCHES, STATE, WEIGHTS) or path.name.endswith(DAMAGED)
 
 
-def newest_files(shards: Shards, board: int, most: int, left: int) -> list[Shard]:
-    """Return the files of the newest games that fit into `left` bytes, oldest file first.
+def newest_files(shards: Shards, board: int, *, max_games: int, space: int) -> list[Shard]:
+    """Return the files of the newest games that fit into `space` bytes, oldest file first.
 
     If a file is too large, or only some of its games are kept, its games are written to smaller new files.
 
-    board: the games' board size.  most: largest number of games to keep.
+    board: the games' board size.  max_games: largest number of games to keep.
     """
     newest: list[Shard] = []  # the newest first
     for shard in reversed([shard for shard in shards.files if shard.board == board]):
-        if most == 0:
+        if max_games == 0:
             break
-        count = min(shard.games, most)
-        most -= count
+        count = min(shard.games, max_games)
+        max_games -= count
         path = shards.folder / shard.name
         if not path.exists():
-            continue  # lost: resuming would lose these games too
-        if count == shard.games and file_size(path) <= min(FILE_LIMIT, left):
+            continue  # the file is lost, so a resumed run has lost these games too
+        if count == shard.games and file_size(path) <= min(FILE_LIMIT, space):
             pieces = [shard]
         else:
             try:
                 records = read_shard(path, shard.digest)[-count:]
             except ValueError:
-                continue  # damaged: as if lost
-            pieces = write_pieces(shards.folder, shard, records, left)
+                continue  # the file is damaged, which is as if it were lost
+            pieces = write_pieces(shards.folder, shard, records, space)
         newest += pieces
-        left -= sum(file_size(shards.folder / piece.name) for piece in pieces)
+        space -= sum(file_size(shards.folder / piece.name) for piece in pieces)
         if sum(piece.games for piece in pieces) < count:
-            break  # the space is used up; no games are kept that are older than those left out
+            break  # the space is used up; games older than a game that is left out are not kept
     return newest[::-1]
 
 
-def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: int) -> list[Shard]:
-    """Write the last games of a file to new files of at most FILE_LIMIT bytes each and at most `left` bytes in all.
+def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], space: int) -> list[Shard]:
+    """Write the last games of a file to new files of at most FILE_LIMIT bytes each and at most `space` bytes in all.
 
-    shard: the old file.  records: its last games; the oldest of them are left out if they do not fit.
+    shard: the old file.  records: its last games; the oldest of these games are left out if they do not fit.
     Returns the new files, newest games first.
     """
     pieces: list[Shard] = []
     bytes_per_game = file_size(folder / shard.name) / shard.games
     end = shard.end
-    while records and left >= SPARE:
-        limit = min(FILE_LIMIT, left)
-        count = min(len(records), max(1, int(0.9 * limit / bytes_per_game)))  # 0.9: games differ in size
+    while records and space >= SPARE:
+        limit = min(FILE_LIMIT, space)
+        count = min(len(records), max(1, int(FILLED * limit / bytes_per_game)))
         while len(data := records_to_bytes(records[-count:])) > limit:
             if count == 1:
                 return pieces
@@ -182,5 +187,7 @@ def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], left: in
         piece = Shard(end - count, end, digest_of(data), shard.board)
         write_atomic(folder / piece.name, data)
         pieces.append(piece)
-        records, end, left = records[:-count], end - count, left - len(data)
+        records = records[:-count]
+        end -= count
+        space -= len(data)
     return pieces

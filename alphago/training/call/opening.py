@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.training.call.plan import Plan, Settings, TrainCall, named, new_run, old_run
+from alphago.training.call.plan import Plan, Settings, TrainCall, new_run, old_run, value_for_message
 from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judge import JudgeSettings
@@ -35,7 +35,7 @@ MEASURED_MINUTES = 0.5  # minutes of training from which a run's speed is estima
 
 
 class TrainingKind(ABC, Generic[Settings, RunT]):
-    """A kind of training: by self-play or on given games.
+    """A kind of training: by self-play, or on given games.
 
     learner: creates the learner.  notes: sentences to report when the run begins.
     """
@@ -79,23 +79,24 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
 
     source, learner: create each stage's source of games, and the learner.
     judges: judges in addition to the plan's.
-    usual: returns settings that apply to a new run where its call gives none, by keyword; called with those that it
-        gives.
+    default_settings: returns settings, by keyword, that a new run takes where its call gives none; its argument is the
+        settings that the call gives.
     """
 
     source: MakeSource = SelfPlay
     learner: MakeLearner = Learner
     judges: Sequence[JudgeSettings[SelfPlayRun]] = ()
-    usual: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+    default_settings: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
-        return self.judged(new_run(replace(call, settings={**self.usual(call.settings), **call.settings})))
+        settings = {**self.default_settings(call.settings), **call.settings}
+        return self.with_judges(new_run(replace(call, settings=settings)))
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
-        return self.judged(old_run(call, config, folder))
+        return self.with_judges(old_run(call, config, folder))
 
-    def judged(self, plan: Plan[RunSettings]) -> Plan[RunSettings]:
-        """Return the plan with the further judges."""
+    def with_judges(self, plan: Plan[RunSettings]) -> Plan[RunSettings]:
+        """Return the plan with `judges` added."""
         return replace(plan, judges=[*plan.judges, *self.judges])
 
     def threads(self, plan: Plan[RunSettings]) -> int:
@@ -125,8 +126,9 @@ def open_run(
 ) -> Iterator[tuple[RunT, State | None]]:
     """Begin the run of a plan, or continue it from its folder; close it after the `with` block.
 
-    reports: as in `train`.  device: where to play and train.  options: the call's, as in ConsoleReport.
-    Yields the run, and the state from which it continues, whose notes tell of damaged files; None for a new run.
+    reports: as in `train`.  device: where to play and train.  options: as in ConsoleReport.
+    Yields the run, and the state from which the run continues, or None for a new run.  The notes of the state tell of
+    damaged files.
     """
     env, model = plan.env, plan.model
     with (
@@ -144,17 +146,17 @@ def open_run(
         reporter = Reporter(
             [console] if reports is None else reports, flat_settings(plan.config), rows, meter, expected
         )
-        judging = [*plan.judges, *([plan.watch] if plan.watch else [])]
-        judges = [settings.make_judge(env, model, folder.path) for settings in judging]
+        judge_settings = [*plan.judges, *([plan.watch] if plan.watch else [])]
+        judges = [settings.make_judge(env, model, folder.path) for settings in judge_settings]
         learner = kind.learner(model, plan.settings.learning, workers, torch_device(device))
-        # A TypeError or KeyError says that the state is of another version, but only where there is a state.
+        # With a state, a TypeError or KeyError means that another version wrote the state.
         with nullcontext() if state is None else version_errors(folder.path, "a state"):
             run = kind.make_run(
                 plan, folder, learner, workers, judges=judges, reporter=reporter, device=device, state=state
             )
         with closing(run):
             if state is None:
-                run.checkpoint()  # first: a folder with a config counts as a run that can be resumed
+                run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
                 folder.write_config(plan.config)
                 run.clock.set(0.0)  # training begins only now
             else:
@@ -166,7 +168,7 @@ def begin(
     run: RunT, plan: Plan[Settings], kind: TrainingKind[Settings, RunT], notes: Sequence[str], *, is_new: bool
 ) -> None:
     """Start the reports, and report how the run begins; notes: sentences to report first."""
-    # The reporter has the latest iteration's metrics; before the first one these numbers stand for them.
+    # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
     run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
     run.reporter.start(run.folder.path, flat_settings(plan.config), kind.progress(run, plan))
     if run.device != "cpu":
@@ -189,7 +191,10 @@ def news_of_going_on(run: Run, plan: Plan[Any]) -> list[str]:
     folder = run.folder
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
     news = list(filter(None, (unreadable_lines(folder.path / name) for name in LOGS)))
-    news += [f"{name} is {named(now)!r} from now on, not {named(was)!r}" for name, (was, now) in plan.changes.items()]
+    news += [
+        f"{name} is {value_for_message(now)!r} from now on, not {value_for_message(was)!r}"
+        for name, (was, now) in plan.changes.items()
+    ]
     if plan.changes:
         folder.write_config(plan.config | {"changes": [*plan.config["changes"], *log_changes(plan, run.games)]})
     if run.is_proved:
@@ -208,7 +213,7 @@ def estimate(plan: Plan[Any], metrics: Row) -> str | None:
     """Return a sentence that estimates when the network beats the opponent `plan.until`.
 
     plan: the run's plan.  metrics: an iteration's row of metrics.jsonl.
-    Returns None while the speed is unknown, and "" if the estimated time has passed.
+    Returns None while the speed is unknown, and "" once the run has more positions than the estimate needs.
     """
     if plan.until is None or metrics["seconds"] <= 60 * MEASURED_MINUTES:
         return None
@@ -223,7 +228,7 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
     games: number of games of the run so far.
     """
 
-    def plain(name: str, value: Any) -> Any:
+    def plain_value(name: str, value: Any) -> Any:
         if name == "until":
             return None if value is None else asdict(value)
         if name in plan.tree.entries:
@@ -231,6 +236,6 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
         return value  # the path of a dataset
 
     return [
-        {"games": games, "setting": name, "was": plain(name, was), "now": plain(name, now)}
+        {"games": games, "setting": name, "was": plain_value(name, was), "now": plain_value(name, now)}
         for name, (was, now) in plan.changes.items()
     ]

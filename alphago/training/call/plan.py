@@ -87,18 +87,20 @@ class TrainCall:
         )
 
     def merge(self, recipe: Recipe | None, before: RunSettings | None = None) -> RunSettings:
-        """Return the settings of a recipe, changed by the call's; what neither sets is as in `before`, or the default.
+        """Return the settings of a run: the call's settings, else the recipe's, else those in `before`.
 
-        A run that is limited by time has no limit of games where neither gives one.
+        Without `before`, settings that neither the call nor the recipe gives have their defaults, except one: if a
+        limit of time is given, there is no limit of games.
         """
         of_recipe = recipe.settings_on(self.device) if recipe else {}
         of_call = dict(self.settings)
         if self.num_games is not UNSET:
             of_call["num_games"] = self.num_games
-        both = {**of_recipe, **of_call}
-        if before is None and both.get("max_minutes") is not None and "num_games" not in both:
+        given = {**of_recipe, **of_call}
+        is_limited_by_time = given.get("max_minutes") is not None
+        if before is None and is_limited_by_time and "num_games" not in given:
             of_call["num_games"] = None  # instead of the default
-        # In turn, since the call may choose another part, which has not all the settings that the recipe gives.
+        # In two steps: the call may choose another part, which lacks settings of the recipe's part.
         return RUN.make(of_call, RUN.make(of_recipe, before))
 
 
@@ -123,12 +125,16 @@ class Plan(Generic[Settings]):
 def new_run(call: TrainCall) -> Plan[RunSettings]:
     """Return the plan of a new run; raise ValueError or TypeError for invalid arguments of the call."""
     env = call.env
-    recipe = recipe_for(env) if call.preset is None else named_recipe(call.preset)
-    if call.preset is None and is_int(call.num_games, 1):
-        recipe = recipe.for_games(call.num_games)
-    if call.preset is not None and recipe.game != env.name and recipe.settings.get("curriculum"):
-        raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
-    settings = call.merge(recipe).filled(call.device)  # once: a resumed run keeps the values on any device
+    if call.preset is None:
+        recipe = recipe_for(env)
+        if is_int(call.num_games, 1):
+            recipe = recipe.for_games(call.num_games)
+    else:
+        recipe = named_recipe(call.preset)
+        is_for_another_game = recipe.game != env.name
+        if is_for_another_game and recipe.settings.get("curriculum"):
+            raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
+    settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
     model, notes = new_network(call, recipe.network_on(call.device), settings.seed)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
@@ -144,21 +150,21 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
     )
 
 
-def new_network(call: TrainCall, usual: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:
+def new_network(call: TrainCall, of_recipe: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:
     """Return the network of a new run, and sentences about it for a report.
 
-    usual: keywords of NeuralNet that apply where the call gives none.
+    of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
     """
     env, model = call.env, call.model
     with seeded(seed):
         if model is None:
-            model = NeuralNet(env, **{**usual, **call.sizes})
+            model = NeuralNet(env, **{**of_recipe, **call.sizes})
         elif call.sizes:
             model = grow(model, **call.sizes)
     if model.env == env:
         return model, []
     note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
-    return fitted(model, env), [note]
+    return fit_to_game(model, env), [note]
 
 
 def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
@@ -176,10 +182,10 @@ def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
 
 
 def recipe_name(recipe: Recipe) -> str:
-    """Return a recipe's name for config.json; for a recipe adapted from another board, its note."""
+    """Return a recipe's name for config.json; a recipe adapted from another board has its note instead of a name."""
     if recipe.settings is FEW_GAMES:
         return "few games"
-    names = [name for name, one in RECIPES.items() if one is recipe]
+    names = [name for name, known in RECIPES.items() if known is recipe]
     return names[0] if names else recipe.note or "the one of all other games"
 
 
@@ -192,7 +198,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Ru
     Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
     """
     env = call.env
-    check_kind(config, folder, given=False)
+    check_kind(config, folder, supervised=False)
     recipe = named_recipe(call.preset) if call.preset is not None else None
     model = resumed_network(call, config, folder, recipe.network_like(config["network"]) if recipe else {})
     with version_errors(folder, "settings"):
@@ -220,7 +226,11 @@ def make_plan(
     config: Mapping[str, Any],
     **more: Any,
 ) -> Plan[RunSettings]:
-    """Return the plan of a run; config: of a resumed run, or of a new one without its settings.  more: see Plan."""
+    """Return the plan of a run.
+
+    config: the saved config of a resumed run, or the result of `run_config` and the recipe's name for a new run.
+    more: see Plan.
+    """
     config = {**config, "settings": RUN.to_data(settings), "until": asdict(until) if until else None}
     judges = [*settings.judges, *([until] if until else [])]
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
@@ -228,38 +238,39 @@ def make_plan(
     return Plan(env, settings, model, until, config, RUN, positions, judges=judges, watch=watch, **more)
 
 
-def check_kind(config: Mapping[str, Any], folder: Path, *, given: bool) -> None:
-    """Raise ValueError unless the run in a folder learns from given games, or from self-play, as asked."""
-    if ("given" in config) != given:
+def check_kind(config: Mapping[str, Any], folder: Path, *, supervised: bool) -> None:
+    """Raise ValueError unless the run in a folder learns from given games, if `supervised`, or else from self-play."""
+    if ("given" in config) != supervised:
         raise ValueError(
-            f"the run in {folder} must be one of {'given games' if given else 'self-play'}, and is resumed by "
+            f"the run in {folder} must be one of {'given games' if supervised else 'self-play'}, and is resumed by "
             f"`{how_to_continue(folder)}`"
         )
 
 
-def differs(folder: Path, name: str, was: object, now: object) -> NoReturn:
-    """Raise the error for a setting that the run in a folder must keep; was, now: its value, and the call's."""
+def refuse_change(folder: Path, name: str, was: object, now: object) -> NoReturn:
+    """Raise the error for a setting that the run in a folder must keep; was, now: the run's value, and the call's."""
     raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
 
 
 def resumed_network(
-    call: TrainCall, config: Mapping[str, Any], folder: Path, usual: Mapping[str, Any] | None = None
+    call: TrainCall, config: Mapping[str, Any], folder: Path, of_recipe: Mapping[str, Any] | None = None
 ) -> NeuralNet:
-    """Return the network of a resumed run, whose weights the saved state has.
+    """Return the network of a resumed run, without its weights, which are in the saved state.
 
-    config: the saved config of the run in `folder`.  usual: the keywords of NeuralNet that the call's recipe gives.
+    config: the saved config of the run in `folder`.
+    of_recipe: keywords of NeuralNet from the recipe that the call names.
     Raises ValueError if the run has another game or network than the call.
     """
     env, network = call.env, config["network"]
-    refuse = partial(differs, folder)
+    refuse = partial(refuse_change, folder)
     if env.name != config["game"]:
         refuse("game", config["game"], env.name)
     if in_one_only := config["env"].keys() ^ env.config.keys():
         raise other_version(folder, "a game", ", ".join(sorted(in_one_only)))
-    compare(config["env"], env.config, refuse)
+    check_unchanged(config["env"], env.config, refuse)
     model = call.model
     if model is None:
-        compare(network, {**(usual or {}), **call.sizes}, refuse)
+        check_unchanged(network, {**(of_recipe or {}), **call.sizes}, refuse)
         with version_errors(folder, "a network"), seeded(0):  # the state has the weights
             if network["custom"]:
                 slots = ", ".join(f"{slot}={name}" for slot, name in network["custom"].items())
@@ -269,8 +280,8 @@ def resumed_network(
             model = build_net(network, env)
     elif call.sizes:
         model = grow(model, **call.sizes)
-    model = fitted(model, env)
-    compare(network, model.config, refuse)
+    model = fit_to_game(model, env)
+    check_unchanged(network, model.config, refuse)
     model.taught_by = config.get("taught_by", model.taught_by)  # older configs have none
     return model
 
@@ -278,19 +289,19 @@ def resumed_network(
 def changed_settings(
     tree: SettingsTree[Settings], before: Settings, after: Settings, folder: Path
 ) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each setting that differs, by keyword.
+    """Return the old and the new value of each changed setting, by keyword.
 
-    Raises ValueError if the run in `folder` must keep one of them.
+    Raises ValueError if the run in `folder` must keep the value of a changed setting.
     """
     changes = tree.changes(before, after)
     for name in tree.structural(before, after):
         was, now = changes[name]
-        differs(folder, name, named(was), named(now))  # raises
+        refuse_change(folder, name, value_for_message(was), value_for_message(now))
     return changes
 
 
-def named(value: Any) -> Any:
-    """Return a value of a setting for a message: the name of a function or class, and all else unchanged."""
+def value_for_message(value: Any) -> Any:
+    """Return a value of a setting for a message: the name of a function or class, any other value unchanged."""
     return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else value
 
 
@@ -306,17 +317,20 @@ def check_opponent(opponent: Opponent | None, env: GameEnv) -> Opponent | None:
     return opponent
 
 
-def compare(saved: Mapping[str, Any], new: Mapping[str, Any], differs: Callable[[str, Any, Any], NoReturn]) -> None:
-    """Raise an error for the first setting in `new` whose saved value is another one.
+def check_unchanged(
+    saved: Mapping[str, Any], new: Mapping[str, Any], refuse: Callable[[str, Any, Any], NoReturn]
+) -> None:
+    """Call `refuse` for the first setting in `new` whose saved value is different.
 
-    differs: raises the error; called with the setting's name, saved value and new value.
+    refuse: raises the error; its arguments are the setting's name, saved value and new value.
     """
-    for name, value in json.loads(json.dumps(new)).items():
+    as_saved = json.loads(json.dumps(new))  # for example, tuples become lists
+    for name, value in as_saved.items():
         if saved.get(name) != value:
-            differs(name, saved.get(name), value)
+            refuse(name, saved.get(name), value)
 
 
-def fitted(model: NeuralNet, env: GameEnv) -> NeuralNet:
+def fit_to_game(model: NeuralNet, env: GameEnv) -> NeuralNet:
     """Return the network, resized to the board of `env` if necessary; raise ValueError if it is for another game."""
     return model if model.env == env else model.resized(env)
 

@@ -40,10 +40,11 @@ class RunProgress(ProgressReport):
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.ends = deque([(run.games, run.clock.seconds)], LATEST + 1)  # games and seconds at the ends of iterations
+        # The games and seconds at the ends of iterations; the first entry is the beginning.
+        self.iteration_ends = deque([(run.games, run.clock.seconds)], LATEST + 1)
 
     def iteration(self, metrics: Row) -> None:
-        self.ends.append((metrics["games"], metrics["seconds"]))
+        self.iteration_ends.append((metrics["games"], metrics["seconds"]))
 
     def __call__(self) -> Progress:
         """Return the progress of the run at this moment."""
@@ -57,14 +58,17 @@ class RunProgress(ProgressReport):
         """Return the estimated seconds until the run ends; None while the speed is unknown."""
         clock, settings = self.run.clock, self.run.settings
         times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
-        if settings.num_games is not None and (seconds := self._until(settings.num_games)) is not None:
+        if settings.num_games is not None and (seconds := self._seconds_until(settings.num_games)) is not None:
             times.append(seconds)
         return min(times, default=None)
 
-    def _until(self, games: int) -> float | None:
+    def _seconds_until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are trained on; None while the speed is unknown."""
-        (first, began), (last, ended) = self.ends[0], self.ends[-1]
-        return (games - last) * (ended - began) / (last - first) if last > first else None
+        first_games, first_seconds = self.iteration_ends[0]
+        last_games, last_seconds = self.iteration_ends[-1]
+        if last_games == first_games:
+            return None
+        return (games - last_games) * (last_seconds - first_seconds) / (last_games - first_games)
 
 
 class SelfPlayProgress(RunProgress):
@@ -82,9 +86,10 @@ class SelfPlayProgress(RunProgress):
         self.games_before = run.games
         # The numbers so far at the end of the latest iteration.
         self.latest: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
-        self.moves = 0  # moves of finished iterations since this object was created
-        self.finished = 0  # games finished since then
-        self.plies = 0.0  # moves of these games
+        # The sums over the iterations since this object was created.
+        self.moves = 0
+        self.finished_games = 0
+        self.finished_plies = 0.0  # moves of the finished games
 
     def iteration(self, metrics: Row) -> None:
         """Take the speed of an iteration and the length of its games into account."""
@@ -96,18 +101,20 @@ class SelfPlayProgress(RunProgress):
         self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, seconds - learning))[-LATEST:]
         self.moves += metrics["moves"]
         if games and metrics["game_length"] is not None:
-            self.finished += games
-            self.plies += games * metrics["game_length"]
+            self.finished_games += games
+            self.finished_plies += games * metrics["game_length"]
 
-    def _until(self, games: int) -> float | None:
+    def _seconds_until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
         move_seconds, step_seconds = self._move_seconds(), self._step_seconds()
         if move_seconds is None or step_seconds is None:
             return None
         run, memory, settings = self.run, self.run.stage.memory, self.run.settings
-        # Of the games in parallel the shortest end first, so the usual length counts as one game for each of them.
+        # Short games end first, so the first finished games are too short.  Therefore the mean length also counts, for
+        # each of the games in parallel, one game of the usual length.
         side_by_side = settings.side_by_side(run.games)
-        length = (self.plies + side_by_side * selfplay_game(run.goal).usual_length) / (self.finished + side_by_side)
+        usual_plies = side_by_side * selfplay_game(run.goal).usual_length
+        length = (self.finished_plies + usual_plies) / (self.finished_games + side_by_side)
         learned = run.counts.positions + (memory.added if memory.can_learn else 0)
         samples = run.counts.samples_due + max(0.0, games * length - learned) * memory.samples_per_position
         steps = samples / settings.learning.batch_size * settings.epochs
@@ -131,6 +138,7 @@ class SelfPlayProgress(RunProgress):
         length: a game's mean number of moves.  side_by_side: number of games in parallel.
         """
         moves, _ = self.run.pace.so_far()
-        begun_before = min(self.games_before, side_by_side) / 2 * length  # moves of games begun before this object
+        # Games that were in progress when this object was created: on average half of their moves were played.
+        begun_before = min(self.games_before, side_by_side) / 2 * length
         left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
         return left + min(left, side_by_side / 2 * length)  # the last games have the cores to themselves

@@ -67,34 +67,42 @@ def selfplay(
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    chosen = SELF_PLAYS.make({"readouts": readouts, **settings})
+    selfplay_settings = SELF_PLAYS.make({"readouts": readouts, **settings})
     with one_torch_thread(), pool_of(workers, env) as pool:
-        player = as_evaluator(nn, env, device) if pool is None else traveller(nn, env)
-        # A function of positions has no device.
-        player_device = getattr(player, "device", "cpu") if pool is None else "cpu"
-        in_flight = min(chosen.games_in_flight or default_games_in_flight(player_device), num_games)
-        chosen = replace(chosen, games_in_flight=in_flight).filled(in_flight, default_groups(player_device))
+        player = as_evaluator(nn, env, device) if pool is None else network_for_workers(nn, env)
+        player_device = "cpu" if pool is not None else getattr(player, "device", "cpu")  # a function has no device
+        in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
+        selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
+        selfplay_settings = selfplay_settings.filled(in_flight, default_groups(player_device))
         if isinstance(player, NeuralNet):
             assert pool is not None
             evaluator = player.evaluator(exact=True, shared=False)
-            check, compiled = network_digest(env, evaluator), compiled_network(evaluator)
-            version = Version(env, chosen, [player], shares=(), dtype=None, seed=seed, check=check, compiled=[compiled])
-            return played_by_workers(pool, version, num_games, on_game)
-        with Workers(min(chosen.groups, in_flight)) as threads:
-            source = SelfPlay(env, chosen, range(num_games), threads, seed=seed, device=player_device)
+            version = Version(
+                env,
+                selfplay_settings,
+                [player],
+                shares=(),
+                dtype=None,
+                seed=seed,
+                check=network_digest(env, evaluator),
+                compiled=[compiled_network(evaluator)],
+            )
+            return play_by_workers(pool, version, num_games, on_game)
+        with Workers(min(selfplay_settings.groups, in_flight)) as threads:
+            source = SelfPlay(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)
             return source.play_all(player, on_game)
 
 
-def traveller(nn: object, env: GameEnv) -> NeuralNet:
-    """Return a network for the board of `env`; raise ValueError for a player that cannot travel to workers."""
+def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
+    """Return a network for the board of `env`; raise ValueError for a player that cannot be sent to workers."""
     net = fitting_network(nn, env)
     if not isinstance(net, NeuralNet):
         raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")
     return net
 
 
-def new_group(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
-    """Return the state, as of GroupPlan, of a group that is to play these games to their ends, all at once."""
+def new_group_state(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
+    """Return the state, as `GroupPlan.state` does, of a group that begins all these games and plays them to the end."""
     return {
         "next": numbers.start,
         "left": sys.maxsize,
@@ -106,10 +114,10 @@ def new_group(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
     }
 
 
-def played_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
-    """Return the games as `selfplay` does; a job is a chunk of them."""
+def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
+    """Let workers play the games, and return the records as `selfplay` does; a job is a chunk of games."""
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    jobs = (Task.of(chunk, new_group(chunk, version.settings), []).to_bytes() for chunk in chunks)
+    jobs = (Task.of(chunk, new_group_state(chunk, version.settings), []).to_bytes() for chunk in chunks)
     records: dict[int, GameRecord] = {}
     for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
         for record in Played.from_bytes(answer).records:

@@ -126,9 +126,12 @@ def train(
     call = TrainCall.of(
         env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
     )
-    crew = playing_crew(workers, max_lag)  # whose `usual` settings suit the workers' cores
-    kind = SelfPlayKind(source, learner) if crew is None else SelfPlayKind(crew, learner, usual=crew.usual)
-    # Options of this call that are no settings of the run: a command to go on with the run repeats them.
+    crew = playing_crew(workers, max_lag)
+    if crew is None:
+        kind = SelfPlayKind(source, learner)
+    else:
+        kind = SelfPlayKind(crew, learner, default_settings=crew.default_settings)
+    # Options of this call that the run does not keep: the command that goes on with the run repeats them.
     options = call_options(
         {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
     )
@@ -138,7 +141,7 @@ def train(
 class Slice(NamedTuple):
     """The arguments of `train` that concern a single call; a run may consist of several calls.
 
-    See `train` for their meaning; options: those that the run's folder does not hold, as on the command line.
+    options: options that the run's folder does not keep, written as on the command line.  The others: see `train`.
     """
 
     folder: str | Path | None = None
@@ -148,21 +151,22 @@ class Slice(NamedTuple):
     options: str = ""
 
 
-def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
+def train_run(call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
     """Train a network and return it; `train` and `train_supervised` call this function."""
     began = time.monotonic()
-    check_reports(this.reports)
-    minutes = this.stop_after
+    check_reports(this_call.reports)
+    minutes = this_call.stop_after
     deadline = None if minutes is None else began + 60 * check_positive("stop_after, in minutes,", minutes)
-    with opened(call, this, kind) as (folder, plan):
-        notes, devices = list(kind.notes), devices_of(call, plan.model)
+    with open_folder(call, this_call, kind) as (folder, plan):
+        notes = list(kind.notes)
+        devices = devices_of(call, plan.model)
         if call.may_change and devices == ["cpu"] and (why := why_not_gpu(call.env)):
             notes.append(f"boards and network are on the CPU, since the GPU cannot be used: {why}")
         for device in devices:
             stop = threading.Event()
             try:
                 with translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop):
-                    train_on(device, plan, folder, this, kind, notes=notes, stop=stop)
+                    train_on(device, plan, folder, this_call, kind, notes=notes, stop=stop)
                 break
             except MemoryError as error:
                 if device == devices[-1]:
@@ -175,12 +179,14 @@ def train_run(call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]) 
 
 def check_reports(reports: object) -> None:
     """Raise TypeError unless the argument `reports` of `train` is None or a list of reports."""
-    if reports is not None and not (isinstance(reports, Sequence) and all(isinstance(one, Report) for one in reports)):
+    if reports is not None and not (
+        isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
+    ):
         raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
 
 
 def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
-    """Return where to train: the call's device, and where else if its memory is too small."""
+    """Return the devices to train on: the call's, then the CPU if it may replace a GPU that runs out of memory."""
     if call.device == "cpu":
         return ["cpu"]
     asked = "auto" if call.may_change else call.device
@@ -189,26 +195,28 @@ def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
 
 
 @contextmanager
-def opened(
-    call: TrainCall, this: Slice, kind: TrainingKind[Settings, RunT]
+def open_folder(
+    call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]
 ) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
     """Open the run's folder, and plan the run.
 
     A new run is planned before its folder is made, so that an invalid call leaves none.
     """
     name = f"{call.env.name}{call.env.N}"
-    path = default_folder(name) if this.folder is None else user_path(this.folder)
+    path = default_folder(name) if this_call.folder is None else user_path(this_call.folder)
     compiles = warm_up() is not None
-    quiet = this.reports is not None or not compiles
-    bar = LiveBar(desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=quiet)
+    shows_bar = compiles and this_call.reports is None
+    bar = LiveBar(
+        desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar
+    )
     with bar:
         plan = None if holds_run(path) else kind.new_plan(call)
-    if plan is not None and this.compact:
+    if plan is not None and this_call.compact:
         check_network(plan.model)
-    with RunFolder(new_folder(name) if this.folder is None else path) as folder:
+    with RunFolder(new_folder(name) if this_call.folder is None else path) as folder:
         if folder.config is not None:
             plan = kind.resumed_plan(call, folder.config, path)
-            if this.compact:
+            if this_call.compact:
                 check_network(plan.model)
         assert plan is not None
         yield folder, plan
@@ -218,7 +226,7 @@ def train_on(
     device: str,
     plan: Plan[Settings],
     folder: RunFolder,
-    this: Slice,
+    this_call: Slice,
     kind: TrainingKind[Settings, RunT],
     *,
     notes: Sequence[str],
@@ -229,7 +237,7 @@ def train_on(
     notes: sentences to report when the run begins.
     """
     with (
-        open_run(plan, folder, this.reports, kind, device, options=this.options) as (run, state),
+        open_run(plan, folder, this_call.reports, kind, device, options=this_call.options) as (run, state),
         explain_divergence(run),
     ):
         damage = [] if state is None else state.notes
@@ -237,7 +245,7 @@ def train_on(
         anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
         with suppress(Stopped), run.stopwatch.running(OTHER):
             kind.loop(run, stop)
-        finish(run, plan, stopped=stop.is_set(), compact=this.compact, save=anything_to_do)
+        finish(run, plan, stopped=stop.is_set(), compact=this_call.compact, save=anything_to_do)
 
 
 @contextmanager
@@ -267,14 +275,14 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
     if run.is_over and not stopped and save:
-        prolonging = longer(vars(run.settings), run.games)  # an option
-        run.note(*filter(None, (judge.conclusion(prolonging) for judge in run.judges)))
+        option = longer(vars(run.settings), run.games)
+        run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
     if compact:
         run.note(compact_folder(run))
-    # Only after saving: until here `plan.model` has the latest weights, which the checkpoint needs.
+    # Only after the checkpoint, which saves the latest weights: until here `plan.model` has those.
     plan.model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     plan.model.notes = notes_of(description)
@@ -289,7 +297,7 @@ def compact_folder(run: Run) -> str:
     The run must have just been saved by a checkpoint.
     """
     folder = run.folder
-    run.count(compacted=run.counts.compacted + 1)
+    run.set_counts(compacted=run.counts.compacted + 1)
     size = make_compact(folder, run.state(), run.env.N)
     assert folder.config is not None
     entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}

@@ -48,7 +48,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
 
 
 def game_text(config: Mapping[str, Any]) -> str:
-    """Return the game in a run's config as text; if it cannot be made here, its name and options."""
+    """Return the game in a run's config as text; for a custom game that is not loaded, its name and options."""
     with contextlib.suppress(ValueError, TypeError):
         return str(game_of(config))
     return f"{config['game']} {config['env']}"
@@ -61,7 +61,7 @@ def network_facts(path: Path) -> dict[str, str]:
         height, width = net.env.plane_shape
         facts = {"network": str(net), "input": f"{net.env.planes} planes of {height}x{width}"}
         notes: Mapping[str, str] = net.notes
-    except ModelError:  # a custom game or custom parts; if the file is damaged, the next line raises
+    except ModelError:  # the file has a custom game or custom parts, or is damaged: then the next line raises
         _, description = read_weights(path)
         facts = {"network": f"for {description['env']}, {parts_text(description['net'])}"}
         notes = description["extra"]
@@ -80,9 +80,9 @@ def parts_text(net: Mapping[str, Any]) -> str:
     return ", ".join([*sizes, *parts, *custom])
 
 
-def of_total(done: str, total: float | None) -> str:
-    """Return `done` with its limit, such as "412 of 1000", or `done` alone if `total` is None."""
-    return done if total is None else f"{done} of {total:g}"
+def of_total(amount: str, total: float | None) -> str:
+    """Return an amount with its limit, such as "412 of 1000"; the amount alone if `total` is None."""
+    return amount if total is None else f"{amount} of {total:g}"
 
 
 def read_notes(path: Path) -> Mapping[str, str]:

@@ -68,13 +68,13 @@ class CGZeroRule(PuctRule):
         self.begin_move(np.arange(games), np.zeros(games, np.int32))
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        own = self.settings
-        values = own.c_puct + own.c_puct_growth * np.asarray(plies, np.float64)
-        if own.c_puct_growth < 0:
-            values = np.maximum(values, own.c_puct_limit or 0.0)
-        elif own.c_puct_limit is not None:
-            values = np.minimum(values, own.c_puct_limit)
-        self.parameters.c_puct[games] = values
+        settings = self.settings
+        c_puct = settings.c_puct + settings.c_puct_growth * np.asarray(plies, np.float64)
+        if settings.c_puct_growth < 0:
+            c_puct = np.maximum(c_puct, settings.c_puct_limit or 0.0)
+        elif settings.c_puct_limit is not None:
+            c_puct = np.minimum(c_puct, settings.c_puct_limit)
+        self.parameters.c_puct[games] = c_puct
 
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
@@ -95,9 +95,9 @@ class CGZeroRule(PuctRule):
         return super().settled(tree, budget) if self.settings.near_best is None else only_legal(tree)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return actions as PUCT does or, with `near_best`, draw every one among the nearly best actions."""
+        """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does."""
         if self.settings.near_best is None:
             return super().choose(tree, games, by_chance, chance)
-        good = np.empty((len(games), tree.waiting.shape[2]), np.float32)
-        cgzero_search.near_best(tree, games, self.settings.near_best, good)
-        return choose_actions(good, np.ones(len(games), np.bool_), chance)
+        weights = np.empty((len(games), tree.waiting.shape[2]), np.float32)  # 1 for nearly best actions, otherwise 0
+        cgzero_search.near_best(tree, games, self.settings.near_best, weights)
+        return choose_actions(weights, np.ones(len(games), np.bool_), chance)

@@ -122,11 +122,14 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         self.best_number = self.second_number = self.recent_number = 0
         self.rates = [0.5, 0.5]  # the latest candidate's win rates against the best and the second best
         self.judged_games = games  # games of self-play when the last candidate was judged
-        self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
+        self.judged_steps = steps  # gradient steps at that time; without further steps there is no new network
         self._choose_players()
 
     def _choose_players(self) -> None:
-        """Set the networks that play self-play; the second best is the best until a candidate has been accepted."""
+        """Set the networks that play self-play.
+
+        Until a candidate has been accepted, the second best network is the best.
+        """
         self.best, self.second = self.nets[self.best_number], self.nets[self.second_number]
         others = self.second, self.nets[self.recent_number]
         self.company = None if self.second is self.best else Company(others, self.shares)
@@ -138,17 +141,19 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         A lower win rate of the latest candidate against the best network raises the share of games that the best
         network plays against itself; a lower win rate against the second best raises the share of best against second.
         """
-        first, second = self.rates
-        mixed = 1 - self.champions.recent_share
-        lost = 1 - first / (first + second) if first + second else 0.5
-        alone = max(self.champions.least_share, mixed * lost)
-        return Shares(alone, mixed - alone, self.champions.recent_share)
+        against_best, against_second = self.rates
+        total = against_best + against_second
+        champions_alone = 1 - self.champions.recent_share  # share of games without a recent network
+        alone_part = 1 - against_best / total if total else 0.5
+        alone = max(self.champions.least_share, champions_alone * alone_part)
+        return Shares(alone, champions_alone - alone, self.champions.recent_share)
 
     def due(self, run: SelfPlayRun) -> bool:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
-        if run.is_over or (self.champions.every is None and isinstance(run.stage.memory, SamplePool)):
+        after_each_generation = self.champions.every is None and isinstance(run.stage.memory, SamplePool)
+        if run.is_over or after_each_generation:
             return not run.is_proved
         every = self.champions.every or run.settings.ckp_freq
         return run.games // every > self.judged_games // every
@@ -163,22 +168,25 @@ class ChampionKeeper(Judge[SelfPlayRun]):
 
         Returns False, with nothing changed, if `stop` was set before the matches were over.
         """
-        champions, seed = self.champions, 2 * self.candidates
+        champions = self.champions
         terms = Terms(champions.win_rate, champions.games, champions.readouts)
+        seed = 2 * self.candidates
         try:
-            first = play_candidate(run, self.best, terms, seed, stop)
-            second = first if self.second is self.best else play_candidate(run, self.second, terms, seed + 1, stop)
+            against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
+            if self.second is not self.best:
+                against_second = play_candidate(run, self.second, terms, seed + 1, stop)
         except MatchStopped:
             return False
         row = {**run.standing, "judge": self.name}
-        log_match(run, first, {**row, "opponent": "best so far", "accepted": first.accepted}, "champions")
-        if second is not first:
-            log_match(run, second, {**row, "opponent": "second best"}, "second")
+        accepted = against_best.accepted
+        log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted}, "champions")
+        if against_second is not against_best:
+            log_match(run, against_second, {**row, "opponent": "second best"}, "second")
         self.candidates += 1
         self.nets[self.candidates] = frozen_copy(run.learner.net)
-        self.rates = [first.win_rate, second.win_rate]
-        if first.accepted:
-            if second.win_rate >= champions.second_rate:
+        self.rates = [against_best.win_rate, against_second.win_rate]
+        if accepted:
+            if against_second.win_rate >= champions.second_rate:
                 self.second_number = self.best_number
             self.best_number = self.candidates
         recent = self._drop_networks()

@@ -1,4 +1,4 @@
-"""CGZero's games of self-play: the best network plays itself, the second best or a recent one, with random moves."""
+"""CGZero's games of self-play, between the best, the second best and recent networks, and with random moves."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -54,12 +54,13 @@ class LineupSeating:
         self.settings = games
         self.env = env
         self.roles = np.zeros((width, 2), np.int8)  # the roles of Black and of White in each slot
-        self.networks: tuple[Evaluator, ...] = ()  # the evaluator of each role; a single one plays all games
+        self.networks: tuple[Evaluator, ...] = ()  # by role; a single evaluator plays all games
         self.shares: tuple[float, ...] = ()
 
     def use(self, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...]) -> None:
         """Give the roles to other evaluators; a single evaluator plays both sides of all games from now on."""
-        self.networks, self.shares = evaluators, shares
+        self.networks = evaluators
+        self.shares = shares
         if len(evaluators) == 1:
             self.roles[:] = BEST
 
@@ -67,27 +68,29 @@ class LineupSeating:
         """Draw the roles of a new game in `slot`, if there are several evaluators."""
         self.roles[slot] = draw_roles(self.shares, generator) if len(self.networks) > 1 else (BEST, BEST)
 
-    def to_move(self, games: np.ndarray, movers: np.ndarray) -> np.ndarray:
+    def roles_to_move(self, games: np.ndarray, movers: np.ndarray) -> np.ndarray:
         """Return the role of the player to move in each game, int8 [n]; games, movers: as in `evaluators`."""
         return self.roles[games, (movers < 0).astype(np.int64)]
 
     def evaluators(self, games: np.ndarray, movers: np.ndarray) -> Sequence[tuple[np.ndarray, Evaluator]]:
-        roles = self.to_move(games, movers)
+        roles = self.roles_to_move(games, movers)
         return [(roles == role, self.networks[role]) for role in np.unique(roles)]
 
     def mixed(self, games: np.ndarray) -> np.ndarray:
         return games[self.roles[games, 0] != self.roles[games, 1]]
 
     def alter(self, moves: Moves, generators: Sequence[np.random.Generator]) -> np.ndarray:
-        """Play random moves in some games; learn neither them nor the moves of a recent network."""
+        """Play random moves in some games; neither random moves nor the moves of a recent network are learned."""
         is_random = np.zeros(len(moves.games), np.bool_)
         if self.settings.random_move_share:
-            for i in np.flatnonzero(moves.searched & (moves.plies < self.settings.random_move_plies)):
+            is_early = moves.plies < self.settings.random_move_plies
+            for i in np.flatnonzero(moves.searched & is_early):
                 is_random[i] = generators[int(i)].random() < self.settings.random_move_share
         if is_random.any():
-            drawing = [generators[int(i)] for i in np.flatnonzero(is_random)]
-            moves.actions[is_random] = draw_moves(self.env, moves.legal[is_random].astype(np.float32), drawing)
-        is_recent = self.to_move(moves.games, moves.movers) == RECENT
+            chosen_generators = [generators[int(i)] for i in np.flatnonzero(is_random)]
+            weights = moves.legal[is_random].astype(np.float32)
+            moves.actions[is_random] = draw_moves(self.env, weights, chosen_generators)
+        is_recent = self.roles_to_move(moves.games, moves.movers) == RECENT
         moves.weights[is_random | is_recent] = 0
         return is_random
 
@@ -105,12 +108,12 @@ def draw_roles(shares: Sequence[float], generator: np.random.Generator) -> tuple
 
     shares: see Shares.  generator: the game's random generator.
     """
-    kind, which, colour = generator.random(3)
+    kind_draw, champion_draw, colour_draw = generator.random(3)
     alone, second, _ = shares
-    if kind < alone:
+    if kind_draw < alone:
         return BEST, BEST
-    if kind < alone + second:
-        pair = BEST, SECOND
+    if kind_draw < alone + second:
+        champion, other = BEST, SECOND
     else:
-        pair = (BEST if which < 0.5 else SECOND), RECENT
-    return pair if colour < 0.5 else pair[::-1]
+        champion, other = (BEST if champion_draw < 0.5 else SECOND), RECENT
+    return (champion, other) if colour_draw < 0.5 else (other, champion)

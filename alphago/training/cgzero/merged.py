@@ -13,7 +13,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.training.columns import Entry
-from alphago.training.memory import Sample, turn
+from alphago.training.memory import Sample, apply_symmetries
 
 FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
 
@@ -24,7 +24,7 @@ class Sums(NamedTuple):
     seen: np.ndarray  # float64 [R], sum of the weights
     policy: np.ndarray  # float32 [R, A]
     value: np.ndarray  # float64 [R], from the view of the player to move
-    ended: np.ndarray  # float64 [R], sum of the weights of the samples whose score and ownership are known
+    ended: np.ndarray  # float64 [R], sum of the weights of samples whose score and ownership are known
     score: np.ndarray  # float64 [R], sum over the samples whose score is known, from the view of the player to move
     ownership: np.ndarray  # float32 [R, points], sum over the same samples as `score`; [R, 0] without ownership
 
@@ -88,10 +88,11 @@ class MergedSamples:
         rows = np.empty(len(keys), np.int64)
         for i, key in enumerate(keys):
             rows[i] = row = self._rows.setdefault(key, len(self._rows))
-            if row == len(self.places.plies):  # a new input
+            is_new = row == len(self.places.plies)
+            if is_new:
                 self.places.add(entries[i], int(plies[i]), int(symmetries[i]))
         self._make_room()
-        turn(self.env, sample, symmetries)
+        apply_symmetries(self.env, sample, symmetries)
         weight, known = sample.weight, sample.weight * sample.ended
         policy = np.maximum(sample.policy, 0)  # numbers below 0 mark illegal actions
         added = Sums(
@@ -106,10 +107,12 @@ class MergedSamples:
             np.add.at(sums, rows, addends)  # in order, so that the sums do not depend on the split into calls
 
     def _make_room(self) -> None:
+        """Let the sums have at least one row for each input."""
         room = len(self._sums.seen)
         if len(self) > room:
-            before, self._sums = self._sums, new_sums(self.env, max(len(self), 2 * room))
-            for old, new in zip(before, self._sums, strict=True):
+            smaller = self._sums
+            self._sums = new_sums(self.env, max(len(self), 2 * room))
+            for old, new in zip(smaller, self._sums, strict=True):
                 new[:room] = old
 
 
@@ -125,32 +128,37 @@ class Means(NamedTuple):
     ownership: np.ndarray  # float32 [n, points], the mean over the same samples as `score`
 
 
-def merged(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.ndarray], np.ndarray]) -> Means:
+def merge_layers(layers: Sequence[tuple[MergedSamples, float]], choose: Callable[[np.ndarray], np.ndarray]) -> Means:
     """Merge layers of samples, and return the means of the inputs that `choose` selects.
 
-    layers: pairs of samples and their weight, the oldest first.  The place of an input that is in several layers is
-        its place in the newest one.
+    layers: pairs of samples and their weight, the oldest first.  If an input is in several layers, its place is the one
+        in the newest layer.
     choose: function of the weighted number of samples of each different input, float64 [n], that returns the indices
         of the selected inputs, int64, ascending.
     """
-    inputs_of, counts = group_inputs(layers)
+    inputs_by_layer, counts = group_inputs(layers)
     chosen = choose(counts)
-    result_row = np.full(len(counts), -1)  # of each input; -1 for one that is not chosen
-    result_row[chosen] = np.arange(len(chosen))
+    result_rows = np.full(len(counts), -1)  # the result's row of each input; -1 for an input that is not chosen
+    result_rows[chosen] = np.arange(len(chosen))
     sums = new_sums(layers[0][0].env, len(chosen))
     places: dict[int, tuple[Entry, int, int]] = {}  # by row of the result
-    for (samples, factor), inputs in zip(layers, inputs_of, strict=True):
-        rows = np.flatnonzero(result_row[inputs] >= 0)  # of the layer
-        targets = result_row[inputs[rows]]  # where they go in the result
-        for total, addends in zip(sums, samples.sums.scaled(rows, factor), strict=True):
-            total[targets] += addends  # a layer has each input once
-        found = samples.places
+    for (samples, weight), inputs in zip(layers, inputs_by_layer, strict=True):
+        rows = np.flatnonzero(result_rows[inputs] >= 0)  # rows of the layer whose inputs are chosen
+        targets = result_rows[inputs[rows]]  # for each of these rows, its row in the result
+        for total, addends in zip(sums, samples.sums.scaled(rows, weight), strict=True):
+            total[targets] += addends  # no target occurs twice, since a layer has each input once
+        layer_places = samples.places
         for row, target in zip(rows.tolist(), targets.tolist(), strict=True):
-            places[target] = found.entries[row], found.plies[row], found.symmetries[row]
-    in_order = [places[target] for target in range(len(chosen))]
-    known = np.maximum(sums.ended, 1e-12)  # not 0, by which nothing can be divided
+            places[target] = layer_places.entries[row], layer_places.plies[row], layer_places.symmetries[row]
+    in_order = [places[row] for row in range(len(chosen))]
+    return means_of(sums, Places(*(list(column) for column in zip(*in_order, strict=True))))
+
+
+def means_of(sums: Sums, places: Places) -> Means:
+    """Return the means of inputs by the sums of their samples' targets; places: the inputs' places."""
+    known = np.maximum(sums.ended, 1e-12)  # avoids a division by 0
     return Means(
-        places=Places(*(list(column) for column in zip(*in_order, strict=True))),
+        places=places,
         seen=sums.seen,
         policy=sums.policy / np.maximum(sums.policy.sum(axis=1, keepdims=True), 1e-12),
         value=(sums.value / sums.seen).astype(np.float32),
@@ -169,7 +177,7 @@ def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np
     keys = np.concatenate([samples.keys for samples, _ in layers])
     counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
     order = np.lexsort((keys[:, 1], keys[:, 0]))
-    ordered = keys[order]  # equal ones side by side
+    ordered = keys[order]  # equal keys side by side
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     inputs = np.empty(len(order), np.int64)
@@ -181,17 +189,16 @@ def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np
 def canonical_inputs(env: GameEnv, planes: np.ndarray) -> tuple[np.ndarray, list[bytes]]:
     """Return the symmetry, int64 [n], that brings each input to its canonical form, and a digest of each form.
 
-    The canonical form of an input is its image under that symmetry of the game which gives the least fingerprint.  So
-    an input and its mirror image have the same canonical form.
+    The canonical form of an input is, among its images under the game's symmetries, the image with the least
+    fingerprint.  So an input and its mirror image have the same canonical form.
 
     planes: float32 [n, planes, height, width].
     """
     flat = planes.reshape(len(planes), env.planes, -1)
-    turned = [np.ascontiguousarray(flat[:, :, points]) for points in env.symmetries.points]
-    symmetries = np.stack([fingerprints(one) for one in turned]).argmin(axis=0)
-    return symmetries, [
-        hashlib.blake2b(turned[symmetry][i].data, digest_size=16).digest() for i, symmetry in enumerate(symmetries)
-    ]
+    images = [np.ascontiguousarray(flat[:, :, points]) for points in env.symmetries.points]  # by symmetry
+    symmetries = np.stack([fingerprints(image) for image in images]).argmin(axis=0)
+    forms = [images[symmetry][i] for i, symmetry in enumerate(symmetries)]
+    return symmetries, [hashlib.blake2b(form.data, digest_size=16).digest() for form in forms]
 
 
 def fingerprints(planes: np.ndarray) -> np.ndarray:

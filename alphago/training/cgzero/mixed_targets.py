@@ -10,7 +10,7 @@ from alphago.system.validation import check_choice, check_ranges, setting, setti
 from alphago.training.targets import lambda_returns, search_policies
 
 MixedValues = Literal["lambda", "plies", "legal-moves"]
-ROUNDING = 1e-6  # by which a sum of shares may exceed 1
+ROUNDING = 1e-6  # a sum of shares may exceed 1 by this rounding error
 
 
 @settings
@@ -68,8 +68,8 @@ class MixedTargets:
         """Return the value target of each of a record's T plies, float32 [T], from the view of the player to move."""
         if self.mixed == "lambda":
             return lambda_returns(record, self.search_share)
-        seen = record.legal_counts if self.mixed == "legal-moves" else np.ones(len(record))
-        progress = np.cumsum(seen, dtype=np.float64) / max(seen.sum(dtype=np.float64), 1.0)
+        steps = record.legal_counts if self.mixed == "legal-moves" else np.ones(len(record))
+        progress = np.cumsum(steps, dtype=np.float64) / max(steps.sum(dtype=np.float64), 1.0)
         return mixed_values(record, self.result_share + self.result_growth * progress)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:

@@ -12,18 +12,19 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, check_ranges, setting, settings
-from alphago.training.cgzero.merged import Means, MergedSamples, merged
+from alphago.training.cgzero.merged import Means, MergedSamples, merge_layers
 from alphago.training.columns import Entry
-from alphago.training.memory import ReplayMemory, Sample, turn
+from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
 from alphago.training.targets import Targets
 
 TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
-NEXT_SHARE, NEXT_OF = 0.2, 0.4  # share of a subset drawn from the 40 % of inputs with the highest counts
+NEXT_SHARE = 0.2  # share of a subset that is drawn from the inputs with high counts
+HIGH_COUNTS = 0.4  # share of the inputs that have high counts
 MERGED_AT_ONCE = 256  # number of positions that are merged together
-ENDLESS = 2**40  # capacity of the memory of games, which the pool itself limits
+ENDLESS = 2**40  # capacity of the memory of games: the pool, not this memory, drops old games
 STREAM = 4_000_000_007  # the pool's generators are seeded with (seed, STREAM, generation, …); game numbers are smaller
 
-Rates = tuple[tuple[int, float], ...]  # (first generation, factor from this generation on), by rising generation
+Rates = tuple[tuple[int, float], ...]  # pairs (first generation, factor from this generation on), in order
 
 
 @settings
@@ -80,14 +81,14 @@ class Pool:
         return SamplePool(games, self, start=start, seed=seed)
 
     @property
-    def learned(self) -> int:
+    def subset_size(self) -> int:
         """The number of merged samples in the subset that a run learns from in one generation."""
         return self.subset or 3 * self.positions
 
     @property
-    def most(self) -> int:
-        """The largest number of merged samples in the pool; the newest generation is kept even if it has more."""
-        return self.size or 10 * self.learned
+    def max_size(self) -> int:
+        """The largest number of merged samples in the pool; a newest generation that is larger is kept, too."""
+        return self.size or 10 * self.subset_size
 
     def weight(self, age: int) -> float:
         """Return the weight of a sample that is `age` generations old."""
@@ -157,13 +158,13 @@ class SamplePool:
         self.start = start
         self.seed = seed
         self.records = records
-        self.new = 0  # number of positions that the last `remember` added
-        self.layers: list[Layer] = []  # the closed layers, the oldest first
-        self.open = self._layer(0)
-        self._subset: Means | None = None  # None until it is needed
-        self._order: tuple[int, np.ndarray] | None = None  # an epoch, and the order of the subset's rows, int64 [n]
+        self.newly_added = 0  # number of positions that the last `remember` added
+        self.layers: list[Layer] = []  # the layers of complete generations, the oldest first
+        self.current = self._new_layer(0)  # the layer of the generation that is being played
+        self._subset: Means | None = None  # None until `subset` is called
+        self._epoch_order: tuple[int, np.ndarray] | None = None  # the latest epoch, and its order of rows, int64 [n]
 
-    def _layer(self, generation: int) -> Layer:
+    def _new_layer(self, generation: int) -> Layer:
         return Layer(generation, [], MergedSamples(self.env))
 
     def __len__(self) -> int:
@@ -182,13 +183,13 @@ class SamplePool:
 
     @property
     def is_due(self) -> bool:
-        """Whether the generation that is being played has at least `Pool.positions` positions, and so is complete."""
-        return self.open.positions >= self.settings.positions
+        """Whether the generation that is being played is complete: it has at least `Pool.positions` positions."""
+        return self.current.positions >= self.settings.positions
 
     @property
     def generation(self) -> int:
         """The generation that the network learns from, counted from 0; -1 before the first."""
-        return self.open.generation - 1
+        return self.current.generation - 1
 
     @property
     def rate(self) -> float:
@@ -199,53 +200,61 @@ class SamplePool:
     def samples_per_position(self) -> float:
         """The largest number of samples to learn per new position of the generation that is being played.
 
-        Fewer are learned if the subset has fewer than `Pool.learned` merged samples.
+        The number of samples is smaller if the subset has fewer than `Pool.subset_size` merged samples.
         """
-        return self.settings.passes(self.open.generation) * self.settings.learned / self.settings.positions
+        samples = self.settings.passes(self.current.generation) * self.settings.subset_size
+        return samples / self.settings.positions
 
     def remember(self, records: Sequence[GameRecord]) -> float:
-        """Add games; return the number of samples in all epochs of a generation that they complete, else 0."""
+        """Add games.
+
+        If they complete a generation, return the number of samples in all its epochs; otherwise return 0.
+        """
         before = self.records.added
         self.add(records)
-        self.new = self.records.added - before
-        return float(self.begin_generation()) if self.is_due and len(self) >= self.start else 0.0
+        self.newly_added = self.records.added - before
+        if not self.is_due or len(self) < self.start:
+            return 0.0
+        return float(self.begin_generation())
 
     def add(self, records: Iterable[GameRecord]) -> None:
         """Add games to the generation that is being played."""
         before = len(self.records.entries)
         self.records.add(records)
-        new = list(self.records.entries)[before:]
-        self.open.entries.extend(new)
-        positions = [(entry, int(ply)) for entry in new for ply in entry.plies]
+        added = list(self.records.entries)[before:]
+        self.current.entries.extend(added)
+        positions = [(entry, int(ply)) for entry in added for ply in entry.plies]
         for begin in range(0, len(positions), MERGED_AT_ONCE):
             part = positions[begin : begin + MERGED_AT_ONCE]
-            entries, plies = [entry for entry, _ in part], [ply for _, ply in part]
+            entries = [entry for entry, _ in part]
+            plies = [ply for _, ply in part]
             identity = np.zeros(len(part), np.int64)  # the symmetry that changes nothing
-            self.open.samples.add(entries, plies, self.records.rebuild(entries, plies, identity))
+            self.current.samples.add(entries, plies, self.records.rebuild(entries, plies, identity))
 
     def begin_generation(self) -> int:
         """Close the generation that was played and draw the subset to learn from.
 
         Returns the number of samples to learn: the subset's size times the number of passes over it.
         """
-        self.layers.append(self.open)
-        self.open = self._layer(self.open.generation + 1)
+        self.layers.append(self.current)
+        self.current = self._new_layer(self.current.generation + 1)
         self._drop_layers()
         self._subset = None
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:
-        """Drop old generations while the pool has more than `Pool.most` merged samples.
+        """Drop old generations while the pool has more than `Pool.max_size` merged samples.
 
         From generation `Pool.first_until` on, also drop the first generation.  The newest generation is always kept.
         """
         first_until = self.settings.first_until
-        room = self.settings.most
+        drops_first = first_until is not None and self.generation >= first_until
+        room = self.settings.max_size
         kept: list[Layer] = []  # the newest first
         for layer in reversed(self.layers):
             room -= len(layer.samples)
-            expired = layer.generation == 0 and first_until is not None and self.generation >= first_until
-            if kept and (room < 0 or expired):
+            should_drop = room < 0 or (drops_first and layer.generation == 0)
+            if kept and should_drop:
                 break
             kept.append(layer)
         self.layers = kept[::-1]
@@ -257,18 +266,22 @@ class SamplePool:
     def subset(self) -> Means:
         """The merged samples from which the present generation learns."""
         if self._subset is None:
-            newest, generator = self.generation, self._generator(0)
-            layers = [(layer.samples, self.settings.weight(newest - layer.generation)) for layer in self.layers]
-            self._subset = merged(layers, lambda counts: draw_subset(counts, self.settings.learned, generator))
-            self._order = None
+            generator = self._generator(0)
+            weights = [self.settings.weight(self.generation - layer.generation) for layer in self.layers]
+            layers = [(layer.samples, weight) for layer, weight in zip(self.layers, weights, strict=True)]
+            self._subset = merge_layers(
+                layers, lambda counts: draw_subset(counts, self.settings.subset_size, generator)
+            )
+            self._epoch_order = None
         return self._subset
 
-    def _generator(self, *which: int) -> np.random.Generator:
-        return np.random.default_rng([self.seed, STREAM, self.generation, *which])
+    def _generator(self, *numbers: int) -> np.random.Generator:
+        """Return a generator for the present generation; different numbers give different generators."""
+        return np.random.default_rng([self.seed, STREAM, self.generation, *numbers])
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
         """Return single positions of the latest games, without merging equal inputs; see `Memory.fresh`."""
-        return self.records.sample(count, generator, newest=self.new) if self.new else None
+        return self.records.sample(count, generator, newest=self.newly_added) if self.newly_added else None
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
@@ -283,60 +296,63 @@ class SamplePool:
         generator: draws the symmetries.
         """
         means = self.subset
-        rows = np.array([self._row(place) for place in range(number * count, (number + 1) * count)])
+        rows = np.array([self._row(index) for index in range(number * count, (number + 1) * count)])
         places = means.places
-        found = self.records.rebuild(
+        inputs = self.records.rebuild(
             [places.entries[row] for row in rows],
             [places.plies[row] for row in rows],
             np.array([places.symmetries[row] for row in rows]),
         )
         sample = Sample(
-            planes=found.planes,
-            policy=np.where(found.policy < 0, found.policy, means.policy[rows]),  # below 0: marks of illegal actions
+            planes=inputs.planes,
+            policy=np.where(inputs.policy < 0, inputs.policy, means.policy[rows]),  # below 0: marks of illegal actions
             value=means.value[rows],
             weight=np.ones(count, np.float32),
             score=means.score[rows],
             ownership=means.ownership[rows],
             ended=means.ended[rows],
         )
-        turn(self.env, sample, generator.integers(len(self.env.symmetries.points), size=count))
+        apply_symmetries(self.env, sample, generator.integers(len(self.env.symmetries.points), size=count))
         return sample
 
-    def _row(self, place: int) -> int:
-        """Return the subset's row for sample number `place` of the generation, counted through all epochs."""
-        epoch, within = divmod(place, len(self.subset.value))
-        if self._order is None or self._order[0] != epoch:
-            self._order = epoch, self._generator(1, epoch).permutation(len(self.subset.value))
-        return int(self._order[1][within])
+    def _row(self, index: int) -> int:
+        """Return the subset's row for sample `index` of the generation, counted through all epochs."""
+        size = len(self.subset.value)
+        epoch, index_in_epoch = divmod(index, size)
+        if self._epoch_order is None or self._epoch_order[0] != epoch:
+            self._epoch_order = epoch, self._generator(1, epoch).permutation(size)
+        _, order = self._epoch_order
+        return int(order[index_in_epoch])
 
     def metrics(self) -> dict[str, float]:
         """Return the present `generation` and the number of `merged_samples`, summed over the layers."""
         return {"generation": self.generation, "merged_samples": sum(len(layer.samples) for layer in self.layers)}
 
     def state(self) -> dict[str, Any]:
-        """Return plain data: "games", the number of games in the pool, and what else `restore` needs.
+        """Return plain data for `restore`; "games" is the number of games in the pool.
 
         "layers" has a pair (generation, number of games) for each layer, the oldest first.
         """
-        layers = [[layer.generation, len(layer.entries)] for layer in (*self.layers, self.open)]
+        layers = [[layer.generation, len(layer.entries)] for layer in (*self.layers, self.current)]
         return {"games": sum(count for _, count in layers), "added": self.added, "layers": layers}
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
         """Fill an empty pool with the games of a saved pool, oldest first.
 
-        state: the saved pool's.  If there are fewer games than it says, the oldest generations lack games.
+        state: the result of the saved pool's `state`.  If there are fewer games than `state` says, the oldest
+            generations lack games.
         """
-        rest = list(records)
-        parts: list[tuple[int, list[GameRecord]]] = []  # each generation's games, the newest generation first
-        for generation, games in reversed(state["layers"]):
-            begin = max(0, len(rest) - games)
-            parts.append((generation, rest[begin:]))
-            rest = rest[:begin]
-        for generation, part in reversed(parts):
-            if self.open.entries:  # neither the layer of an empty pool, nor one that has lost all its games
-                self.layers.append(self.open)
-            self.open = self._layer(generation)
-            self.add(part)
+        saved = list(records)
+        sizes = [games for _, games in state["layers"]]
+        missing = sum(sizes) - len(saved)
+        ends = np.maximum(np.cumsum(sizes) - missing, 0)  # where each generation's games end in `saved`
+        begin = max(0, -missing)
+        for (generation, _), end in zip(state["layers"], ends.tolist(), strict=True):
+            if self.current.entries:  # a layer without games is left out
+                self.layers.append(self.current)
+            self.current = self._new_layer(generation)
+            self.add(saved[begin:end])
+            begin = end
         self.records.added = state["added"]
 
 
@@ -352,8 +368,9 @@ def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -
         return np.arange(len(counts))
     order = np.argsort(-counts, kind="stable")  # the highest count first
     top_size, next_size = int(TOP_SHARE * size), int(NEXT_SHARE * size)
-    end = max(top_size + next_size, int(NEXT_OF * len(counts)))  # of those from which the second fifth is drawn
-    top, next_ones = order[:top_size], generator.choice(order[top_size:end], next_size, replace=False)
-    remaining = np.setdiff1d(order[top_size:], next_ones)
+    high_end = max(top_size + next_size, int(HIGH_COUNTS * len(counts)))  # where the high counts end in `order`
+    top = order[:top_size]
+    high = generator.choice(order[top_size:high_end], next_size, replace=False)
+    remaining = np.setdiff1d(order[top_size:], high)
     others = generator.choice(remaining, size - top_size - next_size, replace=False)
-    return np.sort(np.concatenate([top, next_ones, others]))
+    return np.sort(np.concatenate([top, high, others]))

@@ -1,4 +1,4 @@
-"""The time that a run may spend on watched opponents, and `Limit`, the event that ends a period of such work."""
+"""The time that a run may spend on watched opponents, and `Limit`, the event that ends a time slice."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ class Budget:
         self.clock = clock
         self.trained = 0.0  # the run's seconds of training so far; the user of the budget sets it
         self._spent = 0.0
-        self._since: float | None = None
+        self._since: float | None = None  # the clock when the present `with` block of `spending` began
 
     @property
     def spent(self) -> float:
@@ -55,7 +55,7 @@ class Budget:
 
 
 class Limit(threading.Event):
-    """An event that counts as set if it is set itself, if the event `stop` is set, or if `is_over` returns True."""
+    """An event that counts as set if its `set` was called, if the event `stop` is set, or if `is_over` returns True."""
 
     def __init__(self, stop: threading.Event, is_over: Callable[[], bool]) -> None:
         super().__init__()

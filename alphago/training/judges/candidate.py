@@ -44,7 +44,8 @@ def play_candidate(run: SelfPlayRun, opponent: NeuralNet, terms: Terms, seed: in
     """
     readouts = run.settings.selfplay.readouts if terms.readouts is None else terms.readouts
     search = match_search(run.settings.selfplay)
-    players = run.judged(run.learner.net, run.env), run.judged(opponent, run.env)
+    candidate = run.match_evaluator(run.learner.net, run.env)
+    players = candidate, run.match_evaluator(opponent, run.env)
     match = Match(players, run.env, readouts, terms, run.device, search)
     while not match.is_over:
         match.play(seed, stop)
@@ -58,7 +59,8 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
         match decides about it, "accepted", whether the candidate becomes the best network.
     name: the name under which the games are saved.
     """
-    games, (low, high) = len(match.outcomes), wilson(match.win_rate, len(match.outcomes))
+    games = len(match.outcomes)
+    low, high = wilson(match.win_rate, games)
     run.folder.keep_match(name, run.games, match.env, match.results)
     run.add_match(
         {
@@ -72,7 +74,9 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
             "match_seconds": match.seconds,
         }
     )
-    verdict = {True: "; it is the best now", False: "; the best stays", None: ""}[row.get("accepted")]
+    verdict = ""
+    if "accepted" in row:
+        verdict = "; it is the best now" if row["accepted"] else "; the best stays"
     run.note(
         f"candidate after {run.games} games: {match.win_rate:.1%} of {games} games against the {row['opponent']} "
         f"(95 % interval {low:.1%} to {high:.1%}){verdict}"
@@ -80,7 +84,10 @@ def log_match(run: SelfPlayRun, match: "Match", row: Mapping[str, Any], name: st
 
 
 def match_search(settings: SelfPlaySettings) -> SearchForm:
-    """Return the search of a run's matches: self-play's, without noise; the usual one as suits the matches."""
+    """Return the search of a run's matches: self-play's search, without noise.
+
+    If it is the usual search of self-play, its settings are those that suit the matches.
+    """
     return SELF_PLAY_RULE if settings.search == settings.usual_search else settings.search
 
 
@@ -138,7 +145,9 @@ class Match:
     @property
     def verdict(self) -> str:
         """The sequential test's verdict so far, "accept", "reject" or "continue"; always "continue" without a test."""
-        return Sprt(*self.terms.sprt).judge(pair_scores(self.outcomes)).state if self.terms.sprt else "continue"
+        if not self.terms.sprt:
+            return "continue"
+        return Sprt(*self.terms.sprt).judge(pair_scores(self.outcomes)).state
 
     @property
     def is_over(self) -> bool:

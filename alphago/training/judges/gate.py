@@ -97,17 +97,20 @@ class Gatekeeper(Judge[SelfPlayRun]):
         """Make `net` the best network; `games`, `steps`: self-play games and gradient steps of the run so far."""
         self.best = frozen_copy(net)
         self.judged_games = games  # games of self-play when the last candidate was judged
-        self.judged_steps = steps  # gradient steps at that time; the same number again means the same network
+        self.judged_steps = steps  # gradient steps at that time; without further steps there is no new network
 
     def due(self, run: SelfPlayRun) -> bool:
-        """Return whether the latest network should play a match against the best one now."""
+        """Return whether the latest network should play a match against the best network now."""
+        if run.learner.steps <= self.judged_steps:
+            return False
         every = self.gate.every or run.settings.ckp_freq
-        at_the_end = run.is_over and not run.is_proved
-        return run.learner.steps > self.judged_steps and (at_the_end or run.games // every > self.judged_games // every)
+        has_enough_games = run.games // every > self.judged_games // every
+        is_at_the_end = run.is_over and not run.is_proved
+        return is_at_the_end or has_enough_games
 
     @MATCHES
     def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
-        """Play a match of the latest network against the best one; if the latest one passes, it becomes the best.
+        """Play a match of the latest network against the best network; if the latest passes, it becomes the best.
 
         Returns False if `stop` was set before the match was over.
         """

@@ -48,15 +48,16 @@ class HeldOut(Judge[Run]):
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
         self.env, self.records, self.checks = env, list(records), checks
-        self.accuracy = -1.0  # of the best network
+        self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
         self.best_after = 0  # games of the run when the best network was tested
         self.judged_steps = -1  # gradient steps at the last test
         self.judged = -1.0  # the run's progress, 0 .. 1, at the last test
 
     def due(self, run: Run) -> bool:
         """Return whether the latest network should be tested now."""
-        new = run.learner.steps != self.judged_steps
-        return new and (run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks))
+        if run.learner.steps == self.judged_steps:  # no new network
+            return False
+        return run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks)
 
     @EXAMINATION
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -64,10 +65,11 @@ class HeldOut(Judge[Run]):
 
         Returns False if `stop` was set before the test was over.
         """
-        standing, net = run.standing, run.learner.net
-        fits = net if run.env == self.env else net.resized(self.env)
+        standing = run.standing
+        net = run.learner.net
+        net_for_board = net if run.env == self.env else net.resized(self.env)
         with run.clock.stopped():
-            counts = self.examine(fits, run.device, stop)
+            counts = self.examine(net_for_board, run.device, stop)
         if counts is None:
             return False
         measures = counts.measures()
@@ -75,8 +77,11 @@ class HeldOut(Judge[Run]):
         run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
         run.note(f"{NAME} after {run.games} games: {counts.sentence()}" + ("; the best so far" if improved else ""))
         if improved:
-            self.best, self.accuracy, self.best_after = frozen_copy(net), measures["accuracy"], run.games
-        self.judged, self.judged_steps = run.progress, run.learner.steps
+            self.best = frozen_copy(net)
+            self.accuracy = measures["accuracy"]
+            self.best_after = run.games
+        self.judged = run.progress
+        self.judged_steps = run.learner.steps
         return True
 
     def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:

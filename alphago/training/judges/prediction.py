@@ -13,7 +13,7 @@ from alphago.records.record import GameRecord
 AT_ONCE = 64  # games that are predicted together
 BINS = 10  # intervals of predicted win rate for the calibration error
 SUMS = ("positions", "hits", "cross_entropy", "squared_error", "top5", "value_hits")
-TOP = 5
+TOP = 5  # first choices of the policy for the measure "top5"
 
 
 class WatchedRecords:
@@ -42,8 +42,10 @@ class Prediction:
         self.watched = watched
         self.completed = 0
         self.counts = Counts()
-        if state is not None and "bins" in state:  # otherwise a state of an earlier version: begin again
-            self.completed, self.counts = state["pieces"], Counts.restored(state)
+        is_readable = state is not None and "bins" in state  # states of earlier versions have no bins: begin again
+        if is_readable:
+            self.completed = state["pieces"]
+            self.counts = Counts.restored(state)
 
     @property
     def is_over(self) -> bool:
@@ -133,16 +135,20 @@ class Counts:
 
     def sentence(self) -> str:
         """Return the measures as a clause for a report."""
-        found = self.measures()
+        measures = self.measures()
         return (
-            f"{found['accuracy']:.1%} of {self.positions} moves are the policy's first choice, {found['top5']:.1%} "
-            f"among its first {TOP} (cross-entropy {found['cross_entropy']:.2f} nats, value's squared error "
-            f"{found['value_error']:.2f}, calibration error {found['calibration_error']:.1%})"
+            f"{measures['accuracy']:.1%} of {self.positions} moves are the policy's first choice, "
+            f"{measures['top5']:.1%} among its first {TOP} (cross-entropy {measures['cross_entropy']:.2f} nats, "
+            f"value's squared error {measures['value_error']:.2f}, "
+            f"calibration error {measures['calibration_error']:.1%})"
         )
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Counts:
-    """Evaluate all positions of `records`, games of `env`; return the counts over positions of weight above 0."""
+    """Evaluate all positions of the games `records`, one ply after another; return the counts over weighted positions.
+
+    Positions of weight 0 are not counted.
+    """
     counts = Counts()
     if not records:
         return counts
@@ -152,10 +158,12 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
     for ply in range(lengths.max()):
         slots = np.flatnonzero(lengths > ply)
         moves = np.array([records[slot].moves[ply] for slot in slots], np.int32)
+        movers = np.array([records[slot].movers[ply] for slot in slots], np.int8)
+        results = np.array([records[slot].outcome for slot in slots]) * movers
         counted = np.array([records[slot].weights[ply] > 0 for slot in slots])
-        results = np.array([records[slot].outcome * records[slot].movers[ply] for slot in slots])
-        batch.give_turn(slots, np.array([records[slot].movers[ply] for slot in slots], np.int8))
-        priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
+        batch.give_turn(slots, movers)
+        priors = np.empty((len(slots), env.action_space), np.float32)
+        values = np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
         add_to(counts, priors[counted], values[counted], moves[counted], results[counted])
         batch.play(slots, moves)
@@ -169,13 +177,13 @@ def add_to(counts: Counts, priors: np.ndarray, values: np.ndarray, moves: np.nda
     moves: int32 [n], the moves played.  results: [n], -1 .. 1 in the mover's view.
     """
     probabilities = priors[np.arange(len(moves)), moves]  # of the moves played
-    better = (priors > probabilities[:, None]).sum(axis=1)  # number of actions with a higher prior
+    rank = (priors > probabilities[:, None]).sum(axis=1)  # number of actions with a higher prior than the move played
     summands = [  # in the order of SUMS
         np.ones(len(moves)),
         priors.argmax(axis=1) == moves,
         -np.log(np.maximum(probabilities, 1e-12)),
         (values - results) ** 2,
-        better < TOP,
+        rank < TOP,
         np.sign(values) == np.sign(results),
     ]
     counts.sums += np.stack(summands).sum(axis=1)

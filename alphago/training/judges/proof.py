@@ -32,9 +32,9 @@ from alphago.training.runs.going_on import how_to_continue
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
-LATEST_MATCHES = 5  # matches whose win rates the run's last sentence gives
+LATEST_MATCHES = 5  # number of matches whose win rates are in the sentence at the run's end
 PROOF = "proof.json"
-SEARCH = Gumbel()  # one leaf per wave: games are few, but the opponent takes most of the time anyway
+SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
 
 
 @settings
@@ -100,8 +100,8 @@ class Examiner(Judge[Run]):
         net = run.player
         with run.clock.stopped(), EXAMINATION:
             # If the run's time ended within the curriculum, the network is still for a smaller board.
-            fits = net if run.env == self.env else net.resized(self.env)
-            if not self.examine(run, fits, stop):
+            net_for_board = net if run.env == self.env else net.resized(self.env)
+            if not self.examine(run, net_for_board, stop):
                 return False
         self.examined = fingerprint(net.state_dict())
         return True
@@ -112,9 +112,10 @@ class Examiner(Judge[Run]):
         If an engine forfeits a game, neither that game nor the other game with the same opening counts.
         Returns False if `stop` was set first.  Raises EngineError if every pair of games has a forfeit.
         """
-        began, standing = time.monotonic(), run.standing
+        began = time.monotonic()
+        standing = run.standing
         seconds = standing["seconds"]
-        match = self.play(run.judged(net, self.env), run.device, stop)
+        match = self.play(run.match_evaluator(net, self.env), run.device, stop)
         if match is None:
             return False
         valid, forfeits, verdict = match
@@ -144,9 +145,10 @@ class Examiner(Judge[Run]):
     def play(
         self, player: Evaluator, device: str, stop: threading.Event
     ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
-        """Play until the test decides; return the games that count, the faults in those that do not, and the verdict.
+        """Play until the test decides, or `most_games` are played.
 
-        Returns None if `stop` was set first.
+        Returns the result of the games that count, the engine's fault in each of the other games by number, and the
+        verdict; None if `stop` was set first.
         """
         played: list[MatchResult] = []
         verdict = Verdict("continue", 0.0, 0)
@@ -167,8 +169,9 @@ class Examiner(Judge[Run]):
             except MatchStopped:
                 return None
             played.append(result)
-            all_games = together(played)
-            forfeits, valid = all_games.forfeits, without_forfeits(all_games)
+            all_games = join_results(played)
+            forfeits = all_games.forfeits
+            valid = without_forfeits(all_games)
             if not valid.games:
                 first_fault = forfeits[min(forfeits)]
                 raise EngineError(
@@ -207,12 +210,14 @@ class Examiner(Judge[Run]):
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         rows = []
         for row in read_rows(self.folder / EVALUATIONS, "opponent"):
+            is_own = (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)
             is_complete = all(number(row, key) is not None for key in ("win_rate", "low", "high", "played"))
-            if is_complete and (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name):
+            if is_own and is_complete:
                 rows.append(row)
         if not rows:
             return ""
-        rates, last = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:]), rows[-1]
+        rates = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:])
+        last = rows[-1]
         return (
             f": it won {rates} of its latest matches, the last one of {last['played']} games "
             f"(95 % interval {last['low']:.1%} to {last['high']:.1%})"
@@ -249,11 +254,15 @@ def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
     )
 
 
-def together(results: list[MatchResult]) -> MatchResult:
+def join_results(results: list[MatchResult]) -> MatchResult:
     """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, into one result."""
 
     def renumbered(parts: Sequence[Mapping[int, str]]) -> dict[int, str]:
-        return {GAMES_AT_ONCE * part + n: why for part, texts in enumerate(parts) for n, why in texts.items()}
+        """Return the texts of all parts by the number of the game in the match, instead of in its part."""
+        texts: dict[int, str] = {}
+        for part, texts_of_part in enumerate(parts):
+            texts |= {GAMES_AT_ONCE * part + number: text for number, text in texts_of_part.items()}
+        return texts
 
     return MatchResult(
         outcomes=np.concatenate([result.outcomes for result in results]),

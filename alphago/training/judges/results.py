@@ -26,33 +26,36 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
         "win_rate": result.win_rate,
         "low": low,
         "high": high,
-        **rating(env, result),
+        **strength(env, result),
         "moves_per_game": float(np.mean([*map(len, result.games)])),
     }
 
 
-def rating(env: GameEnv, result: MatchResult) -> dict[str, float]:
+def strength(env: GameEnv, result: MatchResult) -> dict[str, float]:
     """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures."""
-    ours = elo_difference(result.win_rate, len(result.games))
-    elo = {"elo": ours.elo, "elo_low": ours.low, "elo_high": ours.high}
-    return elo | final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else elo
+    difference = elo_difference(result.win_rate, len(result.games))
+    elo = {"elo": difference.elo, "elo_low": difference.low, "elo_high": difference.high}
+    if not env.has_captures:
+        return elo
+    return elo | final_boards(env.match_variant(), result.games)._asdict()
 
 
 def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:
     """Return for each game its `moves` as text and its `outcome` for the network, which has Black in games 0, 2, …"""
     texts = [" ".join(env.to_text(action) for action in game) for game in result.games]
-    return [{"outcome": float(o), "moves": m} for o, m in zip(result.outcomes, texts, strict=True)]
+    return [{"outcome": float(outcome), "moves": text} for outcome, text in zip(result.outcomes, texts, strict=True)]
 
 
 def without_forfeits(result: MatchResult) -> MatchResult:
     """Return the match without the pairs of games in which an engine forfeited; games are renumbered from 0."""
-    spoilt = {number // 2 for number in result.forfeits}
-    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt]
+    spoilt_pairs = {number // 2 for number in result.forfeits}
+    valid = [number for number in range(len(result.games)) if number // 2 not in spoilt_pairs]
+    disagreements = result.disagreements
     return replace(
         result,
         outcomes=result.outcomes[valid],
         games=tuple(result.games[number] for number in valid),
         forfeits={},
         counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
-        disagreements={i: result.disagreements[n] for i, n in enumerate(valid) if n in result.disagreements},
+        disagreements={new: disagreements[old] for new, old in enumerate(valid) if old in disagreements},
     )

@@ -21,7 +21,8 @@ POSITIONS = 4096  # positions of records to predict: enough to distinguish an ac
 class Examination(Protocol):
     """A test of one network against an opponent, on records or by an exam, which can pause between two moves.
 
-    It consists of units of work: pairs of games against an opponent, batches of records, or positions of an exam.
+    An examination consists of units of work: pairs of games against an opponent, batches of records, or positions of
+    an exam.
     """
 
     @property
@@ -37,9 +38,10 @@ class Examination(Protocol):
         """Whether no unit of work is in progress, so that ending the examination now would discard nothing."""
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Complete the units in progress, or if there are none, the next `at_once` units, in parallel.
+        """Complete the units in progress; if none is in progress, complete the next `at_once` units, in parallel.
 
-        evaluator: computes the network that is tested.  stop: once it is set, the call returns after the next move.
+        evaluator: the evaluator of the network that is tested.
+        stop: once it is set, the call returns after the next move.
         Raises EngineError if an engine does not start.
         """
 
@@ -76,10 +78,10 @@ def make_watched(names: Sequence[str], env: GameEnv) -> list[Watched]:
 
     Raises ValueError, OSError or EngineError for the first name that does not exist or cannot play the game `env`.
     """
-    return [make_one(name, env) for name in names]
+    return [watched_by_name(name, env) for name in names]
 
 
-def make_one(text: str, env: GameEnv) -> Watched:
+def watched_by_name(text: str, env: GameEnv) -> Watched:
     """Return the opponent, the records or the exam for one name in `watch`, such as "gnugo:10@64".
 
     Raises the errors of `make_watched`.

@@ -1,5 +1,6 @@
 """An exam that a run's networks take again and again, as something that `watch` names: "exam@0", "exam:FILE@64"."""
 
+import math
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.nn.threads import one_torch_thread
 from alphago.system.cores import available_cores
 
-EXAM = "exam"  # the name in `watch` of the package's exam; another's file follows after a colon
+EXAM = "exam"  # the name in `watch` of the package's exam; for another exam, a colon and its file follow
 UNIT = 16  # positions of a unit of work
 ROW = "exam_"  # prefix of the grade's numbers in a row of evaluations.jsonl
 
@@ -55,7 +56,7 @@ class WatchedExam:
 class TakenExam:
     """An exam that one network takes in units of UNIT positions; see `Examination`.
 
-    watched: the exam.  state: the `state` of an earlier one, to continue it; None to begin.
+    watched: the exam.  state: the `state` of an earlier TakenExam, to continue it; None to begin.
     """
 
     def __init__(self, watched: WatchedExam, state: Mapping[str, Any] | None) -> None:
@@ -66,11 +67,12 @@ class TakenExam:
             black_win=np.array(state["black_win"], np.float64),
             black_lead=np.full(len(state["actions"]), np.nan),
         )
-        self._player: tuple[Evaluator, ExamPlayer] | None = None
+        self._evaluator: Evaluator | None = None  # of `_player`
+        self._player: ExamPlayer | None = None
 
     @property
     def completed(self) -> int:
-        return -(-len(self.answers.actions) // UNIT)
+        return math.ceil(len(self.answers.actions) / UNIT)
 
     @property
     def is_over(self) -> bool:
@@ -82,13 +84,14 @@ class TakenExam:
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
         """Answer the next `at_once` units, in parallel; see `Examination.go_on`."""
-        if self._player is None or self._player[0] is not evaluator:
-            watched = self.watched
-            self._player = evaluator, ExamPlayer(watched.exam, watched.env, evaluator, watched.readouts)
-        first, end = len(self.answers.actions), len(self.watched.exam)
+        watched = self.watched
+        if self._player is None or self._evaluator is not evaluator:
+            self._evaluator = evaluator
+            self._player = ExamPlayer(watched.exam, watched.env, evaluator, watched.readouts)
+        first, end = len(self.answers.actions), len(watched.exam)
         units = [range(begin, min(begin + UNIT, end)) for begin in range(first, end, UNIT)][:at_once]
         with one_torch_thread(), ThreadPoolExecutor(min(available_cores(), len(units))) as pool:
-            self.answers = self.answers.join(*pool.map(self._player[1].answer, units))
+            self.answers = self.answers.join(*pool.map(self._player.answer, units))
 
     @property
     def grade(self) -> Grade:

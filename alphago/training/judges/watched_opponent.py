@@ -38,7 +38,7 @@ class WatchedOpponent:
         self.readouts = readouts
         self._entrants: dict[str, Entrant] = {}  # by device
         self.env = env
-        # As in `evaluate`: engines do not know a game's limits, and playout players are rated without them.
+        # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
         if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
             self.env = env.match_variant()
 
@@ -67,14 +67,17 @@ class WatchedMatch:
     def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
         self.watched = watched
         self.device = device
-        self.plan = MatchPlan(2 * PAIRS, 0, opening_length(watched.env), seed, 1)
-        self.finished = {g["number"]: MatchGame(**{**g, "moves": tuple(g["moves"])}) for g in games}
+        self.plan = MatchPlan(
+            games=2 * PAIRS, opening_plies=0, random_opening=opening_length(watched.env), seed=seed, leaves=1
+        )
+        self.finished = {game["number"]: MatchGame(**{**game, "moves": tuple(game["moves"])}) for game in games}
         self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
-        self.open: list[ParallelGames] = []  # the games in progress, one element per thread
+        self.in_progress: list[ParallelGames] = []  # the games in progress, one element per thread
 
     @property
     def games(self) -> list[MatchGame]:
         """The games of all finished pairs, ordered by number."""
+        # Games 2k and 2k + 1 are a pair.
         return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
 
     @property
@@ -87,18 +90,18 @@ class WatchedMatch:
 
     @property
     def at_rest(self) -> bool:
-        return not self.open and len(self.finished) % 2 == 0
+        return not self.in_progress and len(self.finished) % 2 == 0
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Finish the games in progress, or if there are none, play the next `at_once` pairs; see `Examination`."""
-        if not self.open:
+        """Finish the games in progress; if there are none, play the next `at_once` pairs; see `Examination`."""
+        if not self.in_progress:
             self.begin(evaluator, 2 * at_once)
-        with one_torch_thread(), Workers(len(self.open)) as workers:
-            workers.run([partial(play_games, part, self.add, stop) for part in self.open], stop)
-        for part in self.open:
-            if not len(part.active):
-                part.close()
-        self.open = [part for part in self.open if len(part.active)]
+        with one_torch_thread(), Workers(len(self.in_progress)) as workers:
+            workers.run([partial(play_games, games, self.add, stop) for games in self.in_progress], stop)
+        for games in self.in_progress:
+            if not len(games.active):
+                games.close()
+        self.in_progress = [games for games in self.in_progress if len(games.active)]
 
     def begin(self, evaluator: Evaluator, count: int) -> None:
         """Begin the next `count` games, or at most the engine's `at_once` games if the opponent is an engine."""
@@ -109,7 +112,7 @@ class WatchedMatch:
         entrants = (Entrant(evaluator, self.watched.readouts, SEARCH), opponent)
         threads = min(available_cores(), len(numbers))
         for thread in range(threads):
-            self.open.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
+            self.in_progress.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
 
     def add(self, game: MatchGame) -> None:
         """Keep a finished game; several threads may call this at the same time."""
@@ -117,9 +120,9 @@ class WatchedMatch:
 
     def close(self) -> None:
         """Abandon the games in progress."""
-        for part in self.open:
-            part.close()
-        self.open = []
+        for games in self.in_progress:
+            games.close()
+        self.in_progress = []
 
     def results(self) -> tuple[MatchResult, MatchResult]:
         """Return the results of all finished pairs of games, and of only the pairs in which no engine forfeited.

@@ -29,18 +29,18 @@ from alphago.training.judges.watched import Examination, Watched, make_watched
 from alphago.training.run import Run
 from alphago.training.watch_names import WatchList
 
-POINTS = 20  # largest number of examinations per opponent in a run
-LONGEST = 1 / 8  # share of the run after which an examination ends with the units completed so far
+POINTS = 20  # parts of a run, in each of which an examination may begin; so the most examinations per opponent
+LONGEST = 1 / 8  # share of the run that an examination may last; then it ends with the units completed so far
 AT_THE_END = 0.25  # share of the watching time that is reserved for the run's last network
 SPARE = 0.03  # share of the watching time that stays unused, because a slice ends only after the move in progress
 SHORTEST = 0.25  # seconds of the shortest time slice
-SIDE_BY_SIDE = 2.0  # seconds, about, that the units in parallel take together: many quick ones or few slow ones
+SIDE_BY_SIDE = 2.0  # about the seconds that units in parallel take together: many quick units, or few slow units
 PREFIX = "watch."  # prefix of the tensors' names in a run's state
 
 
 @dataclass
 class WatchTask:
-    """A watched opponent (or set of records), the time spent on it, and its examination in progress.
+    """A watched opponent, set of records or exam, the time spent on it, and its examination in progress.
 
     spent: seconds of all its examinations so far.
     cost: seconds per completed unit (see `Examination`) of its latest examination; 0 while unknown.
@@ -101,19 +101,21 @@ class Watcher(Judge[Run]):
         self, env: GameEnv, watched: Sequence[Watched], share: float, *, at_once: int = 1, clock: Clock = time.monotonic
     ) -> None:
         self.env = env
-        self.tasks = [WatchTask(one) for one in watched]
+        self.tasks = [WatchTask(item) for item in watched]
         self.budget = Budget(share, clock)
         self.at_once = at_once
         self.begun = 0  # number of examinations begun so far
         self.progress = 0.0  # the run's progress, 0 .. 1
-        self.ending: int | None = None  # the run's iterations when the examinations of its last network began
-        self.networks: dict[int, NeuralNet] = {}  # networks under examination, by the run's iterations at its begin
+        # The run's number of iterations when the examinations of its last network began; None before that.
+        self.ending: int | None = None
+        # The networks under examination, by the run's number of iterations when the first examination began.
+        self.networks: dict[int, NeuralNet] = {}
         self._evaluators: dict[int, Evaluator] = {}
 
     # --- when ---
 
     def due(self, run: Run) -> bool:
-        """Return whether an examination should begin, or the budget allows a time slice of one in progress."""
+        """Return whether an examination should begin, or an examination in progress may have a time slice."""
         self.budget.trained = run.clock.seconds
         if run.is_over:
             return self.ending != run.counts.iterations or any(task.examination for task in self.tasks)
@@ -154,8 +156,9 @@ class Watcher(Judge[Run]):
         self.progress = run.progress
         at_the_end = run.is_over
         due = [task for task in self.tasks if self.is_due(task, run)]
-        if at_the_end:  # all of them, once
-            due = self.tasks if self.ending != run.counts.iterations else []
+        if at_the_end:
+            has_begun = self.ending == run.counts.iterations
+            due = [] if has_begun else self.tasks
             self.ending = run.counts.iterations
         with run.clock.stopped(), EXAMINATION, self.budget.spending():
             for task in due:
@@ -169,7 +172,7 @@ class Watcher(Judge[Run]):
         Returns False if `stop` was set first.
         """
         while (task := self.next_task()) is not None:
-            self.go_on(task, run, stop, kept=self.budget.earned * AT_THE_END)
+            self.go_on(task, run, stop, reserve=self.budget.earned * AT_THE_END)
             if stop.is_set():
                 return False
         return True
@@ -183,9 +186,9 @@ class Watcher(Judge[Run]):
         for task in sorted(self.tasks, key=lambda task: task.cost):
             if task.examination is not None and self.budget.left > spare:
                 self.evaluator(task.network, run)  # created before the time is divided, since all tasks share it
-                left_to_do = sum(other.examination is not None for other in self.tasks)  # this one included
-                kept = spare + (self.budget.left - spare) * (left_to_do - 1) / left_to_do  # for the others
-                self.go_on(task, run, stop, kept=kept, at_the_end=True)
+                tasks_left = sum(other.examination is not None for other in self.tasks)  # this task included
+                for_other_tasks = (self.budget.left - spare) * (tasks_left - 1) / tasks_left
+                self.go_on(task, run, stop, reserve=spare + for_other_tasks, at_the_end=True)
             if stop.is_set():
                 return False
             if task.examination is not None and not task.examination.completed:
@@ -199,36 +202,44 @@ class Watcher(Judge[Run]):
         standing: the value of `run.standing`.
         """
         if run.counts.iterations not in self.networks:
-            fits = run.player if run.env == self.env else run.player.resized(self.env)
-            self.networks[run.counts.iterations] = frozen_copy(fits)
+            net_for_board = run.player if run.env == self.env else run.player.resized(self.env)
+            self.networks[run.counts.iterations] = frozen_copy(net_for_board)
         self.begun += 1
-        task.begun, task.seed, task.network = self.progress, self.begun, run.counts.iterations
-        task.standing, task.seconds = standing, 0.0
+        task.begun = self.progress
+        task.seed = self.begun
+        task.network = run.counts.iterations
+        task.standing = standing
+        task.seconds = 0.0
         task.examination = task.watched.examination(task.seed, run.device)
 
-    def go_on(self, task: WatchTask, run: Run, stop: threading.Event, *, kept: float, at_the_end: bool = False) -> None:
-        """Continue a task's examination until it is over, `stop` is set, or only `kept` seconds of the budget are left.
+    def go_on(
+        self, task: WatchTask, run: Run, stop: threading.Event, *, reserve: float, at_the_end: bool = False
+    ) -> None:
+        """Continue a task's examination until it is over, `stop` is set, or only the reserve of the budget is left.
 
+        reserve: seconds of the budget to leave.
         at_the_end: whether to start no more units than the remaining time is likely to complete.
         """
         examination = task.examination
         assert examination is not None
         evaluator = self.evaluator(task.network, run)
-        began, available = self.budget.spent, self.budget.left - kept
+        began = self.budget.spent
         at_once = self.at_once
         if task.cost:
             at_once = max(at_once, int(SIDE_BY_SIDE / task.cost))
             if at_the_end:
+                available = self.budget.left - reserve
                 at_once = max(1, min(at_once, int(available / task.cost)))
         failure = ""
         try:
-            limit = Limit(stop, lambda: self.budget.left <= kept)
+            limit = Limit(stop, lambda: self.budget.left <= reserve)
             while not (limit.is_set() or examination.is_over or self.is_late(task)):
                 examination.go_on(evaluator, at_once, limit)
         except EngineError as error:
             failure = f"watching {task.watched.name} failed, after {self.budget.trained / 60:.1f} minutes: {error}"
         seconds = self.budget.spent - began
-        task.spent += seconds if task.spent else min(seconds, SHORTEST)  # the first slice compiles
+        compiles = not task.spent  # the first slice: the time of compiling does not count
+        task.spent += min(seconds, SHORTEST) if compiles else seconds
         task.seconds += seconds
         if examination.completed:
             task.cost = task.seconds / examination.completed
@@ -241,9 +252,11 @@ class Watcher(Judge[Run]):
     def is_late(self, task: WatchTask) -> bool:
         """Return whether a task's examination has taken longer than LONGEST, and can end with its completed units."""
         examination, begun = task.examination, task.begun
-        if examination is None or begun is None or not examination.completed or not examination.at_rest:
+        if examination is None or begun is None:
             return False
-        return not begun <= self.progress < begun + LONGEST
+        can_end = examination.completed > 0 and examination.at_rest
+        is_in_time = begun <= self.progress < begun + LONGEST
+        return can_end and not is_in_time
 
     def evaluator(self, network: int, run: Run) -> Evaluator:
         """Return the evaluator of a network under examination, creating it on the first call.
@@ -271,9 +284,9 @@ class Watcher(Judge[Run]):
             task.examination.close()
             task.examination = None
         needed = {other.network for other in self.tasks if other.examination is not None}
-        for kept in (self.networks, self._evaluators):
-            for number in kept.keys() - needed:
-                del kept[number]
+        for by_number in (self.networks, self._evaluators):
+            for number in by_number.keys() - needed:
+                del by_number[number]
 
     def close(self) -> None:
         """Discard all examinations without a report; those in the run's saved state continue when it is resumed."""
@@ -313,10 +326,10 @@ class Watcher(Judge[Run]):
         if state is None:
             return
         self.budget.spent, self.begun, self.ending = state["spent"], state["begun"], state["ending"]
-        saved = state["tasks"]
-        known = [task for task in self.tasks if task.watched.name in saved]
+        saved_tasks = state["tasks"]
+        known = [task for task in self.tasks if task.watched.name in saved_tasks]
         for task in known:
-            values = saved[task.watched.name]
+            values = saved_tasks[task.watched.name]
             for name in SAVED:
                 setattr(task, name, values[name])
             if values["examination"] is not None:

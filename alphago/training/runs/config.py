@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CONFIG = "config.json"
 COPY = "config.copy.json"
-MOST_BYTES = 2**26  # of a config
+MOST_BYTES = 2**26  # largest config that is read
 VERSION = 2  # of the config's form; a config of version 1 has no version
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,),
@@ -59,15 +59,15 @@ def parse_config(path: Path) -> dict[str, Any]:
         raise ValueError("is gone") from None
     if not isinstance(config, dict):
         raise ValueError("is damaged (it is not a JSON object)")
-    missing = object()  # of none of the types
-    if wrong := [name for name, types in FIELDS.items() if not isinstance(config.get(name, missing), types)]:
+    wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
+    if wrong:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
     version = config.get("version", 1)
     if version not in (1, VERSION):
         raise ValueError(f"is of version {version!r}, and this program reads versions up to {VERSION}")
     try:
         config = newer_config(config) if version == 1 else config
-        flat_settings(config)
+        flat_settings(config)  # raises if a setting is missing
     except (KeyError, TypeError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
     return config
@@ -76,23 +76,23 @@ def parse_config(path: Path) -> dict[str, Any]:
 def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data by keyword, as `train` takes them.
 
-    Those of self-play, learning and a window of games stand beside the run's; other parts are dictionaries, and so is
-    each judge that has a name.
+    Settings of self-play, of learning and of a window of games have keywords of their own, as the run's settings have.
+    Other parts are dictionaries.  Each judge that has a name is a dictionary under its name.
     """
     run = dict(config["settings"])
     flat = dict(run.pop("learning"))
-    if "given" not in config:  # a run of self-play, not of given games
+    is_supervised = "given" in config
+    if not is_supervised:
         flat |= run.pop("selfplay")
         if run["memory"]["kind"] == "window":
-            flat |= run["memory"]
-    flat.pop("kind", None)  # "window"
+            flat |= {name: value for name, value in run["memory"].items() if name != "kind"}
     judges = {judge["kind"]: judge for judge in run.get("judges", ())}
     return {**run, **judges, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":
-    """Return the game of a run with this config; raise ValueError for an own game that `--game` has not named."""
-    from alphago.env.games import make_game  # only now: it loads numba
+    """Return the game of a run with this config; raise ValueError for a custom game that `--game` has not named."""
+    from alphago.env.games import make_game  # imported late, since it loads numba
 
     return make_game(config["game"]).replace(**config["env"])
 

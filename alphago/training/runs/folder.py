@@ -63,7 +63,7 @@ class RunFolder:
         try:
             self.config = read_config(path) if holds_run(path) else None
             with explain_os_error(f"the run folder {path} cannot be written"):
-                for part in path.rglob(".*.part"):  # of a process killed while it wrote
+                for part in path.rglob(".*.part"):  # left by a process that was killed while it wrote
                     part.unlink()
         except BaseException:
             self.close()
@@ -87,6 +87,7 @@ class RunFolder:
         self.config = config
 
     def _make_folders(self) -> None:
+        """Make the folders of games and networks."""
         for name in (GAMES, WEIGHTS):
             (self.path / name).mkdir(exist_ok=True)
 
@@ -100,16 +101,18 @@ class RunFolder:
         with explain_os_error(f"a match could not be written to {self.path}"):
             append_row(self.path / EVALUATIONS, row)
 
-    def checkpoint(self, net: NeuralNet, games: int, state: State, keep: bool = False, **notes: str) -> Path:
+    def checkpoint(
+        self, net: NeuralNet, games: int, state: State, *, keep: bool = False, notes: Mapping[str, str] | None = None
+    ) -> Path:
         """Save the games since the last checkpoint, then the network, then the state.
 
         games: the run's number of games.  keep: whether to save the network also as weights/games-N.safetensors.
-        notes: texts to save in the network's file.
+        notes: texts to save in the network's file, by name.
         Returns the path of the latest weights.
         Raises OSError if a file cannot be written; the previous checkpoint then remains valid.
         """
         latest = self.path / LATEST
-        extra = {"games": str(games), **notes}
+        extra = {"games": str(games), **(notes or {})}
         with explain_os_error(f"the checkpoint could not be written to {self.path}"):
             self.shards.write()
             if keep:
@@ -147,14 +150,17 @@ class RunFolder:
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
             state.notes += repair_config(self.path, self.config)
-            self._make_folders()  # missing after a kill between config and folders
+            self._make_folders()  # a process may have been killed after it wrote the config, and before it made them
             self.shards.restore(state.data["shards"])
-            for path in [*(self.path / WEIGHTS).glob("games-*.safetensors"), *(self.path / MATCHES).glob("*-*.npz")]:
-                games = path.stem.split("-")[1]  # of games-N.safetensors or gate-N-9x9.npz
+            networks = (self.path / WEIGHTS).glob("games-*.safetensors")
+            matches = (self.path / MATCHES).glob("*-*.npz")
+            for path in [*networks, *matches]:
+                games = path.stem.split("-")[1]  # N of games-N.safetensors or gate-N-9x9.npz
                 if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():
-                state.notes += filter(None, [truncate(self.path / name, length)])
+                if loss := truncate(self.path / name, length):
+                    state.notes.append(loss)
         return state
 
     def check_weights(self, net: NeuralNet | None) -> list[str]:
@@ -176,9 +182,9 @@ class RunFolder:
         return [f"{set_aside(latest, why)}, and is written anew from the state"]
 
 
-def same_weights(one: Mapping[str, torch.Tensor], other: Mapping[str, torch.Tensor]) -> bool:
+def same_weights(a: Mapping[str, torch.Tensor], b: Mapping[str, torch.Tensor]) -> bool:
     """Return whether two state dicts have the same names and bit-identical tensors, on any devices."""
-    return one.keys() == other.keys() and all(torch.equal(one[name].cpu(), other[name].cpu()) for name in one)
+    return a.keys() == b.keys() and all(torch.equal(a[name].cpu(), b[name].cpu()) for name in a)
 
 
 def is_free(path: Path) -> bool:
@@ -207,5 +213,5 @@ def new_folder(name: str) -> Path:
     while True:
         path = default_folder(name)
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
-            path.mkdir(parents=True)  # FileExistsError: another process made it since
+            path.mkdir(parents=True)  # FileExistsError: another process has just made this folder
             return path

@@ -11,7 +11,7 @@ from alphago.training.runs.config import read_config
 
 
 def how_to_continue(folder: Path, more: str = "") -> str:
-    """Return the command that continues the run in a folder; in Python, if no command can.
+    """Return the command that continues the run in a folder; if no command can, the call in Python.
 
     more: further options, such as "--games 200".
     """
@@ -19,16 +19,19 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     given: Mapping[str, Any] | None = config.get("given")
     game = game_flag(config["game"], folder / LATEST)
     if given is None:
-        command, call = f"train{game}", "train(env, model=net"
+        command = f"train{game}"
+        call = "train(env, model=net"
     else:
-        command, call = f"supervised {shlex.quote(given['dataset'] or 'DATASET')}", "train_supervised(env, games, net"
-    if config["network"]["custom"] or (given is not None and game):  # `alphago supervised` has no option --game
+        command = f"supervised {shlex.quote(given['dataset'] or 'DATASET')}"
+        call = "train_supervised(env, games, net"
+    needs_game_option = given is not None and game  # which `alphago supervised` does not have
+    if config["network"]["custom"] or needs_game_option:
         return f"in Python {call}, folder={str(folder)!r})"
     return f"alphago {command} --folder {shlex.quote(str(folder))} {more}".rstrip()
 
 
 def call_options(given: Mapping[str, Any]) -> str:
-    """Return the options of a call that a run's folder does not hold, such as "--workers 2 --compact".
+    """Return options of a call, such as "--workers 2 --compact".
 
     given: keywords and their values; None and False for an option that was not given.
     """

@@ -1,17 +1,17 @@
-"""What earlier versions of the package wrote into a run's folder, in the form of today."""
+"""Convert what earlier versions of the package wrote into a run's folder to the present form."""
 
 from typing import Any
 
 from alphago.mcts.search import leaves_for
 
 COUNTS = ("games", "positions", "iterations", "in_iteration", "readouts", "samples_due", "saved_games", "compacted")
-# A supervised run of version 1 had the settings of self-play, these among them, which its call did not let change.
+# A supervised run of version 1 had the settings of self-play, too.  These settings always had these values there.
 SUPERVISED = {"samples_per_position": 1.0, "start_training_after": 0, "exact_rules": True}
 SUPERVISED |= dict.fromkeys(("search_share", "surprise_share", "opening_plies"), 0.0)
 GIVEN = "alphago.training.supervised.source:GivenSource"  # the source of a supervised run
 MOVED = {"alphago.training.group:SelfPlay": "alphago.training.selfplay:SelfPlay"}  # classes of sources
 
-# Version 1 had all settings in one dictionary.  By part, those that are in a part now.
+# Version 1 had all settings in one dictionary.  These settings are in a part now, by part.
 PARTS = {
     "selfplay": "readouts games_in_flight groups temperature_plies resign_threshold no_resign_share opening_plies",
     "learning": "batch_size learning_rate dense_rate weight_decay optimizer schedule gradient_norm bfloat16 losses",
@@ -21,12 +21,12 @@ PARTS = {
     "watch": "watch watch_share",
     "chosen": "sizes search gate champions pool",
 }
-# The settings of the searches of today; version 1 had all of them in one class.
+# The settings of the present searches; version 1 had all of them in one class.
 GUMBEL = ("considered", "c_visit", "c_scale")
 PUCT = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss")
 NOISE = ("dirichlet_weight", "dirichlet_alpha")
-CGZERO = {"c_puct_growth": 0.0, "c_puct_limit": None, "value_noise": 0.0, "near_best": None}  # with their defaults
-ALWAYS = ("leaves", "decisive_moves")
+CGZERO = {"c_puct_growth": 0.0, "c_puct_limit": None, "value_noise": 0.0, "near_best": None}  # with defaults
+ALL_SEARCHES = ("leaves", "decisive_moves")
 OPTIMIZERS = ("muon", "adamw", "sgd")
 
 
@@ -58,7 +58,9 @@ def newer_learning(flat: dict[str, Any]) -> dict[str, Any]:
 
 def newer_watch(flat: dict[str, Any]) -> dict[str, Any] | None:
     """Return what is watched in a run of version 1, and the time for it; None for nothing."""
-    return flat["watch"] and {"opponents": flat["watch"], "share": flat["watch_share"]}
+    if not flat["watch"]:
+        return None
+    return {"opponents": flat["watch"], "share": flat["watch_share"]}
 
 
 def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def newer_targets(flat: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of value and policy targets of version 1 as one of the targets of today."""
+    """Return the settings of value and policy targets of version 1 as those of one of the present targets."""
     if flat["value_targets"] == "lambda" and flat["visits_until"] == 1:
         return {"kind": "lambda-returns", "search_share": flat["search_share"]}
     shares = {name: value for name, value in flat.items() if name != "value_targets"}
@@ -96,9 +98,9 @@ def newer_targets(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dict[str, Any]:
-    """Return the search of version 1 as one of the searches of today, with all its settings.
+    """Return the search of version 1 as one of the present searches, with all its settings.
 
-    search: it may be None, or have some settings only; the others were those that suit the run.
+    search: None, or settings; missing settings had values that suit the run.
     selfplay: the run's settings of self-play.
     """
     if search is not None and "class" in search:
@@ -111,23 +113,23 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     }
     values = {**usual, **(search or {})}
     if not values.get("c_puct_growth"):
-        values.pop("c_puct_limit", None)  # it bounded only a c_puct that changed
+        values.pop("c_puct_limit", None)  # without growth of c_puct, the limit had no effect
     if values.get("dirichlet_decay") and not values["gumbel"]:
         raise ValueError("has Dirichlet noise that decreases with the ply, which searches no longer have")
     if values["gumbel"] and values.get("value_noise"):
         raise ValueError("has noise on the values of a Gumbel search, which that search no longer has")
     if values["gumbel"]:
-        kind, names = "gumbel", [*ALWAYS, *GUMBEL]
+        kind, names = "gumbel", [*ALL_SEARCHES, *GUMBEL]
     elif any(values.get(name, default) != default for name, default in CGZERO.items()):
-        kind, names = "cgzero-puct", [*ALWAYS, *PUCT, *NOISE, *CGZERO]
+        kind, names = "cgzero-puct", [*ALL_SEARCHES, *PUCT, *NOISE, *CGZERO]
     else:
-        kind, names = "puct", [*ALWAYS, *PUCT, *NOISE]
+        kind, names = "puct", [*ALL_SEARCHES, *PUCT, *NOISE]
     return {"kind": kind, **{name: values[name] for name in names if name in values}}
 
 
 def newer_state(data: dict[str, Any]) -> dict[str, Any]:
     """Return the data of a state of format 4 in the form of format 5."""
-    (board,) = data["boards"]  # runs of several boards have been refused with their config
+    (board,) = data["boards"]  # a run of several boards was refused when its config was read
     if board["source_class"] == GIVEN:
         return supervised_state(data, board)
     memory = {**board["memory"], "has_learned": board["has_learned"]}
@@ -142,6 +144,6 @@ def supervised_state(data: dict[str, Any], board: dict[str, Any]) -> dict[str, A
     """Return the data of a supervised run's state of format 4 in the form of format 5; board: its only board."""
     counts = {name: data[name] for name in COUNTS} | {"positions": board["memory"]["added"], "batches_taken": 0}
     if board["source"]["waiting"]:
-        counts["in_iteration"] = False  # its games were not taken yet
+        counts["in_iteration"] = False  # the iteration's games were not taken yet
     kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards", "stage")}
     return {**kept, "counts": counts, "digest": board["source"]["digest"]}

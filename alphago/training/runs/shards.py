@@ -58,7 +58,8 @@ class Shards:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from the data that `state` returned; remove files of later games, which will be played again."""
-        self.files, self.written = [Shard(*fields) for fields in state["files"]], state["written"]
+        self.files = [Shard(*fields) for fields in state["files"]]
+        self.written = state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
             numbers = path.stem.split("-")[1:]
@@ -71,9 +72,10 @@ class Shards:
         Damaged files are set aside, and their games are left out.
         Returns the games, oldest first, and sentences about damaged or missing files, for a report.
         """
-        parts: list[list[GameRecord]] = []
+        parts: list[list[GameRecord]] = []  # the newest games first
         notes: list[str] = []
-        for shard in [shard for shard in self.files[::-1] if shard.board == board]:
+        newest_first = [shard for shard in reversed(self.files) if shard.board == board]
+        for shard in newest_first:
             if count <= 0:
                 break
             taken = min(count, shard.games)

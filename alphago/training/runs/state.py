@@ -22,7 +22,7 @@ FORMAT = "alphago-state"
 FORMAT_VERSION = "5"
 OLDER_VERSION = "4"  # which is read as well, see older.py
 STATES = 2  # number of states kept on disk, since the newest may be damaged
-MOST_BYTES = 2**30  # of a file of a state that is read
+MOST_BYTES = 2**30  # largest file of a state that is read
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
@@ -61,16 +61,19 @@ class StateFiles:
         return self.folder / f"{number:06d}.safetensors"
 
     def write(self, state: State) -> None:
-        """Write `state` as the newest one; if that fails, raise OSError and keep the earlier states."""
+        """Write `state` as the newest state; if that fails, raise OSError and keep the earlier states."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
-        path, data = self.path(numbers[-1] + 1 if numbers else 1), memoryview(to_bytes(state))
+        path = self.path(numbers[-1] + 1 if numbers else 1)
+        data = memoryview(to_bytes(state))
         for piece in pieces(path)[1:]:  # left by a process that was killed while it wrote
             piece.unlink()
-        for begin in reversed(range(0, len(data), self.piece)):  # the first file last, since it makes the state exist
+        # The first file comes last, since the state exists as soon as its first file does.
+        for begin in reversed(range(0, len(data), self.piece)):
             piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
             write_atomic(piece, data[begin : begin + self.piece])
-        for number in numbers[: 1 - STATES]:  # all but the newest, of which the state just written is one
+        kept_before = STATES - 1  # beside the state just written
+        for number in numbers[:-kept_before]:
             for piece in filter(Path.is_file, pieces(self.path(number))):
                 piece.unlink()
 
@@ -81,7 +84,7 @@ class StateFiles:
     def read(self) -> State:
         """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
 
-        Raises ValueError if no state is undamaged, VersionError if the newest one is of another version.
+        Raises ValueError if no state is undamaged, VersionError if the newest undamaged state is of another version.
         """
         notes = []
         for number in reversed(self.numbers()):
@@ -101,7 +104,7 @@ class StateFiles:
 
 
 def pieces(path: Path) -> list[Path]:
-    """Return all files of a state, in order; path: the first one."""
+    """Return all files of a state, in order; path: the first file."""
     further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
     return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
@@ -109,7 +112,10 @@ def pieces(path: Path) -> list[Path]:
 def to_bytes(state: State) -> bytes:
     """Return the contents of a safetensors file with a state."""
     # Tensors are copied, since safetensors refuses tensors that share memory or are not contiguous.
-    tensors = {name: t.detach().cpu().clone(memory_format=torch.contiguous_format) for name, t in state.tensors.items()}
+    tensors = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in state.tensors.items()
+    }
     text = json.dumps(state.data)
     header = {"format": FORMAT, "format_version": FORMAT_VERSION, "data": text, "digest": digest(tensors, text)}
     return bytes_of(tensors, header)
@@ -125,16 +131,16 @@ def from_bytes(data: bytes) -> State:
         header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file
         header = json.loads(data[8 : 8 + header_size])["__metadata__"]
         tensors = tensors_from(data)
-        sound = header["digest"] == digest(tensors, header["data"])
-        version = header["format"], header["format_version"]
+        is_sound = header["digest"] == digest(tensors, header["data"])
+        file_format, version = header["format"], header["format_version"]
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
-    if not sound:
+    if not is_sound:
         raise ValueError("is damaged (its digest differs)")
-    if version not in ((FORMAT, FORMAT_VERSION), (FORMAT, OLDER_VERSION)):
-        raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {' '.join(version)})")
+    if file_format != FORMAT or version not in (FORMAT_VERSION, OLDER_VERSION):
+        raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {file_format} {version})")
     saved = json.loads(header["data"])
-    return State(tensors, newer_state(saved) if version[1] == OLDER_VERSION else saved)
+    return State(tensors, newer_state(saved) if version == OLDER_VERSION else saved)
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:

@@ -8,7 +8,7 @@ from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
 
-MEASURED = "measured"  # in place of a dtype: what a stopwatch finds faster when a run begins
+MEASURED = "measured"  # in place of a dtype: the dtype that a stopwatch finds fastest when a run begins
 
 
 @settings
@@ -78,12 +78,13 @@ class LearningSettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        # Functions and classes must have a name, under which a run's config.json has them.
-        known_name = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
-        if not known_name and not hasattr(self.optimizer, "__qualname__"):
+        # Functions and classes must have a name, under which config.json stores them.
+        is_known = isinstance(self.optimizer, str) and self.optimizer in OPTIMIZERS
+        if not is_known and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
-        if not (isinstance(self.bfloat16, (bool, str, NoneType)) and self.bfloat16 in (True, False, MEASURED, None)):
+        is_right_type = isinstance(self.bfloat16, (bool, str, NoneType))  # 1 == True, but is no flag
+        if not is_right_type or self.bfloat16 not in (True, False, MEASURED, None):
             raise ValueError(f"bfloat16 must be True, False, {MEASURED!r} or None, got {self.bfloat16!r}")
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
@@ -92,7 +93,7 @@ class LearningSettings:
 
     @property
     def weights(self) -> LossWeights:
-        """The weights of the losses; with a function in their place the default ones, for what it does not compute."""
+        """The weights of the losses; if `losses` is a function, the default weights, for all other losses."""
         return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
 
 

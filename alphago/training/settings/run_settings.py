@@ -22,13 +22,13 @@ from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
 from alphago.training.watch_names import WatchList
 from alphago.training.window import Window
 
-GENERATION = 1 / 16  # games in parallel, as a share of the games played, beyond `first_games_in_flight`
+GENERATION = 1 / 16  # games in parallel as a share of the games played so far, once above `first_games_in_flight`
 MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
 
 
 @settings
 class AnyRunSettings:
-    """Settings of a run that learns, from games of its own or from given ones."""
+    """Settings of a run that learns from its own games or from given games."""
 
     num_games: int | None = setting("games to learn from; None for no limit but `max_minutes`", default=None, least=1)
     max_minutes: float | None = setting(
@@ -155,9 +155,10 @@ class RunSettings(AnyRunSettings):
         for judge in self.judges:
             if not hasattr(judge, "make_judge"):
                 raise TypeError(f"judges must be settings with a method make_judge, got {judge!r}")
-        if len(choosing := [judge for judge in self.judges if judge.chooses]) > 1:
+        choosing = [judge for judge in self.judges if judge.chooses]
+        if len(choosing) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
-        as_targets(self.targets)  # raises if they are no rule
+        as_targets(self.targets)  # raises TypeError unless they are targets or a function
 
     @property
     def target_rule(self) -> Targets:
@@ -166,7 +167,7 @@ class RunSettings(AnyRunSettings):
 
     @property
     def seating(self) -> SeatingSettings | None:
-        """The seating of self-play: its own, or that which a judge's networks need."""
+        """The seating of self-play: the setting of self-play, or else the seating that a judge's networks need."""
         return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
 
     def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
@@ -179,7 +180,8 @@ class RunSettings(AnyRunSettings):
             in_flight, groups = before.selfplay.games_in_flight, before.selfplay.groups
         else:
             most = MOST_IN_FLIGHT if device == "cpu" else default_games_in_flight(device)
-            in_flight = max(1, min(most, self.game_limit // 8))  # games that all begin at once learn little
+            # At most an eighth of the games: games that begin at the same time do not learn from each other.
+            in_flight = max(1, min(most, self.game_limit // 8))
             groups = default_groups(device)
         return replace(self, selfplay=self.selfplay.filled(in_flight, groups))
 

@@ -33,8 +33,8 @@ class SelfPlaySettings:
         structural=True,
         shown="games played in parallel",
     )
-    # A group plays the games with certain numbers: with another number of groups, a resumed run would play some games
-    # twice and others never.
+    # Group g of G plays the games g, g + G, g + 2 G, …  With another number of groups, a resumed run would play some
+    # games twice and others never.
     groups: int = setting(
         "threads, each with its own share of the games; by default one per core, or 2 on a GPU, where further cores "
         "help with the trees",
@@ -95,7 +95,7 @@ class SelfPlaySettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        search = make_search(self.search, self.readouts, 1, SELF_PLAY_RULE)  # raises if it is no search
+        search = make_search(self.search, self.readouts, 1, SELF_PLAY_RULE)  # raises for an invalid search
         if self.temperature_plies is not None:
             check_heeds_early(search, "temperature_plies")
         if self.seating is not None and not hasattr(self.seating, "make_seating"):
@@ -103,7 +103,7 @@ class SelfPlaySettings:
 
     @property
     def usual_search(self) -> SearchSettings:
-        """The search with which these settings are filled if they have none."""
+        """The search that `filled` sets where these settings have no search."""
         return make_search(None, self.readouts, leaves_for(self.games_in_flight, self.readouts), SELF_PLAY_RULE)
 
     def filled(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
@@ -118,14 +118,14 @@ class SelfPlaySettings:
 
 
 def default_games_in_flight(device: str) -> int:
-    """Return the number of parallel games that keeps a device busy, which is "cpu" or a GPU such as "cuda"."""
+    """Return the number of parallel games that keeps a device busy; device: "cpu", or a GPU such as "cuda"."""
     return 64 if device == "cpu" else 8192
 
 
 def default_groups(device: str) -> int:
-    """Return the number of self-play threads: one per core, or on a GPU two.
+    """Return the number of self-play threads: one per core, or two on a GPU.
 
-    While one waits for the GPU the other works.  With more of them they wait for each other's Python
+    On a GPU, one thread works while the other waits for the GPU.  More threads would wait for Python's global lock
     (docs/experiments/34).
     """
     return available_cores() if device == "cpu" else 2

@@ -65,9 +65,9 @@ def train_supervised(
     The policy's targets are the moves played or, for records, the records' policies.  The value's targets are the
     results, from the view of the player about to move, for records mixed with the searches' values (`search_share`).
     Score and ownership are trained on games whose final board is scored.  In a labelled dataset (`alphago label`), a
-    teacher gives all targets, and the network says that it is taught by it.
+    teacher gives all targets, and the network's file names the teacher.
 
-    The network is tested on held-out games at intervals; the one with the best move accuracy is saved in the
+    The network is tested on held-out games at intervals.  The network with the best move accuracy is saved in the
     folder and returned.
 
     As with `train`, the run has a folder, can be resumed, and is reported, watched and plotted.  `train` can continue
@@ -78,10 +78,10 @@ def train_supervised(
         dataset: a Dataset or its folder (from `alphago sgf FILES --to FOLDER`); or a sequence of records, as `selfplay`
             returns; or the path of a file, archive or folder of records or SGF, such as a run of self-play.  The first
             report says how many games are left out, and why.
-        net: a network to continue with, which is trained in place, or its name or path; None for a new one.
-        epochs: how often each game is trained on, on average; at least 0.001.  It stands for `num_games`.
+        net: a network to continue with, which is trained in place, or its name or path; None for a new network.
+        epochs: how often each game is trained on, on average, at least 0.001; to be given instead of `num_games`.
         tower_height, channels: sizes of a new network; None for the sizes of the board's recipe.  With `net`, sizes to
-            which it grows: a new network, which computes the same at first.
+            which the network grows: the result is a new network, which computes the same at first.
         folder: the run's folder; None for a new folder under runs/.  If it holds a run, the run is resumed, and
             settings that the call leaves out keep their values.
         reports: as in `train`.
@@ -103,14 +103,14 @@ def train_supervised(
     sizes = {"tower_height": tower_height, "channels": channels}
     call = TrainCall.of(env, settings=settings, model=net, sizes=sizes, until=None, device=device)
     options = call_options({"device": None if device == "auto" else device})
-    this = Slice(folder, reports, stop_after, options=options)
-    return train_run(call, this, Supervised(given, path_of(dataset)))
+    this_call = Slice(folder, reports, stop_after, options=options)
+    return train_run(call, this_call, Supervised(given, path_of(dataset)))
 
 
 class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     """Training on given games.
 
-    path: the path of the games, for the command that continues the run; None if they have none.
+    path: the path of the games, for the command that continues the run; None if the games have no path.
     """
 
     def __init__(self, given: GivenGames, path: str | None) -> None:
@@ -131,7 +131,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         return self.plan(call.env, settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
-        check_kind(config, folder, given=True)
+        check_kind(config, folder, supervised=True)
         model = resumed_network(call, config, folder)
         with version_errors(folder, "settings"):
             before = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
@@ -147,7 +147,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     ) -> Plan[SupervisedSettings]:
         """Return the plan of a run with these settings.
 
-        config: of a resumed run, or of a new one without its settings.  more: see Plan.
+        config: the saved config of a resumed run, or the result of `run_config` for a new run.  more: see Plan.
         """
         records = self.given.held_out(settings.held_out_positions)
         if not records:
@@ -176,7 +176,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
 
 
 def path_of(dataset: object) -> str | None:
-    """Return the absolute path of a dataset, as text; None for games that have none."""
+    """Return the absolute path of a dataset, as text; None for games without a path."""
     path = dataset.path if isinstance(dataset, Dataset) else dataset
     return str(user_path(path).resolve()) if isinstance(path, (str, Path)) else None
 
@@ -217,14 +217,14 @@ def predict_games(
     parts = [records[begin : begin + AT_ONCE] for begin in range(0, len(records), AT_ONCE)]
     counts = Counts()
     with one_torch_thread(), ThreadPoolExecutor(available_cores()) as pool:
-        for found in pool.map(partial(predict, evaluator, network.env), parts):
-            counts += found
+        for counts_of_part in pool.map(partial(predict, evaluator, network.env), parts):
+            counts += counts_of_part
     return counts.measures()
 
 
 def learn_games(run: SupervisedRun, stop: threading.Event) -> None:
     """Train until the run is over; raise Stopped if `stop` is set within an iteration or a test."""
-    run.judge(stop)  # the test of the untrained network, or one that was interrupted by `stop`
+    run.judge(stop)  # tests the untrained network, or repeats a test that an earlier `stop` has interrupted
     while not run.is_over and not stop.is_set():
         run.begin_iteration()
         learn(run, stop)

@@ -20,7 +20,14 @@ from alphago.system.files import user_path
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.runs.folder import MATCHES
 from alphago.training.runs.shards import digest_of
-from alphago.training.supervised.dataset_games import ILLEGAL, OTHER_BOARD, DatasetGames, LabelledGames, sentence_of
+from alphago.training.supervised.dataset_games import (
+    ILLEGAL,
+    OTHER_BOARD,
+    DatasetGames,
+    LabelledGames,
+    reason_of,
+    sentence_of,
+)
 from alphago.training.targets import LambdaReturns
 
 UNLIMITED = 2**31  # more positions than given games have
@@ -41,10 +48,10 @@ class GivenGames(Protocol):
     teacher: str  # the name of the teacher that labelled the positions; "" for results and moves played
 
     def prepare(self, masked: bool, search_share: float) -> None:
-        """Set what the samples' targets are, before the first is drawn.
+        """Set the targets of samples; to be called before the first sample is drawn.
 
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-        search_share: share of later searches' values in the value targets, for records (`LambdaReturns`).
+        search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
         """
 
     def record(self, number: int) -> GameRecord:
@@ -76,18 +83,19 @@ class RecordGames:
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], left_out: Mapping[str, int] | None = None) -> None:
         kept = [record for record in records if (record.weights > 0).any()]
         every = round(1 / HELD_OUT_SHARE)
-        self.held = kept[every - 1 :: every]
-        self.records = [record for place, record in enumerate(kept) if place % every != every - 1]
+        self.held = kept[every - 1 :: every]  # the held-out games
+        self.records = [record for number, record in enumerate(kept, 1) if number % every != 0]
         left_out = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
         self.left_out = +Counter(left_out)  # without reasons that no game has
         if not self.held:
-            why = left_out_sentence(self)
             raise ValueError(
-                f"records must be at least {every} games with moves to learn, got {len(kept)}" + (why and f": {why}")
+                f"records must be at least {every} games with moves to learn, got {len(kept)}{reason_of(self.left_out)}"
             )
-        self.env, self.teacher = env, ""
-        kept[0].position(env)  # raises for another game
-        self.memory, self.validation = ReplayMemory(env, UNLIMITED), ReplayMemory(env, UNLIMITED)
+        self.env = env
+        self.teacher = ""
+        kept[0].position(env)  # raises ValueError for records of another game
+        self.memory = ReplayMemory(env, UNLIMITED)
+        self.validation = ReplayMemory(env, UNLIMITED)
         self.memory.add(self.records)
         self.validation.add(self.held)
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
@@ -102,13 +110,13 @@ class RecordGames:
         return self.records[number]
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
-        chosen: list[GameRecord] = []
+        records: list[GameRecord] = []
         for record in self.held:
             if positions <= 0:
                 break
-            chosen.append(record)
+            records.append(record)
             positions -= len(record)
-        return chosen
+        return records
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         return (self.validation if held_out else self.memory).sample(count, generator)
@@ -133,7 +141,7 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
         return kind(require_go(env, "datasets"), dataset)
     if isinstance(dataset, (str, Path)):
         return games_at(env, user_path(dataset))
-    if isinstance(dataset, Sequence) and all(isinstance(one, GameRecord) for one in dataset):
+    if isinstance(dataset, Sequence) and all(isinstance(record, GameRecord) for record in dataset):
         return RecordGames(env, dataset)
     raise TypeError(f"dataset must be a Dataset, records, or the path of either, got {dataset!r}")
 
@@ -150,16 +158,16 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
     records: list[GameRecord] = []
     left_out: Counter[str] = Counter()
     for file in files_of(path):
-        if file.suffix == ".npz" and file.parent.name != MATCHES:  # a run's matches are no games to learn from
-            found = load_records(file)
-            fitting = [record for record in found if record.policies.shape[1] == env.action_space]
-            records += fitting
-            left_out[OTHER_BOARD] += len(found) - len(fitting)
+        is_match = file.parent.name == MATCHES  # a run's matches are no games to learn from
+        if file.suffix == ".npz" and not is_match:
+            of_file = load_records(file)
+            on_board = [record for record in of_file if record.policies.shape[1] == env.action_space]
+            records += on_board
+            left_out[OTHER_BOARD] += len(of_file) - len(on_board)
         elif file == path or may_hold_sgf(file.name):
             records += read_records(file, require_go(env, "SGF files"), left_out)
     if not records:
-        why = sentence_of(left_out)
-        raise ValueError(f"{path} holds no game of {env!r} to learn from" + (why and f": {why}"))
+        raise ValueError(f"{path} holds no game of {env!r} to learn from{reason_of(left_out)}")
     return RecordGames(env, records, left_out=left_out)
 
 
@@ -173,7 +181,9 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
         if piece.error:
             left_out[DAMAGED] += 1
         left_out[LINES] += len(piece.lines)
-        for game in salvage_sgf(piece.data, name=piece.name) if piece.data else ():
+        if not piece.data:
+            continue
+        for game in salvage_sgf(piece.data, name=piece.name):
             reason = why_useless(game, env)
             if not reason:
                 try:
@@ -186,7 +196,7 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
 
 
 def why_useless(game: SgfGame, env: GoEnv) -> str:
-    """Return the reason to leave a game out, as far as it shows without a replay; "" if there is none."""
+    """Return the reason to leave a game out that shows without a replay; "" if there is no such reason."""
     for fault in game.faults:
         if fault.kind in (*FATAL, *CUT):
             return fault.kind

@@ -24,10 +24,10 @@ STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 class SupervisedRun(Run):
     """The state of a run on given games; the loop itself is `alphago.training.supervised.call.learn_games`.
 
-    The games are taken in turn, each game once an epoch, with a new random order in each epoch.  The games taken
-    determine the number of gradient steps and the metrics; the samples come from all games.
+    In each epoch the run takes each game once, in a new random order.  The games taken determine the number of gradient
+    steps and the metrics.  The samples come from all games.
 
-    given: the given games; their samples' targets are set here.
+    given: the given games; the constructor sets the targets of their samples.
     more: see Run.
     """
 
@@ -49,33 +49,39 @@ class SupervisedRun(Run):
         moves_at_once = STEPS_AT_ONCE * settings.learning.batch_size
         games = round(moves_at_once / max(1.0, float(given.lengths.mean())))
         self.at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
-        self.moves = 0  # of the iteration's games
+        self.moves = 0  # moves of the iteration's games
         self.meter = ProcessorMeter(workers.count)
         super().__init__(env, settings, folder, learner, workers, **more)
 
     def numbers(self, begin: int, end: int) -> list[int]:
         """Return the numbers of the given games that are the run's games `begin` to `end` - 1."""
-        total, numbers = len(self.given.lengths), list[int]()
+        total = len(self.given.lengths)
+        numbers: list[int] = []
         while begin < end:
             epoch, place = divmod(begin, total)
             order = np.random.default_rng([self.settings.seed, epoch]).permutation(total)
-            part = order[place : place + end - begin].tolist()
-            numbers += part
-            begin += len(part)
+            of_epoch = order[place : place + end - begin].tolist()
+            numbers += of_epoch
+            begin += len(of_epoch)
         return numbers
 
     @SAMPLING
     def begin_iteration(self) -> None:
         """Take the next games and test the network on held-out positions, unless an iteration is in progress."""
-        self.meter, self.moves = ProcessorMeter(self.workers.count), 0
+        self.meter = ProcessorMeter(self.workers.count)
+        self.moves = 0
         if self.counts.in_iteration:
             return
         end = min(self.games + self.at_once, self.settings.game_limit)
         records = [self.given.record(number) for number in self.numbers(self.games, end)]
         self.moves = sum(map(len, records))
         positions = sum(int((record.weights > 0).sum()) for record in records)
-        due = self.counts.samples_due + positions
-        self.count(in_iteration=True, games=end, positions=self.positions + positions, samples_due=due)
+        self.set_counts(
+            in_iteration=True,
+            games=end,
+            positions=self.positions + positions,
+            samples_due=self.counts.samples_due + positions,
+        )
         self.reporter.games(self.env, records)
         losses: dict[str, float] = {}
         if self.learner.steps and positions:

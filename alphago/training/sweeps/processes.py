@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again
 from alphago.training.sweeps.sweep_run import SweepRun
 
-Ended = Callable[[SweepRun, str], object]  # called with a run that ended, and why it failed, "" if it did not
+Ended = Callable[[SweepRun, str], object]  # called with a run that has ended, and why it failed; "" for no failure
 
 
-class Working(NamedTuple):
+class RunningCall(NamedTuple):
     """A call in progress, in a process of its own."""
 
     run: SweepRun
     process: BaseProcess
-    receiver: Connection  # where the process sends its fault
-    place: int  # 0 .. number of processes - 1, which decides its core
+    receiver: Connection  # receives why the call failed
+    place: int  # 0 .. number of processes - 1, which determines the process's core
 
 
 def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
-    """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each.
+    """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each call.
 
-    On Ctrl-C and any other exception the processes are asked to stop, and waited for.  With one process, which is this
-    one, a run that stops before its end, as on Ctrl-C, is the last.
+    On Ctrl-C and any other exception this function asks the processes to stop, and waits for them.  If `processes` is
+    1, this process makes the calls, and a run that stops before its end, as on Ctrl-C, is the last.
     """
     if processes == 1:
         for run in runs:
@@ -37,56 +37,56 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
                 break
         return
     leave_if_imported_again()
-    left = list(runs)
-    working: list[Working] = []
+    runs_left = list(runs)
+    running: list[RunningCall] = []
     try:
-        while left or working:
-            while left and len(working) < processes:
-                taken = [one.place for one in working]
+        while runs_left or running:
+            while runs_left and len(running) < processes:
+                taken = [other.place for other in running]
                 place = next(place for place in range(processes) if place not in taken)
-                working.append(start(call, left.pop(0), place))
-            wait([one.process.sentinel for one in working])
-            for one in [one for one in working if not one.process.is_alive()]:
-                working.remove(one)
-                ended(one.run, reply_of(one))
+                running.append(start(call, runs_left.pop(0), place))
+            wait([other.process.sentinel for other in running])
+            for over in [other for other in running if not other.process.is_alive()]:
+                running.remove(over)
+                ended(over.run, reply_of(over))
     finally:
-        for one in working:
-            one.process.terminate()
-        for one in working:
-            one.process.join()
+        for other in running:
+            other.process.terminate()
+        for other in running:
+            other.process.join()
 
 
-def start(call: Callable[..., Any], run: SweepRun, place: int) -> Working:
-    """Make a call in another process; place: which of the cores it gets."""
+def start(call: Callable[..., Any], run: SweepRun, place: int) -> RunningCall:
+    """Start a call in another process; place: the index of the process's core."""
     cores = cores_of_this_process()
     core = None if cores is None else cores[place % len(cores)]
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=work, args=(call, run, core, sender))
     process.start()
-    sender.close()  # the other process has its own; once that is closed, too, `recv` ends with an EOFError
-    return Working(run, process, receiver, place)
+    sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
+    return RunningCall(run, process, receiver, place)
 
 
 def cores_of_this_process() -> list[int] | None:
-    """Return the numbers of the cores that this process may use; None where a system does not tell."""
+    """Return the numbers of the cores that this process may use; None if the system does not tell."""
     return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
-def reply_of(one: Working) -> str:
-    """Return why the call of a process that has ended failed; "" if it did not."""
+def reply_of(over: RunningCall) -> str:
+    """Return why a call whose process has ended failed; "" if it did not fail."""
     try:
-        return str(one.receiver.recv())
+        return str(over.receiver.recv())
     except EOFError:
-        code = one.process.exitcode
+        code = over.process.exitcode
         return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
     finally:
-        one.receiver.close()
-        one.process.join()
+        over.receiver.close()
+        over.process.join()
 
 
 def work(call: Callable[..., Any], run: SweepRun, core: int | None, sender: Connection) -> None:
-    """Make one call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
+    """Make a call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
     if core is not None:
         os.sched_setaffinity(0, [core])
     end_with_parent()
@@ -94,7 +94,7 @@ def work(call: Callable[..., Any], run: SweepRun, core: int | None, sender: Conn
 
 
 def fault_of(call: Callable[..., Any], run: SweepRun) -> str:
-    """Make a call; return why it failed, in a sentence and with its place in the code, or "" if it did not."""
+    """Make a call; return why it failed, as a sentence with the place in the code, or "" if it did not fail."""
     try:
         run.make(call)
     except BlockingIOError:

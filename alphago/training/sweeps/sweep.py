@@ -25,40 +25,41 @@ def sweep(
     """Call a function once for each of several settings and each seed, one process a core; return their comparison.
 
     Every call has a folder of its own, FOLDER/NAME/SEED, and its numbers are saved there as result.json.  The same
-    call of `sweep` resumes: it leaves out what has its numbers, and a run of `train` goes on in its folder.  So do
-    several machines that share a folder: what another one is at is left to it.
+    call of `sweep` resumes: it leaves out calls that have numbers, and a run of `train` goes on in its folder.  Several
+    machines may share a folder: each leaves out the calls that another machine is making.
 
     Args:
         call: called as `call(folder=…, seed=…, **settings[name])`, such as `functools.partial(train, GoEnv(5),
-            num_games=400, watch=["random@0"])`, or a function of a module that trains, measures and returns numbers: a
-            number, or several by name.  If it returns anything else, its numbers are those that the run in its folder
-            has measured last: losses, and win rates and grades of what it watched.
-        settings: the keywords of the call, by a name for each variant; the first is what the others are compared to.
-        seeds: the seeds of each variant, or how many: 0, 1, 2, …
+            num_games=400, watch=["random@0"])`, or a function of a module that trains, measures and returns a number,
+            or several numbers by name.  If it returns anything else, its numbers are the latest measurements of the run
+            in its folder: losses, and win rates and grades by what it watched.
+        settings: the keywords of the call, by a name for each variant; the other variants are compared to the first.
+        seeds: the seeds of each variant, or the number of seeds 0, 1, 2, …
         folder: the folder of the sweep.
-        processes: the number of processes, each on a core of its own; None for one per core.  1: in this process,
-            which takes functions that another process cannot import, such as those of a notebook.
+        processes: the number of processes, each on a core of its own; None for one per core.  With 1, this process
+            makes all calls, also of functions that another process cannot import, such as those of a notebook.
         tell: called with the results so far after each call.
 
     Returns a SweepResult: its text is a table of the means over seeds with 95 % intervals, and `plot` draws curves.
-    A call that fails is told in its `faults`, and the others go on.  On Ctrl-C all runs are saved.
+    The result's `faults` say which calls failed and why; the other calls go on.  On Ctrl-C all runs are saved.
 
     Raises:
         TypeError: if other processes cannot import `call` or a setting.
         ValueError: for a folder whose numbers are of other settings or seeds.
     """
-    listed = range(check_int("seeds", seeds, 1)) if isinstance(seeds, int) else seeds
-    seeds = [check_int("each of seeds", seed, 0) for seed in listed]
+    given = range(check_int("seeds", seeds, 1)) if isinstance(seeds, int) else seeds
+    seeds = [check_int("each of seeds", seed, 0) for seed in given]
     if not seeds or len(set(seeds)) < len(seeds):
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")
     if not isinstance(settings, Mapping) or not all(isinstance(keywords, Mapping) for keywords in settings.values()):
         raise TypeError(f"settings must be dictionaries by name, such as {{'usual': {{}}}}, got {shown(settings)}")
-    if not settings or any(not isinstance(name, str) or Path(name).name != name for name in settings):
+    are_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
+    if not settings or not all(are_folders):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
-    runs = [
-        SweepRun(path / name / str(seed), seed, dict(keywords)) for name, keywords in settings.items() for seed in seeds
-    ]
+    runs = []
+    for name, keywords in settings.items():
+        runs += [SweepRun(path / name / str(seed), seed, dict(keywords)) for seed in seeds]
     for run in runs:
         if run.numbers() is None and not is_new_or_empty(run.folder):
             run.check_is_unfinished()
@@ -67,7 +68,8 @@ def sweep(
     faults: dict[str, str] = {}
 
     def results() -> SweepResult:
-        return SweepResult(path, {name: [run for run in runs if run.name == name] for name in settings}, faults)
+        runs_by_name = {name: [run for run in runs if run.name == name] for name in settings}
+        return SweepResult(path, runs_by_name, faults)
 
     def ended(run: SweepRun, fault: str) -> None:
         if fault:

@@ -30,36 +30,42 @@ class SweepResult:
     @property
     def numbers(self) -> dict[str, dict[int, dict[str, float]]]:
         """The numbers of the calls that have ended: by variant, seed and name."""
-        found = {name: {run.seed: run.numbers() for run in runs} for name, runs in self.runs.items()}
-        return {name: {seed: own for seed, own in seeds.items() if own is not None} for name, seeds in found.items()}
+        by_name: dict[str, dict[int, dict[str, float]]] = {}
+        for name, runs in self.runs.items():
+            numbers_of_runs = [(run.seed, run.numbers()) for run in runs]
+            by_name[name] = {seed: numbers for seed, numbers in numbers_of_runs if numbers is not None}
+        return by_name
 
     @property
     def measures(self) -> list[str]:
         """The names of all numbers."""
-        names = (name for seeds in self.numbers.values() for own in seeds.values() for name in own)
-        return list(dict.fromkeys(names))
+        names: dict[str, None] = {}  # a set that keeps the order
+        for by_seed in self.numbers.values():
+            for numbers in by_seed.values():
+                names |= dict.fromkeys(numbers)
+        return list(names)
 
     def mean(self, name: str, measure: str) -> Estimate:
         """Return the mean of a variant's numbers over seeds, with Student's 95 % interval; NaN where unknown."""
         return mean_of_few(np.array(list(self._values(name, measure).values())))
 
     def _values(self, name: str, measure: str) -> dict[int, float]:
-        """Return a measure of a variant by seed, of the seeds that have it."""
+        """Return a measure of a variant by seed, without seeds that lack the measure."""
         return {seed: numbers[measure] for seed, numbers in self.numbers[name].items() if measure in numbers}
 
     def difference(self, name: str, measure: str, base: str | None = None) -> Estimate:
-        """Return the mean over seeds of the number of `name` minus that of `base`, by default the first variant.
+        """Return the mean over seeds of a measure of `name` minus the measure of `base`, by default the first variant.
 
-        Only seeds that both have count, as pairs: what a seed decides for both, such as games and first weights, is
-        no part of the difference.
+        Only seeds that both variants have count.  The numbers of a seed are a pair, so effects that a seed has on both,
+        for example by the first weights, are no part of the difference.
         """
-        values, base_values = self._values(name, measure), self._values(base or next(iter(self.runs)), measure)
-        return mean_of_few(
-            np.array([value - base_values[seed] for seed, value in values.items() if seed in base_values])
-        )
+        values = self._values(name, measure)
+        base_values = self._values(base or next(iter(self.runs)), measure)
+        differences = [value - base_values[seed] for seed, value in values.items() if seed in base_values]
+        return mean_of_few(np.array(differences))
 
     def plot(self, out: str | Path | None = None, x: str = "minutes") -> Svg:
-        """Draw the curves of the runs of `train`, for each variant the mean in the band of its seeds; as `plot`.
+        """Draw the curves of the runs of `train` as `plot` does: for each variant the mean, in the band of its seeds.
 
         Raises ValueError if no run has metrics yet.
         """
@@ -90,5 +96,7 @@ class SweepResult:
 
 def text(estimate: Estimate, *, signed: bool = False) -> str:
     """Return an estimate with three significant digits of the larger of its value and its margin."""
-    size = np.nanmax(np.abs([estimate.value, 0 if np.isnan(estimate.margin) else estimate.margin])) or 1.0
-    return estimate_text(estimate, max(0, 2 - int(np.floor(np.log10(size)))), signed=signed)
+    margin = 0 if np.isnan(estimate.margin) else estimate.margin
+    size = np.nanmax(np.abs([estimate.value, margin])) or 1.0
+    digits_before_point = int(np.floor(np.log10(size))) + 1
+    return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)

@@ -1,4 +1,4 @@
-"""One call of a sweep: its folder, its seed, its settings, and the numbers that it left."""
+"""A call of a sweep: its folder, its seed, its settings, and its saved numbers."""
 
 import json
 import math
@@ -14,15 +14,15 @@ from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
 
 RESULT = "result.json"
-MOST_BYTES = 2**20  # of a result
+MOST_BYTES = 2**20  # largest result that is read
 LOSSES = ("policy_loss", "value_loss")
 MEASURES = {"win_rate": "win rate against", "exam_points": "points lost in", "accuracy": "accuracy on"}
 
 
 class SweepRun(NamedTuple):
-    """A call with one seed.
+    """A call of a sweep for one variant and one seed.
 
-    folder: its folder, in that of its variant.  settings: its variant's keywords.
+    folder: the call's folder, in the folder of its variant.  settings: the variant's keywords.
     """
 
     folder: Path
@@ -31,18 +31,18 @@ class SweepRun(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of its variant."""
+        """The name of the variant."""
         return self.folder.parent.name
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What the numbers depend on beside the call, as JSON data."""
+        """The seed and settings on which the numbers depend, as JSON data."""
         return {"seed": self.seed, "settings": {name: text_of(value) for name, value in self.settings.items()}}
 
     def numbers(self) -> dict[str, float] | None:
-        """Return the numbers that the call left; None if it has not ended.
+        """Return the saved numbers of the call; None if it has not ended.
 
-        Raises ValueError if they are of another seed or other settings, or damaged.
+        Raises ValueError if the numbers are of another seed or other settings, or damaged.
         """
         path = self.folder / RESULT
         try:
@@ -62,7 +62,7 @@ class SweepRun(NamedTuple):
             raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
 
     def make(self, call: Callable[..., Any]) -> None:
-        """Make the call and save its numbers, but not those of a run that was stopped before its end."""
+        """Make the call and save its numbers; save nothing if its run was stopped before the end."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         numbers = numbers_of(call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
         if holds_run(self.folder) and run_summary(self.folder)["over"] == "no":
@@ -72,21 +72,21 @@ class SweepRun(NamedTuple):
 
 
 def numbers_of(result: object, folder: Path) -> dict[str, float]:
-    """Return the numbers that a call returned, or else what the run in its folder has measured last."""
+    """Return the numbers that a call returned; if it returned none, the latest measurements of its run."""
     if isinstance(result, Mapping):
         numbers = {str(name): float(value) for name, value in result.items()}
     elif isinstance(result, (int, float)) or getattr(result, "shape", None) == ():  # or a scalar of NumPy or torch
         numbers = {"result": float(result)}  # type: ignore[arg-type]
     else:
-        numbers = measured(folder)
+        numbers = latest_measurements(folder)
     for name, value in numbers.items():
         if not math.isfinite(value):
             raise ValueError(f"a call must return finite numbers, got {value} for {name}")
     return numbers
 
 
-def measured(folder: Path) -> dict[str, float]:
-    """Return what a run has measured last: its losses, and win rates and grades by what it watched."""
+def latest_measurements(folder: Path) -> dict[str, float]:
+    """Return the latest measurements of a run: its losses, and win rates and grades by what it watched."""
     history = read_history(folder)
     numbers = {name.replace("_", " "): number(row, name) for name in LOSSES for row in history.metrics}
     for row in history.evaluations:
@@ -97,11 +97,11 @@ def measured(folder: Path) -> dict[str, float]:
 def text_of(value: object) -> str:
     """Return a setting as text that is the same in every process: a function by its name."""
     name = qualified_name(value) if hasattr(value, "__qualname__") else repr(value)
-    return name.replace("__mp_main__:", "__main__:")  # how a process that was started calls the program
+    return name.replace("__mp_main__:", "__main__:")  # the name of the program's module in a process that was spawned
 
 
 def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: bool) -> None:
-    """Raise TypeError unless the call can be made, in other processes unless `alone`."""
+    """Raise TypeError unless the calls can be made; alone: whether this process makes all of them."""
     if not callable(call):
         raise TypeError(f"call must be a function of folder, seed and settings, got {shown(call)}")
     try:

@@ -11,9 +11,10 @@ from typing import Any
 from alphago.training.history import Row, number
 from alphago.training.watch.recent import Recent
 
-# A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed ones.
+# A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed runs.
 ENDING_PASSES = 2
 NEEDLESS_PASSES = 0.15
+FEWEST_ENDING_PASSES = 1.5  # mean passes of a game from which games count as ended by passes, not by resignation
 # Sound runs vary by a third when rules or komi change.
 SHORT_GAMES = 0.5
 # In nats; 0.3 corresponds to 1.35 moves of equal weight.  Usual: 1.4 to 2.2 on 7x7 and 9x9, 0.8 after ten good minutes.
@@ -37,8 +38,8 @@ UNLEARNED = 1.0
 STILL_FALLING = 0.01  # relative decrease of the policy loss from the older to the newer half of the recent rows
 FEW_SAMPLES = 10.0  # samples per position; recipes use 2 to 8, and with more samples the fault lies elsewhere
 STARVED_GPU = 0.4  # share of the time; a GPU that is busy for less waits for the host
-# Processor time as a share of the threads' time.  The recipes' runs had 0.9 on an idle machine, 0.41 and 0.53 on a busy
-# one.
+# Processor time as a share of the threads' time.  The recipes' runs had 0.9 on an idle machine, and 0.41 and 0.53 on
+# a busy machine.
 STARVED_PROCESSOR = 0.6
 LITTLE_SELFPLAY = 0.05  # share of the time; below it self-play could be twenty times faster
 LITTLE_TRAINING = 0.02  # share of the time; below it twice as much training would cost 2 % more time
@@ -48,7 +49,7 @@ EXPLODED = 20.0  # nats; a uniform policy's loss is ln(actions), 3.9 on 7x7 and 
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported
 ABSENCE = 50  # iterations in a row without a reported fault before it may be reported again
-ROWS = 500  # iterations kept, enough to compare the length of games with earlier ones
+ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ def pass_collapse(recent: Recent) -> Finding | None:
     if passes is None or not length:
         return None
     longest = max(recent.of_games("game_length", block) or 0 for block in range(len(recent.blocks)))
+    is_short = length < SHORT_GAMES * longest
     if passes - ENDING_PASSES / length > NEEDLESS_PASSES:
         evidence = f"{passes:.0%} of the moves are passes, over {recent.games()} of {length:.0f} moves on average"
-    # A game that ends by passes has two; a resigned or capped one has fewer.
-    elif length < SHORT_GAMES * longest and passes * length > 0.75 * ENDING_PASSES:
+    elif is_short and passes * length > FEWEST_ENDING_PASSES:
         evidence = f"games fell from {longest:.0f} to {length:.0f} moves and end by passes, over {recent.games()}"
     else:
         return None
@@ -83,7 +84,9 @@ def pass_collapse(recent: Recent) -> Finding | None:
 def entropy_death(recent: Recent) -> Finding | None:
     """Report that, early in the run, policy and targets put nearly all probability on one move."""
     policy, target = recent.mean("policy_entropy"), recent.mean("target_entropy")
-    if policy is None or target is None or recent.progress() >= EARLY or min(policy, target) >= DEAD_ENTROPY:
+    if policy is None or target is None or recent.progress() >= EARLY:
+        return None
+    if min(policy, target) >= DEAD_ENTROPY:
         return None
     return Finding(
         "entropy death",
@@ -95,13 +98,16 @@ def entropy_death(recent: Recent) -> Finding | None:
 
 def value_overfit(recent: Recent) -> Finding | None:
     """Report that the value's error is much larger on new games than on training samples."""
-    trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
+    memory = recent.settings.get("memory", {}).get("kind", "window")
+    if memory != "window":
+        return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
     if (recent.latest("games") or 0) < OVERFIT_GAMES:
         return None
-    if trained is None or fresh is None or fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
+    trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")
+    if trained is None or fresh is None:
         return None
-    if recent.settings.get("memory", {}).get("kind", "window") != "window":
-        return None  # other memories may train on means over games, closer than a new game's result
+    if fresh < max(OVERFIT_RATIO * trained, trained + OVERFIT_GAP):
+        return None
     variance = recent.mean("value_variance")
     beside = "" if variance is None else f"; the results' variance is {variance:.2f}"
     return Finding(
@@ -114,9 +120,10 @@ def value_overfit(recent: Recent) -> Finding | None:
 def dead_value(recent: Recent) -> Finding | None:
     """Report values that, after many gradient steps, have nothing to do with the results."""
     correlation, steps = recent.mean("value_correlation"), recent.latest("steps")
-    if correlation is None or steps is None or steps < VALUE_STEPS or abs(correlation) > DEAD_CORRELATION:
+    if correlation is None or steps is None or steps < VALUE_STEPS:
         return None
-    if recent.settings.get("losses", {}).get("value") == 0:  # the value is not trained
+    is_trained = recent.settings.get("losses", {}).get("value") != 0
+    if not is_trained or abs(correlation) > DEAD_CORRELATION:
         return None
     return Finding(
         "dead value",
@@ -127,17 +134,19 @@ def dead_value(recent: Recent) -> Finding | None:
 
 def stale_window(recent: Recent) -> Finding | None:
     """Report a replay memory so large that it still holds most of the run's positions, from very many iterations."""
-    window, ever = recent.latest("memory"), recent.latest("positions")
-    new = recent.growth("positions")
-    if window is None or not ever or not new or window < max(SMALLEST_WINDOW, STALE_SHARE * ever):
+    window, positions = recent.latest("memory"), recent.latest("positions")
+    new_positions = recent.growth("positions")
+    if window is None or not positions or not new_positions:
         return None
-    new_per_iteration = new / (len(recent.rows) - 1)
-    iterations = window / new_per_iteration
+    if window < max(SMALLEST_WINDOW, STALE_SHARE * positions):
+        return None
+    per_iteration = new_positions / (len(recent.rows) - 1)
+    iterations = window / per_iteration
     if iterations < STALE_ITERATIONS:
         return None
     return Finding(
         "stale window",
-        f"samples come from {window:.0f} positions, {window / ever:.0%} of all, from {iterations:.0f} iterations",
+        f"samples come from {window:.0f} positions, {window / positions:.0%} of all, from {iterations:.0f} iterations",
         "lower memory_size, or raise games_in_flight or plies_per_iteration",
     )
 
@@ -145,19 +154,24 @@ def stale_window(recent: Recent) -> Finding | None:
 def under_training(recent: Recent) -> Finding | None:
     """Report a policy loss that is high and still falls, while each position is trained on only a few times."""
     loss, target = recent.mean("policy_loss"), recent.mean("target_entropy")
+    if loss is None or target is None:
+        return None
     steps, positions, batch = recent.latest("steps"), recent.latest("positions"), number(recent.settings, "batch_size")
-    if loss is None or target is None or steps is None or not positions or batch is None:
+    if steps is None or not positions or batch is None:
         return None
     samples = steps * batch / positions
     if recent.settings.get("losses", {}).get("kl"):  # the loss is a divergence: the target's entropy is not in it
         target = 0.0
+    unlearned = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
+    if loss - target < unlearned or samples >= FEW_SAMPLES:
+        return None
     losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
     half = len(losses) // 2
-    older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
-    unlearned = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
-    if loss - target < unlearned or samples >= FEW_SAMPLES or older - newer < STILL_FALLING * older:
+    older = sum(losses[:half]) / half
+    newer = sum(losses[half:]) / (len(losses) - half)
+    if older - newer < STILL_FALLING * older:
         return None
-    if value_overfit(recent):  # positions are sampled too often already
+    if value_overfit(recent):  # positions are already sampled too often
         return None
     return Finding(
         "under-training",
@@ -262,7 +276,7 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[R
     """Return the faults that a run has at the end of `rows`.
 
     A rule whose metrics or settings are missing finds nothing.  Rules about games find nothing until a trained network
-    has played JUDGED_GAMES games.  Of a run on given games, only the rules OF_ALL_RUNS are asked.
+    has played JUDGED_GAMES games.  For a run on given games, only the rules OF_ALL_RUNS apply.
 
     rows: rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
     rules: functions that each look for one fault.
@@ -276,8 +290,8 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[R
 class Diagnosis:
     """The faults of a run in progress.
 
-    A fault is reported after PERSISTENCE iterations in a row with it, and again only if it was absent for ABSENCE
-    iterations in between.
+    A fault is reported once it was present in PERSISTENCE iterations in a row.  It is reported again only if it was
+    absent in ABSENCE iterations in a row in between.
 
     settings: the run's settings by name, see `flat_settings`.  rules: functions that each look for one fault.
     """
@@ -303,8 +317,11 @@ class Diagnosis:
         findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
         self.present = {what: self.present.get(what, 0) + 1 for what in findings}
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
-        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}  # others may be told again
-        news = [what for what, count in self.present.items() if count >= PERSISTENCE and what not in self.absent]
+        self.absent = {
+            what: count for what, count in absent.items() if count < ABSENCE
+        }  # the other faults may be reported again
+        persistent = [what for what, count in self.present.items() if count >= PERSISTENCE]
+        news = [what for what in persistent if what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
         return [findings[what] for what in news]
 

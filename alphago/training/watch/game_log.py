@@ -14,7 +14,7 @@ from alphago.training.watch.worker_facts import worker_facts
 
 
 class GameReport(Report):
-    """A report that prints a line for each finished game of self-play, see `game_line`, and one about workers.
+    """A report that prints a line for each finished game of self-play (see `game_line`), and a line about workers.
 
     moves: whether to print also a table of the moves (see `move_lines`) and the final position, as AlphaGOZero-TF does.
     """

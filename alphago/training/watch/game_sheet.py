@@ -60,8 +60,11 @@ def game_of_run(folder: Path) -> GameEnv:
 
 def shards_of(folder: Path) -> list[GamesFile]:
     """Return a run's files of games, the oldest first."""
-    found = [(FILE.fullmatch(path.name), path) for path in (folder / "games").glob("games-*.npz")]
-    return sorted(GamesFile(int(match[1]), int(match[2]), path) for match, path in found if match)
+    files = []
+    for path in (folder / "games").glob("games-*.npz"):
+        if match := FILE.fullmatch(path.name):
+            files.append(GamesFile(int(match[1]), int(match[2]), path))
+    return sorted(files)
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:

@@ -41,15 +41,16 @@ class GpuMeter:
                 self._thread = threading.Thread(target=self._poll, args=(self._read,), daemon=True)
                 self._thread.start()
             return None
-        count = len(self._readings)  # the other thread only appends
-        readings, self._readings[:count] = self._readings[:count], []
+        count = len(self._readings)
+        readings = self._readings[:count]
+        del self._readings[:count]  # the other thread may have appended to the list meanwhile
         return sum(readings) / count if count else None
 
     def _poll(self, read: Read) -> None:
         while not self._closed.wait(self._every):
             reading = read()
             if reading is None:
-                return  # a driver that fails once does not recover
+                return  # a driver that has failed does not recover
             self._readings.append(reading)
 
     def close(self) -> None:
@@ -87,12 +88,15 @@ def read_driver(device: str, library: Any = LIBRARY) -> Read:
         nvml = ctypes.CDLL(library) if isinstance(library, str) else library
     except OSError:
         return lambda: None
-    handle, utilization = ctypes.c_void_p(), Utilization()
-    started = nvml.nvmlInit_v2() == SUCCESS
-    found = started and nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)) == SUCCESS
+    handle = ctypes.c_void_p()
+    utilization = Utilization()
+    has_begun = nvml.nvmlInit_v2() == SUCCESS
+    has_handle = has_begun and nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)) == SUCCESS
 
     def read() -> float | None:
-        if not found or nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)) != SUCCESS:
+        if not has_handle:
+            return None
+        if nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)) != SUCCESS:
             return None
         return utilization.gpu / 100
 

@@ -22,7 +22,9 @@ EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
-WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))  # with the axis' end
+# Of each panel of watched opponents: the title, the metric, and the end of the y axis.
+WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))
+MARGIN = 16  # pixels around the drawing beside the picture
 
 
 class LiveReport(Report):
@@ -40,7 +42,7 @@ class LiveReport(Report):
         self.matches: list[Row] = []
         self.notes: list[str] = []
         self.game: tuple[GameEnv, GameRecord] | None = None
-        self.of_games = ""  # " of 1,000", if the run has a number of games
+        self.of_games = ""  # such as " of 1,000" if the run has a limit of games
         self.progress: Callable[[], Progress] | None = None
         self.ending = threading.Event()
         self.thread: threading.Thread | None = None
@@ -52,7 +54,8 @@ class LiveReport(Report):
         self.close()
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
-        self.folder, self.progress = folder, progress
+        self.folder = folder
+        self.progress = progress
         games = settings["num_games"]
         self.of_games = "" if games is None else f" of {games:,}"
         self.rows = read_rows(folder / METRICS, "seconds")
@@ -96,7 +99,7 @@ class LiveReport(Report):
         return {"image/svg+xml": str(to_svg(self.drawing())), "text/plain": "\n".join(self.texts())}
 
     def texts(self) -> list[str]:
-        """Return the lines below the picture: one on the run's progress and activity, then the latest notes."""
+        """Return the lines below the picture: a line on the run's progress and activity, then the latest notes."""
         row = self.rows[-1] if self.rows else {}
         parts = [f"{number(row, 'games') or 0:,.0f}{self.of_games} games"]
         if self.progress is not None:
@@ -104,7 +107,8 @@ class LiveReport(Report):
             parts.insert(0, f"{now.share:.0%}")
             if now.remaining is not None:
                 parts.append(f"{time_text(now.remaining)} left")
-            parts += [now.activity] if now.activity else []
+            if now.activity:
+                parts.append(now.activity)
         return [f"{self.folder}: {', '.join(parts)}", *self.notes[-MOST_NOTES:]]
 
     def drawing(self) -> Drawing:
@@ -117,8 +121,8 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield a panel with a curve for each opponent or exam, then a panel for each of LIVE that has a point."""
-        rows_of: dict[str, list[Row]] = {}
+        """Yield panels with a curve for each opponent or exam, then those panels of LIVE that have a point."""
+        rows_of: dict[str, list[Row]] = {}  # by opponent
         for row in list(self.matches):
             rows_of.setdefault(opponent_name(row), []).append(row)
         for title, key, high in WATCHED:
@@ -134,7 +138,7 @@ class LiveReport(Report):
 
 
 def named_curves(sources: Iterable[tuple[str, Sequence[Row], str]]) -> Iterator[Curve]:
-    """Yield curves over the number of games, each in a colour of its own; sources: name, rows and metric of each."""
+    """Yield curves over the number of games, each in a colour of its own; sources: their names, rows and metrics."""
     for i, (name, rows, key) in enumerate(sources):
         at, values, _ = points(rows, key, "games")
         if at:
@@ -142,13 +146,14 @@ def named_curves(sources: Iterable[tuple[str, Sequence[Row], str]]) -> Iterator[
 
 
 def beside(left: Drawing, right: Drawing) -> Drawing:
-    """Return two drawings side by side, the right one scaled to a panel's width."""
+    """Return two drawings side by side, with `right` scaled to a panel's width."""
     scale = WIDE / right.width
-    shapes = tuple(move(shape, left.width, 16, scale) for shape in flat(right.layers))
-    high = max(left.height, right.height * scale + 32)
-    ground = Rect(0, 0, left.width + WIDE + 16, high, Style(WHITE))
+    shapes = tuple(move(shape, left.width, MARGIN, scale) for shape in flat(right.layers))
+    width = left.width + WIDE + MARGIN
+    height = max(left.height, right.height * scale + 2 * MARGIN)
+    ground = Rect(0, 0, width, height, Style(WHITE))
     layers = ((ground,), *left.layers[1:], shapes)
-    return Drawing(left.width + WIDE + 16, high, layers, left.label, left.width + WIDE + 16)
+    return Drawing(width, height, layers, left.label, width)
 
 
 def time_text(seconds: float) -> str:
@@ -157,7 +162,7 @@ def time_text(seconds: float) -> str:
 
 
 def usual_report(options: str = "") -> "ConsoleReport | LiveReport":
-    """Return the default report of a run: a picture in a notebook, otherwise a progress bar; options: its command's."""
+    """Return the default report of a run: a picture in a notebook, else a progress bar; options: see ConsoleReport."""
     return ConsoleReport(options) if notebook_shell() is None else LiveReport()
 
 

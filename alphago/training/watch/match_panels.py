@@ -15,8 +15,8 @@ from alphago.training.watch.panels import AXES, STYLES, in_words_of, points, run
 
 LONGEST_NAME = 30  # letters of an opponent's name
 OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
-# GNU Go is dark and the random player lighter, as in cody2007's figures; all others get a colour of OTHERS. Each can
-# be read on white: its contrast is at least 4.5.
+# GNU Go is dark and the random player lighter, as in cody2007's figures; all others get a colour of OTHERS.  Each
+# colour has a contrast of at least 4.5 on white, so that text in it can be read.
 COLOURS = {"gnugo": "#20242c", "random": "#86692f"}
 OTHERS = ("#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
 COLUMNS, ROWS = 3, 2  # boards in a panel
@@ -68,9 +68,12 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
     else:
         panels = [panel for name in opponents for panel in own_panels(histories, name, x)]
         styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
-        elo = [c for name in opponents for c in curves_of(histories, name, ELO, x, label=name, dash=styles[name])]
+        elo: list[Curve] = []
+        for name in opponents:
+            elo += curves_of(histories, name, ELO, x, label=name, dash=styles[name])
         panels.append(CurvePanel("Elo", elo))
-        panels += board_panels(histories[0]) if len(histories) == 1 else []
+        if len(histories) == 1:
+            panels += board_panels(histories[0])
     return [panel for panel in panels if panel.curves or panel.picture]
 
 
@@ -95,14 +98,15 @@ def curves_of(
     x: the x axis, a name in AXES.  label, dash: as in Curve.
     """
     for colour, history in zip(run_colours(len(histories)), histories, strict=True):
-        at, values, rows = points((row for row in history.evaluations if name_of(row) == name), measure.key, x)
+        of_opponent = [row for row in history.evaluations if name_of(row) == name]
+        at, values, rows = points(of_opponent, measure.key, x)
         if not at:
             continue
         ends = []
         for key in measure.interval or ():
-            found = [number(row, key) for row in rows]
+            known_ends = [number(row, key) for row in rows]
             # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
-            ends.append([value if end is None else end for value, end in zip(values, found, strict=True)])
+            ends.append([value if end is None else end for value, end in zip(values, known_ends, strict=True)])
         low, high = ends or (None, None)
         yield banded(Curve(at, values, colour, dash, label, low=low, high=high), rows, measure.key)
 
@@ -117,7 +121,7 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
             for name, (colour, dash) in looks.items()
             for curve in curves_of([history], name, measure, x, dash=dash)
         ]
-        low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)  # so that lines at 0 % and 100 % are seen
+        low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)  # room for lines at 0 % and 100 %
         return CurvePanel(title or measure.title, curves, measure.unit, measure.level, low, high, x_label)
 
     other = OTHER_AXIS[x]
@@ -131,17 +135,18 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
 def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
     """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
 
-    Each player has one colour, its own in COLOURS or the next free one.  Its curves with different readouts of the
-    network differ in style; the policy alone is dashed.
+    Each player has one colour: that of COLOURS, or the next free colour.  A player's curves with different readouts of
+    the network differ in style; the policy alone is dashed.
     """
     colours: dict[str, str] = {}
     looks: dict[str, tuple[str, Dash]] = {}
     for row in rows:
         player = row["opponent"]
         if player not in colours:
-            usual = COLOURS.get(player.partition(":")[0], "")
-            free = (colour for colour in (usual, *OTHERS) if colour and colour not in colours.values())
-            colours[player] = next(free, OTHERS[len(colours) % len(OTHERS)])
+            own_colour = COLOURS.get(player.partition(":")[0])
+            candidates = OTHERS if own_colour is None else (own_colour, *OTHERS)
+            free = [colour for colour in candidates if colour not in colours.values()]
+            colours[player] = free[0] if free else OTHERS[len(colours) % len(OTHERS)]
         if name_of(row) not in looks:
             is_searched = number(row, "readouts") != 0
             searched_before = sum(colour == colours[player] and dash != "--" for colour, dash in looks.values())
@@ -157,7 +162,7 @@ def name_of(row: Row) -> str:
 
 
 def board_panels(history: History) -> Iterator[CurvePanel]:
-    """Yield for each opponent a panel with final boards of games of the run's newest match against it."""
+    """Yield for each opponent a panel with final boards of the run's newest match against the opponent."""
     newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
     if not newest:
         return
@@ -168,7 +173,7 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
         for i, played in enumerate(row["moves"][: COLUMNS * ROWS]):
             try:
                 end = start.after(played["moves"].split())
-            except ValueError:  # a damaged game costs its own board only
+            except ValueError:  # a damaged game is left out
                 continue
             is_over = end.is_over or len(end.moves) >= game.max_moves
             drawings.append(small_drawing(end))

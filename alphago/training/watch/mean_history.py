@@ -10,23 +10,24 @@ from alphago.drawing.curves import Curve
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.watch.panels import AXES
 
-POINTS = 80  # of a mean curve, at most
-LOW, HIGH = ":low", ":high"  # after a metric's name: the ends of its band
+POINTS = 80  # largest number of points of a mean curve
+LOW, HIGH = ":low", ":high"  # suffixes of a metric's name for the ends of its band
 
 
 def mean_history(name: str, histories: Sequence[History], x: str) -> History:
-    """Return the means of several runs' rows as the rows of one run, with the least and the greatest of them.
+    """Return the means of several runs' rows as the rows of one run, with the least and the greatest values.
 
-    name: of the runs together.  x: the axis along which rows are averaged, a name in AXES.
-    The rows reach as far as every run has come.  A single run stays as it is.
+    name: the name of the resulting run.  x: the axis along which rows are averaged, a name in AXES.
+    The rows end where the shortest run ends.  A single run stays as it is.
     """
     if len(histories) == 1:
         return histories[0]
     metrics: list[Row] = list(mean_rows([history.metrics for history in histories], x))
-    opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for one in histories for row in one.evaluations)
+    all_rows = [row for history in histories for row in history.evaluations]
+    opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for row in all_rows)
     evaluations: list[Row] = []
     for opponent, label in opponents:
-        runs = [[row for row in one.evaluations if opponent_name(row) == label] for one in histories]
+        runs = [[row for row in history.evaluations if opponent_name(row) == label] for history in histories]
         first = next(row for rows in runs for row in rows)
         same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
         evaluations += [row | same for row in mean_rows(runs, x)]
@@ -34,15 +35,17 @@ def mean_history(name: str, histories: Sequence[History], x: str) -> History:
 
 
 def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]:
-    """Yield rows with the means over runs of every number that all runs have, at evenly spaced x.
+    """Yield rows at evenly spaced x, with the means over runs of every number that all runs have.
 
-    Between two rows of a run its numbers are interpolated.
+    The numbers of a run are interpolated between its rows.
     """
     axis, *_ = AXES[x]
-    places = [[at for row in run if (at := number(row, axis)) is not None] for run in runs]
+    places = [[at for row in run if (at := number(row, axis)) is not None] for run in runs]  # the x of each run's rows
     if not all(places):
         return
-    first, last = max(map(min, places)), min(map(max, places))  # between them every run has rows
+    # From `first` to `last` every run has rows.
+    first = max(map(min, places))
+    last = min(map(max, places))
     count = min(POINTS, min(map(len, places))) if last > first else 1
     grid = np.linspace(min(first, last), last, count)
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
@@ -52,22 +55,23 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
             columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
     for i, at in enumerate(grid):
         row: dict[str, Any] = {}
-        for key, runs_numbers in columns.items():
-            values = [float(numbers[i]) for numbers in runs_numbers]
+        for key, numbers_of_runs in columns.items():
+            values = [float(numbers[i]) for numbers in numbers_of_runs]
             row |= {key: sum(values) / len(values), key + LOW: min(values), key + HIGH: max(values)}
         yield row | {axis: float(at)}
 
 
 def banded(curve: Curve, rows: Sequence[Row], key: str) -> Curve:
-    """Return a curve of the metric `key` in some rows with its band, if they are means over runs."""
+    """Return a curve of the metric `key` with its band if `rows` are means over runs, otherwise unchanged."""
     if not rows or not all(is_pair(row, key + LOW, key + HIGH) for row in rows):
         return curve
-    low, high = ([float(row[key + end]) for row in rows] for end in (LOW, HIGH))
+    low = [float(row[key + LOW]) for row in rows]
+    high = [float(row[key + HIGH]) for row in rows]
     return curve._replace(low=low, high=high, is_band=True)
 
 
 def keys_of(rows: Iterable[Row]) -> list[str]:
-    """Return the names of everything in some rows, each once."""
+    """Return the keys of some rows, each once."""
     return list(dict.fromkeys(key for row in rows for key in row))
 
 

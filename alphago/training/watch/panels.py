@@ -29,7 +29,8 @@ class Metrics(NamedTuple):
     unit: str = ""
 
 
-TRAINING, LIVE = ([Metrics(**table) for table in TABLES[kind]] for kind in ("training", "live"))
+TRAINING = [Metrics(**table) for table in TABLES["training"]]
+LIVE = [Metrics(**table) for table in TABLES["live"]]
 WORDS = TABLES["words"]
 
 
@@ -42,7 +43,7 @@ def run_colours(count: int) -> list[str]:
 
 
 def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[float], list[Row]]:
-    """Return the x values, the y values and the rows, of those among `rows` that have both values.
+    """Return the x values, the y values and the rows themselves, of those rows that have both values.
 
     key: the metric on the y axis.  x: the x axis, a name in AXES.
     """
@@ -53,7 +54,8 @@ def points(rows: Iterable[Row], key: str, x: str) -> tuple[list[float], list[flo
 
 def in_words_of(histories: Sequence[History], text: str) -> str:
     """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
-    given = [history.is_supervised for history in histories]
-    if text not in WORDS or not any(given):
+    are_supervised = [history.is_supervised for history in histories]
+    if text not in WORDS or not any(are_supervised):
         return text
-    return str(WORDS[text][0 if all(given) else 1])
+    for_all, for_some = WORDS[text]
+    return str(for_all if all(are_supervised) else for_some)

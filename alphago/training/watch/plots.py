@@ -31,8 +31,9 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
       thick line is a moving average;
     - for a single run: final boards of its newest matches.
 
-    runs: folders of runs, finished or in progress; or by name the folders of runs that differ in their seeds, of which
-        the mean is drawn, in a band from the least to the greatest, as far as all of them have come.
+    runs: folders of runs, finished or in progress.  Or a dictionary: by name, the folders of runs that differ in their
+        seeds.  Of these the mean is drawn, in a band from the least to the greatest value, as far as all runs have
+        come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
         self-play or, in supervised runs, of the given games.
@@ -59,7 +60,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
 def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
     """Return the folders of `plot`'s runs by the names in its legend.
 
-    Raises TypeError or ValueError if they are no folders.
+    Raises TypeError for anything else than folders, ValueError for no folder.
     """
     named: Iterable[tuple[str, Any]] = runs.items() if isinstance(runs, Mapping) else [("", runs)]
     groups = {name: list(given) if isinstance(given, (list, tuple)) else [given] for name, given in named}
@@ -75,7 +76,7 @@ def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
 
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
-    """Return each run's name for the legend: its folder's name, or the path given if two folders have that name."""
+    """Return each run's name for the legend: its folder's name, or its path if several have this name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from alphago.training.history import Row, number
 
-RECENT_ROWS = 20  # iterations to average over, since a single one is noise
+RECENT_ROWS = 20  # iterations to average over, since a single iteration is noise
 JUDGED_GAMES = 64  # games to average over; a side that wins 80 % of all games wins 95 % of 64 with p < 0.001
 
 
@@ -51,8 +51,8 @@ class Recent:
             share, began, ended = number(row, "selfplay_share"), number(before, "seconds"), number(row, "seconds")
             if share is not None and began is not None and ended is not None:
                 pairs.append((share, ended - began))
-        time = sum(seconds for _, seconds in pairs)
-        return sum(share * seconds for share, seconds in pairs) / time if time > 0 else None
+        total = sum(seconds for _, seconds in pairs)
+        return sum(share * seconds for share, seconds in pairs) / total if total > 0 else None
 
     def of_games(self, key: str, block: int = 0) -> float | None:
         """Return a metric's mean over the games of a block; None if the block or the metric is missing.
@@ -62,7 +62,9 @@ class Recent:
         if block >= len(self.blocks):
             return None
         pairs = [(value, games) for row, games in self.blocks[block] if (value := number(row, key)) is not None]
-        return sum(v * games for v, games in pairs) / sum(games for _, games in pairs) if pairs else None
+        if not pairs:
+            return None
+        return sum(value * games for value, games in pairs) / sum(games for _, games in pairs)
 
     def games(self) -> str:
         """Return the number of games in the latest block as text, such as "64 games"."""
@@ -70,10 +72,10 @@ class Recent:
 
     def progress(self) -> float:
         """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit."""
-        games, seconds = self.latest("games"), self.latest("seconds")
-        num_games, minutes = number(self.settings, "num_games"), number(self.settings, "max_minutes")
-        ends = ((games, num_games), (seconds, 60 * (minutes or 0)))
-        return max((done / end for done, end in ends if done is not None and end), default=0.0)
+        game_limit = number(self.settings, "num_games")
+        time_limit = 60 * (number(self.settings, "max_minutes") or 0)
+        limits = ((self.latest("games"), game_limit), (self.latest("seconds"), time_limit))
+        return max((amount / limit for amount, limit in limits if amount is not None and limit), default=0.0)
 
 
 def numbers(rows: Sequence[Row], key: str) -> list[float]:

@@ -17,7 +17,7 @@ from alphago.training.runs.going_on import how_to_continue
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 
-LASTING = 3.0  # seconds of one activity after which the bar shows its duration
+LASTING = 3.0  # seconds of an activity after which the bar shows its duration
 
 
 class Progress(NamedTuple):
@@ -38,7 +38,7 @@ class Progress(NamedTuple):
 class Report:
     """A callback that a run informs of its events.
 
-    A derived class overrides only the methods that it needs.  `metrics` is a row of metrics.jsonl.
+    A derived class overrides only the methods that it needs.  The argument `metrics` is a row of metrics.jsonl.
     """
 
     def start(self, folder: Path, settings: dict[str, Any], progress: Callable[[], Progress]) -> None:
@@ -102,7 +102,7 @@ class Reporter:
         self.diagnosis.remember(rows)
 
     def start(self, folder: Path, settings: dict[str, Any], progress: ProgressReport) -> None:
-        """Start the reports; `progress` is the first of them from now on, and tells the others how far the run is."""
+        """Start the reports; `progress` becomes the first report, and the other reports ask it how far the run is."""
         for report in self.reports:
             report.start(folder, settings, progress)
         self.reports = [progress, *self.reports]
@@ -173,7 +173,7 @@ class TensorBoardReport(Report):
 
     def match(self, row: Row) -> None:
         """Add each number in `row` to the curve "NAME/OPPONENT"."""
-        name = opponent_name(row).replace(":", "-")  # which TensorBoard would replace by _
+        name = opponent_name(row).replace(":", "-")  # TensorBoard would replace the colon by _
         for key in row.keys() - {"seconds", "processor_seconds", "games", "positions", "readouts"}:
             if (value := number(row, key)) is not None:
                 self.writer.add_scalar(f"{key}/{name}", value, row["games"])
@@ -189,7 +189,7 @@ class TensorBoardReport(Report):
 def tensorboard_writer() -> Callable[[str], Any]:
     """Return a function that creates a TensorBoard writer for a folder; raise ImportError without tensorboard."""
     need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
-    optional_import("tensorboard", need)  # torch's own message about it names no package
+    optional_import("tensorboard", need)  # torch's own error does not name the package
     make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
     return make_writer
 
@@ -200,7 +200,7 @@ class ConsoleReport(Report):
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
 
-    options: the call's own, such as "--workers 2", for the command that continues a stopped run.
+    options: options of the call, such as "--workers 2", for the command that continues a stopped run.
     """
 
     def __init__(self, options: str = "") -> None:
@@ -249,14 +249,15 @@ class ConsoleReport(Report):
         if metrics["policy_loss"] is not None:
             shown |= {"policy": f"{metrics['policy_loss']:.2f}", "value": f"{metrics['value_loss']:.2f}"}
         if slowest := bottleneck(metrics):
-            shown["bound"] = f"{slowest[0]} {slowest[1]:.0%}"
+            work, share = slowest
+            shown["bound"] = f"{work} {share:.0%}"
         if (workers := number(metrics, "workers")) is not None:
             shown["workers"] = f"{workers:.0f}"
         if (busy := number(metrics, "gpu_busy")) is not None:
             shown["gpu"] = f"{busy:.0%}"
         self.rates = ", ".join(f"{name}={value}" for name, value in shown.items())
         self.update()
-        self.bar.update(0)  # redraw it where no thread does so twice a second
+        self.bar.update(0)  # redraws the bar where no thread does so twice a second
 
     def note(self, text: str) -> None:
         tqdm.write(text, file=sys.stderr)

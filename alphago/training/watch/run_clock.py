@@ -20,7 +20,7 @@ class RunClock:
     """A clock of training time, which judges can stop, with an optional limit.
 
     minutes: the limit of training time; None for no limit.
-    now, work: return the time and this process's processor time, in seconds.
+    now, work: functions that return the time and this process's processor time, in seconds.
 
     `ready`: seconds of training time at the end of the first iteration; None until then.  Schedules such as the
     curriculum begin at `ready`, because the first iteration compiles kernels, which may take long.  The limit includes
@@ -77,7 +77,9 @@ class RunClock:
         """The share of the time between `ready` and the limit that has passed, 0 .. 1; 0 without a limit."""
         if self.is_over:
             return 1.0
-        return 0.0 if self.ready is None else max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
+        if self.ready is None:
+            return 0.0
+        return max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
 
     @property
     def deadline(self) -> float:
@@ -108,8 +110,8 @@ class SavingTimes:
     def due(self) -> bool:
         return self._now() >= self.next
 
-    def saved(self, began: float) -> None:
-        """Schedule the next checkpoint after one has been written.
+    def schedule_next(self, began: float) -> None:
+        """Schedule the next checkpoint after a checkpoint has been written.
 
         began: the time at which writing began, as `now` measures it.
         """
@@ -121,11 +123,11 @@ class SavingTimes:
 def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
 
-    SIGTERM and SIGHUP set `stop` too; after the block, or on a second signal, they raise SystemExit with 128 + the
-    signal's number.  If SIGTERM or SIGHUP is ignored or already has a handler, it is left as it is.  Outside the main
+    SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
+    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  Outside the main
     thread this context does nothing.
     """
-    received: list[int] = []  # `stop` may be set for another reason
+    received: list[int] = []  # the signals received; `stop` may also be set for another reason
 
     def handle(number: int, frame: object) -> None:
         received.append(number)

@@ -2,7 +2,7 @@
 
 from alphago.training.history import Row, number
 
-# Metrics of the whole stage, with their names.
+# Metrics of a whole stage, with their names in the report.
 TASKS = {
     "tasks_done": "tasks done",
     "tasks_repeated": "of them again",
@@ -13,7 +13,7 @@ TASKS = {
 
 
 def worker_facts(row: Row) -> dict[str, str]:
-    """Return facts by name, first the speed of each worker; {} for an iteration without workers."""
+    """Return facts about an iteration's workers by name, first each worker's speed; {} if there were no workers."""
     speeds = row.get("workers_moves_per_second")
     if not isinstance(speeds, dict):
         return {}

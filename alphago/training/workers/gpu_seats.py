@@ -1,4 +1,4 @@
-"""GpuSeats: the evaluators on a worker's GPU, which take the weights of one version of the network after another."""
+"""GpuSeats: the evaluators on a worker's GPU, which are reused with the weights of other versions of the network."""
 
 import contextlib
 import threading
@@ -12,10 +12,10 @@ MOST_FREE = 8  # evaluators kept for later tasks
 
 
 class Seat(NamedTuple):
-    """An evaluator, what it was made for, and the network whose weights it has."""
+    """An evaluator, and the network whose weights it has."""
 
     evaluator: DeviceEvaluator
-    kind: tuple[object, ...]
+    kind: tuple[object, ...]  # game, config of the network, dtype and device: the weights of such networks fit it
     net: NeuralNet
 
 
@@ -27,19 +27,20 @@ class GpuSeats:
     """
 
     def __init__(self) -> None:
-        self.free: list[Seat] = []  # the latest used last
+        self.free: list[Seat] = []  # the most recently used last
         self.lock = threading.Lock()
 
     @contextlib.contextmanager
     def taken(self, net: NeuralNet, dtype: str | None, device: str) -> Iterator[DeviceEvaluator]:
-        """Lend an evaluator of a network, which no other task uses within the `with` block.
+        """Lend an evaluator of a network; no other task uses this evaluator within the `with` block.
 
         dtype, device: as in DeviceEvaluator.
         """
         kind = (net.env, net.config, dtype, device)
         with self.lock:
-            alike = [seat for seat in self.free if seat.kind == kind]
-            seat = next((seat for seat in alike if seat.net is net), alike[-1] if alike else None)
+            fitting = [seat for seat in self.free if seat.kind == kind]
+            latest = fitting[-1] if fitting else None
+            seat = next((seat for seat in fitting if seat.net is net), latest)  # rather a seat with these weights
             self.free = [other for other in self.free if other is not seat]
         if seat is None:
             evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)

@@ -1,4 +1,4 @@
-"""GroupPlayer: the work of a run's workers, which is to play its groups with a version of the network."""
+"""GroupPlayer: the work of a run's workers: they play the run's groups with a version of the network."""
 
 import contextlib
 import threading
@@ -22,15 +22,15 @@ from alphago.workers.work import RemoteWork, WorkerRefused
 class GroupPlayer(RemoteWork):
     """Plays tasks with the networks of a version.
 
-    device: "cpu"; or "cuda", for a run whose workers may compute otherwise than the run.
-    Raises WorkerRefused if the networks must compute as the run's do, and do not.
+    device: "cpu"; or "cuda", if results need not be equal to the run's to the bit.
+    Raises WorkerRefused if the version has a digest for the networks' results, and this machine's results differ.
     """
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
-        self.version = version._replace(nets=(), compiled=())  # which are large, and are read once
+        self.version = version._replace(nets=(), compiled=())  # without the networks, which are large
         self.device = device
-        self.seated = [] if device == "cpu" else list(version.nets)  # for a GPU, whose evaluators tasks borrow
-        self.nets: tuple[Evaluator, ...] = ()  # on the CPU, where all tasks use the same
+        self.seated = [] if device == "cpu" else list(version.nets)  # on a GPU: tasks borrow evaluators of these
+        self.nets: tuple[Evaluator, ...] = ()  # on the CPU: all tasks share these evaluators
         if device == "cpu":
             with own_thread():
                 self.nets = tuple(evaluators_of(version))
@@ -55,10 +55,10 @@ class GroupPlayer(RemoteWork):
         return None if played is None else played.to_bytes()
 
     def play(self, task: Task, stop: threading.Event) -> Played | None:
-        """Play a task's moves, or until `stop` is set, and return what was played.
+        """Play a task's moves until they are played or `stop` is set, and return what was played.
 
-        Returns None if `stop` was set while trees were kept that another worker would not have: the task is then to be
-        done again from its beginning.
+        Returns None if `stop` was set and the search keeps its trees, which another worker would not have: the task
+        must then be done again from its beginning.
         """
         version = self.version
         with self.evaluators() as (evaluator, *others):
@@ -73,14 +73,15 @@ class GroupPlayer(RemoteWork):
             games = iter(read_arrays(unpack_arrays(task.games)))
             group.restore(task.state, games, evaluator, tuple(others), version.shares)
             group.play(stop)
-            return None if group.left and version.settings.search.keeps_trees else Played.of(group)
+            must_repeat = group.left and version.settings.search.keeps_trees
+            return None if must_repeat else Played.of(group)
 
 
 def device_for(version: Version, device: str) -> str:
     """Return the device on which a worker plays with a version's networks.
 
-    device: "cpu", "cuda", or "auto" for the GPU if there is one that the version's games may be computed on.
-    Raises WorkerRefused for a GPU whose games would have to be those of a CPU.
+    device: "cpu", "cuda", or "auto" for the GPU if there is a GPU and the run allows it.
+    Raises WorkerRefused for a GPU if games must be equal to the bit to those of a CPU.
     """
     if version.check is None:
         return find_device(version.env, device)
@@ -93,7 +94,7 @@ def device_for(version: Version, device: str) -> str:
 
 
 def evaluators_of(version: Version) -> Iterator[Evaluator]:
-    """Yield the evaluators of a version's networks, as the run has compiled them if this machine can use that."""
+    """Yield the evaluators of a version's networks, as the run has compiled them if this machine can use that form."""
     for i in range(len(version.nets)):
         ready = compiled_evaluator(version.env, version.compiled[i]) if version.compiled else None
         yield ready or version.nets[i].evaluator(version.dtype, exact=True, shared=False)

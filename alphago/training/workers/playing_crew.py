@@ -1,4 +1,4 @@
-"""PlayingCrew: the workers that `train(workers=…)` names, and what a new run with them takes for settings left out."""
+"""PlayingCrew: the workers that `train(workers=…)` names, and the default settings of a new run with workers."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -14,7 +14,7 @@ from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.workers.crew import Crew, crew_of
 from alphago.workers.ray_process import RayProcess
 
-MANY = 64  # groups from which a run is asynchronous unless its call says otherwise
+MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
 GOES_ON = (
     f"with {MANY} groups or more workers play on while the network learns, so this run is not bit-identical to another "
     "one (max_lag is 1; with 0 they wait for each network)"
@@ -23,22 +23,22 @@ GOES_ON = (
 
 @dataclass(frozen=True)
 class PlayingCrew:
-    """As a MakeSource, lets workers play a run's games; max_lag: see `train`."""
+    """A MakeSource whose source lets workers play a run's games; max_lag: see `train`."""
 
     crew: Crew
     max_lag: int | None = None
 
     def __call__(self, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any) -> RemoteSelfPlay:
-        many = settings.groups >= MANY
-        max_lag = int(many) if self.max_lag is None else self.max_lag
+        has_many_groups = settings.groups >= MANY
+        max_lag = int(has_many_groups) if self.max_lag is None else self.max_lag
         connect = partial(self.crew.connect, env)
         source = RemoteSelfPlay(env, settings, *arguments, connect=connect, max_lag=max_lag or None, **options)
-        if many and self.max_lag is None:
+        if has_many_groups and self.max_lag is None:
             source.dispatcher.tell(GOES_ON)
         return source
 
-    def usual(self, given: Mapping[str, Any]) -> dict[str, int]:
-        """Return settings of a new run for those that its call leaves out, by keyword; given: those of the call.
+    def default_settings(self, given: Mapping[str, Any]) -> dict[str, int]:
+        """Return the settings, by keyword, that a new run takes where its call gives none; given: those of the call.
 
         Each core plays a group; this machine's cores take the gradient steps.
         """
@@ -51,7 +51,7 @@ class PlayingCrew:
 
 
 def playing_crew(workers: str | int | None, max_lag: int | None = None) -> PlayingCrew | None:
-    """Return the workers that a user names, as `crew_of` does; max_lag: see `train`."""
+    """Return the workers that a user names, None for this process's threads, as `crew_of`; max_lag: see `train`."""
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
     crew = crew_of(workers)

@@ -31,19 +31,19 @@ from alphago.workers.transport import Transport
 from alphago.workers.work import to_publish
 
 AUDITS = 0.01  # share of the tasks that two workers do
-WAIT = 0.1  # seconds between two looks at what else there may be than answers
+WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
 
 
 class RemoteGroup(GroupPlan):
-    """A group between two tasks: its games as they were saved."""
+    """A group between two tasks: the saved state of its games."""
 
     def __init__(self, env: GameEnv, settings: SelfPlaySettings, width: int, *, seed: int, numbers: range) -> None:
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
-        self.saved: list[dict[str, Any] | None] = [None] * width
-        self.games: list[GameRecord] = []  # in progress
+        self.saved: list[dict[str, Any] | None] = [None] * width  # the state of each slot
+        self.games: list[GameRecord] = []  # the games in progress
 
     def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
-        """Do nothing, since each task begins games in free slots and has no trees."""
+        """Do nothing: each task begins games in free slots, and there are no trees to clear."""
 
     def records(self) -> list[GameRecord]:
         return self.games + [record for _, record in self.finished]
@@ -75,33 +75,33 @@ class RemoteGroup(GroupPlan):
         return not self.numbers and not self.games
 
     def task(self) -> Task:
-        """Return the task to play the moves left."""
+        """Return the task to play the group's moves left."""
         return Task.of(self.numbers, {**self.state(), "finished": 0}, self.games)
 
     def take_in(self, played: Played) -> None:
-        """Continue from what a worker has played; the finished games wait for `take`."""
+        """Continue from what a worker has played; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
         records = iter([replace(record, env=self.env) for record in played.records])
         self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
-        self.add_finished(records)  # takes the rest
+        self.add_finished(records)  # takes the finished games
         self.moves += played.moves
         self.readouts_done += played.readouts
 
 
 class RemoteSelfPlay(SelfPlay):
-    """Lets workers play the groups of SelfPlay; a run may change from one of both to the other at any time.
+    """Lets workers play the groups of SelfPlay; a run may change between SelfPlay and RemoteSelfPlay at any time.
 
-    Synchronous: each iteration gives every group one task.  Games are bit for bit those of SelfPlay with as many
-    groups, whatever workers join, leave or die.
+    Synchronous: in each iteration every group has one task.  Games are bit for bit those of SelfPlay with as many
+    groups, no matter which workers join, leave or die.
 
-    Asynchronous: a group whose task is done gets the next one at once, with the newest network.  An iteration has as
-    many tasks as there are groups, whichever are done first, so that versions follow each other after as many moves as
-    in a synchronous run.  A task begins only if its turn to be learned from comes at most `max_lag` versions later;
-    where others overtake it, its answer is dropped, and its moves are played again.
+    Asynchronous: a group whose task is done gets its next task at once, with the newest network.  An iteration ends
+    when as many tasks are done as there are groups, no matter of which groups.  So there are as many moves between two
+    versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
+    versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    connect: makes what carries the tasks.  max_lag: None for synchronous.
-    audits: share of the tasks that two workers do, whose answers must agree: to the bit, or as LoosePlayed says.
+    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.
+    audits: share of the tasks that two workers do; their answers must agree, to the bit or as LoosePlayed says.
     The others: as in SelfPlay.
     """
 
@@ -121,14 +121,15 @@ class RemoteSelfPlay(SelfPlay):
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
         self.session = secrets.token_hex(4)
-        self.versions: dict[int, bytes] = {}  # the newest one, and those of tasks that are not done
-        self.published = self.submitted = 0  # versions and tasks so far
-        self.plies = 0  # of an iteration; 0 after `restore` until the next one begins
-        self.in_flight: dict[int, int] = {}  # groups with a task that is not done, and its version
-        self.ahead: dict[int, RemoteGroup] = {}  # asynchronous: the groups as they will be once all has been taken in
+        self.versions: dict[int, bytes] = {}  # the newest version, and the versions of tasks that are not done
+        self.published = self.submitted = 0  # numbers of versions and of tasks so far
+        self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
+        self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
+        # Asynchronous: the groups as they will be once all answers that have arrived are taken in.
+        self.ahead: dict[int, RemoteGroup] = {}
         self.arrived: SimpleQueue[tuple[int, int, Played]] = SimpleQueue()  # groups, versions and answers
-        self.has_arrived = threading.Event()  # something has, since it was cleared
-        self.done = 0  # answers that the iteration has taken in
+        self.has_arrived = threading.Event()  # set when an answer arrives; `go_on` clears it
+        self.done = 0  # number of answers that the iteration has taken in
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
@@ -150,7 +151,7 @@ class RemoteSelfPlay(SelfPlay):
         work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
         with self.dispatcher.lock:
             self.published += 1
-            self.done = 0  # what arrives from now on is for the next iteration
+            self.done = 0  # answers that arrive from now on belong to the next iteration
             needed = {number: self.versions[number] for number in self.in_flight.values()}
             self.versions = {**needed, self.published: version_bytes}
             self.dispatcher.publish(f"{self.session}-{self.published}", work)
@@ -163,15 +164,16 @@ class RemoteSelfPlay(SelfPlay):
         resign_threshold: float | None = None,
     ) -> None:
         super().begin(plies, readouts, side_by_side, resign_threshold)
-        self.plies, self.done = sys.maxsize if plies is None else plies, 0
+        self.plies = sys.maxsize if plies is None else plies
+        self.done = 0
         for group in self._remote_groups:
             group.left = 0 if group.is_over else group.left
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Have the iteration's moves played; return False also if there is news to tell."""
+        """Let workers play the iteration's moves; return False if moves are left, or if there is news to report."""
         while True:
             self.has_arrived.clear()
-            busy = set(self.in_flight)  # before the answers of all others are taken in
+            busy = set(self.in_flight)  # read before answers are taken in: a group with an answer is not busy
             self._take_in()
             for number, group in enumerate(self._remote_groups):
                 if number not in busy:
@@ -191,12 +193,12 @@ class RemoteSelfPlay(SelfPlay):
 
     @property
     def _is_full(self) -> bool:
-        """Whether an asynchronous iteration has all its answers."""
+        """Whether an asynchronous iteration has taken in all its answers."""
         return self.max_lag is not None and self.done >= len(self.groups)
 
     def _submit(self, number: int, group: "RemoteGroup") -> None:
-        """Give the workers the next task of a group, if it has one, to be played by the newest network."""
-        if self.max_lag is not None:  # the answers before need not have been taken in
+        """Give the workers the next task of a group, if there is one, to be played by the newest network."""
+        if self.max_lag is not None:  # the task may begin before earlier answers of the group are taken in
             if number not in self.ahead:
                 self.ahead[number] = group.copy()
             group = self.ahead[number]
@@ -214,14 +216,17 @@ class RemoteSelfPlay(SelfPlay):
         self.dispatcher.submit(key, f"{self.session}-{version}", group.task().to_bytes(), hand_back)
 
     def _wait_of(self, before: Collection[int] = ()) -> int:
-        """Return how many versions later the next answer is learned from; before: groups whose answers come first."""
+        """Return how many versions from now the next answer will be learned from.
+
+        before: groups whose answers come before it.
+        """
         return (self.done + self.arrived.qsize() + len(before)) // len(self.groups)
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
-        """Note an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
-        lag = self.published - version + self._wait_of()  # once it is learned from
+        """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
+        lag = self.published - version + self._wait_of()  # the network's age when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
-            self.dropped += 1  # the group is as before, so that its moves are played again
+            self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
             self.arrived.put((number, version, played))
             if self.max_lag is not None:
@@ -235,7 +240,7 @@ class RemoteSelfPlay(SelfPlay):
         self.has_arrived.set()
 
     def _take_in(self) -> None:
-        """Let the groups take in the answers that have arrived, as many as the iteration may have."""
+        """Let the groups take in the answers that have arrived, but no more than belong to the iteration."""
         while not self._is_full:
             with self.dispatcher.lock:
                 try:
@@ -250,25 +255,26 @@ class RemoteSelfPlay(SelfPlay):
             self.lags.append(self.published - version)
 
     def _referee(self, work: str, task: bytes) -> Played:
-        """Do a task in this process, whose answer counts where those of two workers differ."""
+        """Do a task in this process; its answer counts where the answers of two workers differ."""
         version = self.versions[int(work.rpartition("-")[2])]
         played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
         return self.kind(*played)
 
     def time_spent(self) -> dict[str, float]:
-        """Return the seconds by kind of work, as if this process's threads had spent the workers' time."""
+        """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
         scale = self.workers.count / max(1, self.dispatcher.cores)
         spent, self.spent = self.spent, Counter()
         return {kind: seconds * scale for kind, seconds in spent.items()}
 
     def metrics(self) -> dict[str, Any]:
         lags, self.lags = self.lags, []
-        found = {**self.dispatcher.metrics(), "processor_share": None}  # of this process, it means little
+        metrics = {**self.dispatcher.metrics(), "processor_share": None}  # this process's share means little
         if self.max_lag is not None:  # games are played while the network learns, too
-            found |= {"moves_per_second": sum(found["workers_moves_per_second"].values()), "readouts_per_second": None}
-            found |= {"selfplay_share": None, "lag": mean(lags) if lags else None, "too_old": self.dropped}
-        return found
+            speed = sum(metrics["workers_moves_per_second"].values())
+            metrics |= {"moves_per_second": speed, "readouts_per_second": None}
+            metrics |= {"selfplay_share": None, "lag": mean(lags) if lags else None, "too_old": self.dropped}
+        return metrics
 
     def news(self) -> list[str]:
         return self.dispatcher.news()

@@ -1,7 +1,7 @@
 """What travels between a run and its workers: versions of the network, tasks, and answers, as bytes without code.
 
-A task continues one group of games by the moves that its state has left, with one version of the network.  All that it
-needs is in it and in the version, so any worker can do it, and to do it again gives the same answer.
+A task continues a group of games, by the moves that the group's state has left, with a version of the network.  The
+task and the version have all that is needed.  So any worker can do a task, and doing it again gives the same answer.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,16 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
 COMPILED = "compiled.{}"
-ALIKE = 0.15  # mean gap of two answers that tell of the same network
+ALIKE = 0.15  # largest mean gap of two answers that were computed with the same network
 SELFPLAY = SettingsTree(SelfPlaySettings, {name: PARTS[name] for name in ("search", "seating")})
 
 
 class Task(NamedTuple):
-    """Continue a group of games by the moves left in its `state`, as Group.state and Group.records saved it.
+    """A task: continue a group of games by the moves left in its state.
 
-    end, step: of the range of the numbers of the group's games; state["next"] is the first that has not begun.
-    games: the games in progress, of `pack_arrays`.
+    end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not begun.
+    state: the result of `Group.state`.
+    games: the games in progress, packed by `pack_arrays`.
     """
 
     end: int
@@ -48,14 +49,15 @@ class Task(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Task":
-        """Return the task in bytes; raise ValueError if they are damaged."""
+        """Return the task that `to_bytes` converted; raise ValueError if the bytes are damaged."""
         return cls(**unpacked(data))
 
 
 class Played(NamedTuple):
-    """The answer to a task: the group's new state and games, and what they cost.
+    """The answer to a task: the group's new state and games, and the work that was done.
 
-    games: the games in progress, then those that have finished.  seconds: by kind of work.
+    games: the games in progress, then the finished games, packed by `pack_arrays`.
+    moves, readouts: numbers of moves and simulations.  seconds: seconds by kind of work.
     """
 
     state: dict[str, Any]
@@ -66,8 +68,9 @@ class Played(NamedTuple):
 
     @classmethod
     def of(cls, group: GroupPlan) -> "Played":
-        """Return the answer that tells of a group which has played."""
-        games, seconds = pack_arrays(to_arrays(group.records())), group.stopwatch.take()
+        """Return the answer after a group has played."""
+        games = pack_arrays(to_arrays(group.records()))
+        seconds = group.stopwatch.take()
         return cls(group.state(), games, group.moves, group.readouts_done, seconds)
 
     def to_bytes(self) -> bytes:
@@ -75,11 +78,11 @@ class Played(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Played":
-        """Return the answer in bytes; raise ValueError if they are damaged."""
+        """Return the answer that `to_bytes` converted; raise ValueError if the bytes are damaged."""
         return cls(**unpacked(data))
 
     def same_games(self, other: "Played") -> bool:
-        """Return whether two answers tell of the same games, bit for bit."""
+        """Return whether two answers have the same games, bit for bit."""
         return self.state == other.state and torch.equal(self.games, other.games)
 
     @property
@@ -88,47 +91,48 @@ class Played(NamedTuple):
 
 
 class LoosePlayed(Played):
-    """The answer of a worker that may compute in another form than others, so that games part after some moves."""
+    """The answer of a worker whose rounding may differ from other workers', so that games differ after a while."""
 
     def same_games(self, other: "Played") -> bool:
-        """Return whether the searches of two answers agree where they searched the same positions.
+        """Return whether the searches of two answers nearly agree where they still searched the same positions.
 
-        These are in each game the first whose results are not equal to the bit.  In int8 and bfloat16 values and
-        policies differ from those in float32 by 0.03 there on the mean of a task's games, and in another network's by
-        0.3 and more.
+        In each game the gap is measured at the first position with different results, which both have searched.  The
+        mean gap of a task's games is 0.03 between int8 or bfloat16 and float32, and 0.3 or more between two networks.
         """
-        mine, others = ({record.seed: record for record in answer.records} for answer in (self, other))
-        gaps = [gap(mine[seed], others[seed]) for seed in mine.keys() & others.keys()]
+        own_games = {record.seed: record for record in self.records}
+        other_games = {record.seed: record for record in other.records}
+        gaps = [gap(own_games[seed], other_games[seed]) for seed in own_games.keys() & other_games.keys()]
         return not gaps or sum(gaps) / len(gaps) <= ALIKE
 
 
-def gap(one: GameRecord, other: GameRecord) -> float:
-    """Return by how much the results of two searches differ, at the first position where they do.
+def gap(a: GameRecord, b: GameRecord) -> float:
+    """Return the difference of two games' search results at the first position where the results differ.
 
-    It is the sum of the values' difference and of the policies' total variation.
+    The difference is that of the values plus the total variation of the policies; 0 if all results are equal.
     """
-    plies = min(len(one), len(other))
-    differ = (one.values[:plies] != other.values[:plies]) | (one.moves[:plies] != other.moves[:plies])
+    plies = min(len(a), len(b))
+    differ = (a.values[:plies] != b.values[:plies]) | (a.moves[:plies] != b.moves[:plies])
     if not differ.any():
         return 0.0
     ply = int(differ.argmax())
-    variation = np.abs(one.policies[ply].astype(np.float64) - other.policies[ply]).sum() / (2 * POLICY_SCALE)
-    return float(abs(one.values[ply] - other.values[ply]) + variation)
+    variation = np.abs(a.policies[ply].astype(np.float64) - b.policies[ply]).sum() / (2 * POLICY_SCALE)
+    return float(abs(a.values[ply] - b.values[ply]) + variation)
 
 
 def packed(message: Task | Played) -> bytes:
-    """Return a task or an answer as bytes, with a digest by which damage is found."""
+    """Return a task or an answer as bytes, with a digest to detect damage."""
     data = message._asdict()
     return to_bytes(State({"games": data.pop("games")}, data))
 
 
 def unpacked(data: bytes) -> dict[str, Any]:
+    """Return the fields of a task or an answer by name; raise ValueError if the bytes are damaged."""
     state = from_bytes(data)
     return {**state.data, **state.tensors}
 
 
 class TravelledNets(Sequence[NeuralNet]):
-    """The networks in a version's bytes, each built when it is asked for."""
+    """The networks in a version's bytes; a network is built when its item is read."""
 
     def __init__(self, state: State) -> None:
         self.state = state
@@ -137,7 +141,7 @@ class TravelledNets(Sequence[NeuralNet]):
         return len(self.state.data["nets"])
 
     def __getitem__(self, i: Any) -> Any:
-        # A network's own game may have other rules than the run's: random games of it calibrate 8-bit numbers.
+        # The rules of a network's game may differ from the run's, and matter: its random games calibrate int8.
         game, config = self.state.data["nets"][i]
         net = build_net(config, known_game(game))
         net.load_state_dict(strip_prefix(self.state.tensors, f"{i}."))
@@ -145,12 +149,12 @@ class TravelledNets(Sequence[NeuralNet]):
 
 
 class Version(NamedTuple):
-    """A version of a run's network, with all that its tasks have in common.
+    """A version of a run's network, with all data that its tasks have in common.
 
-    nets: the run's network, then those of its company.  shares: of the company.
-    dtype: of inference.  seed: the run's seed.
-    check: the digest that `network_digest` must give on a worker; None for any.
-    compiled: what `compiled_network` returns for each of the networks; may be left out.
+    nets: the run's network, then the networks of its company.  shares: the company's shares.
+    dtype: dtype of inference.  seed: the run's seed.
+    check: the digest that `network_digest` must return on a worker; None if any result will do.
+    compiled: the results of `compiled_network` for the networks; may be left out.
     """
 
     env: GameEnv
@@ -166,7 +170,9 @@ class Version(NamedTuple):
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
         for net in self.nets:
             check_travels(net)
-        tensors = {f"{i}.{name}": t for i, net in enumerate(self.nets) for name, t in net.state_dict().items()}
+        tensors: dict[str, torch.Tensor] = {}
+        for i, net in enumerate(self.nets):
+            tensors |= {f"{i}.{name}": tensor for name, tensor in net.state_dict().items()}
         for i, data in enumerate(self.compiled):
             tensors[COMPILED.format(i)] = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
         plain = {
@@ -182,7 +188,7 @@ class Version(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":
-        """Return the version in bytes; raise WorkerRefused for a game that this program does not know."""
+        """Return the version that `to_bytes` converted; raise WorkerRefused for a game unknown to this program."""
         state = from_bytes(data)
         env = known_game(state.data.pop("game"))
         settings = SELFPLAY.load(state.data["settings"], {}, "this run")

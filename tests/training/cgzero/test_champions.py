@@ -185,7 +185,7 @@ class TestJudging:
             keeper = keeper_of(made)
 
             def due(games: int, steps: int) -> bool:
-                made.count(games=games)
+                made.set_counts(games=games)
                 made.learner.steps = steps
                 return keeper.due(made)
 

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.cgzero.merged import MergedSamples, canonical_inputs, group_inputs, merged
+from alphago.training.cgzero.merged import MergedSamples, canonical_inputs, group_inputs, merge_layers
 from alphago.training.memory import Entry, ReplayMemory, Sample
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
@@ -131,15 +131,15 @@ class TestSums:
         """Three wins and a loss are half a win, whatever had been merged before."""
         before, later = layer(GO, [one_move(1.0)] * 3), layer(GO, [one_move(-1.0)])
         assert before.sums.seen.tolist() == [3.0]
-        means = merged([(before, 1.0), (later, 1.0)], everything)
+        means = merge_layers([(before, 1.0), (later, 1.0)], everything)
         assert (means.seen.tolist(), means.value.tolist()) == ([4.0], [0.5])
         alone = layer(GO, [one_move(1.0)] * 3 + [one_move(-1.0)])
-        assert merged([(alone, 1.0)], everything).value.tolist() == [0.5]
+        assert merge_layers([(alone, 1.0)], everything).value.tolist() == [0.5]
 
     def test_old_samples_are_not_scaled_down(self) -> None:
         """Seen once or often: alone they have policies of sum 1 and their own values."""
         for records in ([one_move(1.0, 4)], [one_move(1.0, 4)] * 5):
-            means = merged([(layer(GO, records), 0.65)], everything)
+            means = merge_layers([(layer(GO, records), 0.65)], everything)
             assert means.policy[0, 4] == pytest.approx(1.0)
             assert means.policy.sum(axis=1) == pytest.approx([1.0])
             assert means.value == pytest.approx([1.0])
@@ -147,7 +147,7 @@ class TestSums:
 
     def test_older_layers_count_less(self) -> None:
         old, new = layer(GO, [one_move(-1.0, 4)] * 2), layer(GO, [one_move(1.0, 9)])
-        means = merged([(old, 0.75), (new, 1.0)], everything)
+        means = merge_layers([(old, 0.75), (new, 1.0)], everything)
         assert means.seen == pytest.approx([2.5])
         assert means.value == pytest.approx([(1 - 1.5) / 2.5])
         assert means.policy[0, [4, 9]] == pytest.approx([0.6, 0.4])
@@ -156,11 +156,11 @@ class TestSums:
     def test_score_and_ownership_of_games_that_were_played_out(self) -> None:
         """Means over these alone; the share of them weighs what is learned of it."""
         records = [one_move(1.0, 4, score=8.5), one_move(1.0, 4, resigned=True), one_move(1.0, 4, score=2.5)]
-        means = merged([(layer(GO, records), 0.65)], everything)
+        means = merge_layers([(layer(GO, records), 0.65)], everything)
         assert means.ended == pytest.approx([2 / 3])
         assert means.score == pytest.approx([5.5])
         assert means.ownership == pytest.approx(np.ones((1, 9)))  # one stone owns the board
-        unknown = merged([(layer(GO, [one_move(1.0, resigned=True)]), 1.0)], everything)
+        unknown = merge_layers([(layer(GO, [one_move(1.0, resigned=True)]), 1.0)], everything)
         assert (unknown.ended.tolist(), unknown.score.tolist()) == ([0.0], [0.0])
         assert not unknown.ownership.any()
 
@@ -169,8 +169,8 @@ class TestSums:
         groups, counts = group_inputs([(one, 0.5), (other, 1.0)])
         assert len(counts) < len(one) + len(other)
         assert counts.sum() == pytest.approx(0.5 * one.sums.seen.sum() + other.sums.seen.sum())
-        whole = merged([(one, 0.5), (other, 1.0)], everything)
-        some = merged([(one, 0.5), (other, 1.0)], lambda counts: np.array([0, 3, len(counts) - 1]))
+        whole = merge_layers([(one, 0.5), (other, 1.0)], everything)
+        some = merge_layers([(one, 0.5), (other, 1.0)], lambda counts: np.array([0, 3, len(counts) - 1]))
         for mine, all_of_them in zip(some[1:], whole[1:], strict=True):
             assert np.array_equal(mine, all_of_them[[0, 3, len(counts) - 1]])
         assert max(map(int, groups[0])) < len(counts)

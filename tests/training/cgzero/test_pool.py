@@ -58,7 +58,7 @@ def filled(env: Any, generations: int, settings: Pool = SMALL) -> SamplePool:
 class TestSettings:
     def test_cgzeros_are_the_defaults(self) -> None:
         pool = Pool(positions=350_000 // 3)
-        assert (pool.learned, pool.most) == (349_998, 3_499_980)
+        assert (pool.subset_size, pool.max_size) == (349_998, 3_499_980)
         assert [pool.weight(age) for age in (0, 1, 10, 17, 18, 500)] == pytest.approx([1, 0.98, 0.8, 0.66, 0.65, 0.65])
         assert [pool.passes(generation) for generation in (0, 1, 18, 19, 20, 99)] == [1, 2, 19, 20, 20, 20]
         rates = [pool.rate(generation) for generation in (0, 1, 4, 5, 9, 10, 99)]
@@ -182,7 +182,7 @@ class TestGenerations:
         memory.add(records)
         for part in (records[:6], records[6:], []):
             pool.remember(part)
-            new = pool.new
+            new = pool.newly_added
             fresh = pool.fresh(20, np.random.default_rng(3))
             assert (fresh is None) == (not part)
             if part == records[6:]:

@@ -210,7 +210,7 @@ class TestJudging:
             keeper = self.gatekeeper(run)
 
             def due(games: int, steps: int) -> bool:
-                run.count(games=games)
+                run.set_counts(games=games)
                 run.learner.steps = steps
                 return keeper.due(run)
 

@@ -57,13 +57,13 @@ class TestMatches:
         """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
         match = WatchedOpponent("random", 0, ENV).examination(0, "cpu")
         match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        moves = [len(game) for part in match.open for game in part.moves]
+        moves = [len(game) for part in match.in_progress for game in part.moves]
         assert sum(moves) > 0
         match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        assert sum(len(game) for part in match.open for game in part.moves) > sum(moves)
+        assert sum(len(game) for part in match.in_progress for game in part.moves) > sum(moves)
         assert (match.row(), match.at_rest) == (None, False)
         match.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert (match.is_over, match.open) == (True, [])
+        assert (match.is_over, match.in_progress) == (True, [])
 
     def test_engines_end_with_their_games(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Or when the examination is closed; not more run than may."""
@@ -73,7 +73,7 @@ class TestMatches:
         watched = WatchedOpponent("passes", 0, ENV)
         match = watched.examination(0, "cpu")
         match.go_on(UniformEvaluator(), PAIRS, Moves(3))
-        (part,) = match.open
+        (part,) = match.in_progress
         (player,) = [player for player in part.players if isinstance(player, EnginePlayer)]
         (process,) = player.processes
         match.close()

@@ -11,7 +11,7 @@ from alphago.exams.grading import ExamPlayer
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.watched import make_one, make_watched
+from alphago.training.judges.watched import make_watched, watched_by_name
 from alphago.training.judges.watched_exam import UNIT, WatchedExam
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import GO, TINY, Listener
@@ -59,20 +59,20 @@ class TestExaminations:
 
 class TestNames:
     def test_the_packages_exam(self) -> None:
-        watched = make_one("exam@0", GoEnv(7))
+        watched = watched_by_name("exam@0", GoEnv(7))
         assert isinstance(watched, WatchedExam)
         assert (watched.name, watched.readouts, len(watched.exam)) == ("exam@0", 0, 80)
-        assert make_one("exam", GoEnv(9)).name == "exam@64"
+        assert watched_by_name("exam", GoEnv(9)).name == "exam@64"
 
     def test_what_cannot_be(self, file: Path) -> None:
         with pytest.raises(ValueError, match="there must be an exam for the board, got 5x5"):
-            make_one("exam@0", GoEnv(5))
+            watched_by_name("exam@0", GoEnv(5))
         with pytest.raises(ValueError, match="must be an exam on the run's board, 5x5, got one on 3x3"):
-            make_one(f"exam:{file}@0", GoEnv(5))
+            watched_by_name(f"exam:{file}@0", GoEnv(5))
         with pytest.raises(FileNotFoundError, match="the exam nothing cannot be read"):
             make_watched(["exam:nothing@0"], GO)
         with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
-            make_one(f"exam:{file}@0", OwareEnv())
+            watched_by_name(f"exam:{file}@0", OwareEnv())
 
 
 @pytest.mark.slow

@@ -108,8 +108,8 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
     while seconds < until:
         seconds += step
         run.clock.set(seconds)
-        run.count(iterations=run.counts.iterations + 1)
-        run.count(games=run.games + 3)
+        run.set_counts(iterations=run.counts.iterations + 1)
+        run.set_counts(games=run.games + 3)
         run.judge(threading.Event())
         yield watcher.budget.spent
 
@@ -155,7 +155,7 @@ class TestShare:
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 600))
             assert not watcher.due(run)
-            run.count(iterations=run.counts.iterations + 1)  # it was prolonged and is over again
+            run.set_counts(iterations=run.counts.iterations + 1)  # it was prolonged and is over again
             assert watcher.due(run)
 
 

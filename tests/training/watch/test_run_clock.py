@@ -108,13 +108,13 @@ def test_once_a_minute(time: Time) -> None:
     assert not saving.due
     time.now += 1
     assert saving.due
-    saving.saved(began=time.now - 1)
+    saving.schedule_next(began=time.now - 1)
     assert saving.next == time.now + 60
 
 
 def test_less_often_where_it_takes_long(time: Time) -> None:
     saving = time.saving()
-    saving.saved(began=time.now - 10)
+    saving.schedule_next(began=time.now - 10)
     assert saving.next == time.now + 500
 
 
