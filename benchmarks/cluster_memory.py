@@ -3,15 +3,17 @@
     python benchmarks/cluster_memory.py --minutes 60 --file memory.jsonl    # or 20: the intervals tell
 
 Trains a small network on 5x5, and prints for each part its first and last size, and its slope with a 95 % interval: of
-a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  It leaves out a warm-up, which
-lasts at least until the replay memory is full.  Sizes are of anonymous memory: pages of libraries count for a process
-only while no other program uses them, so they would grow where other programs end.  The samples are written to the file
-as they are taken; `--read` prints the table of a file that is there, also while it grows.
+a line through the means of BLOCKS spans of time, since neighbouring samples are alike.  The minutes are those after a
+warm-up, which ends WARM_UP iterations after the replay memory is full.  Sizes are of anonymous memory: pages of
+libraries count for a process only while no other program uses them, so they would grow where other programs end.  The
+samples are written to the file as they are taken; `--read` prints the table of a file that is there, also while it
+grows.
 """
 
 import argparse
 import json
 import os
+import signal
 import tempfile
 import threading
 import time
@@ -36,8 +38,9 @@ SETTINGS = {
     "learner_threads": 1,
 }
 BLOCKS = 8
+COUNTS = ("games", "steps", "tasks")
 STUDENT = 2.45  # Student's t for 95 % and two degrees of freedom less
-WARM_UP = 0.25  # least share of the time that the slopes leave out
+WARM_UP = 30  # iterations with a full memory that the slopes leave out
 PART_OF = {
     "alphago.workers.ray_process": "driver of Ray",
     "ray::Node": "players",
@@ -99,16 +102,22 @@ def stored() -> float:
 
 
 class Sampler(Report):
-    """Writes a sample every few seconds until it is closed, and counts the run's games."""
+    """Writes a sample every few seconds until it is closed, and ends the run so many minutes after the warm-up."""
 
-    def __init__(self, file: Path, seconds: float) -> None:
+    def __init__(self, file: Path, seconds: float, minutes: float) -> None:
         self.file, self.seconds, self.over = file, seconds, threading.Event()
-        self.standing = {"games": 0, "full": False}
+        self.left, self.minutes, self.end = WARM_UP, minutes, float("inf")
+        self.standing = {**dict.fromkeys(COUNTS, 0), "warm": False}
         self.thread = threading.Thread(target=self.run)
 
     def iteration(self, metrics: dict[str, float]) -> None:
-        full = metrics["steps"] > 0 and metrics["memory"] >= SETTINGS["memory_size"]
-        self.standing = {"games": int(metrics["games"]), "full": full}
+        self.left -= metrics["steps"] > 0 and metrics["memory"] >= SETTINGS["memory_size"]
+        if self.left <= 0 and not self.standing["warm"]:
+            self.end = time.monotonic() + 60 * self.minutes
+        counts = {"games": metrics["games"], "steps": metrics["steps"], "tasks": metrics["tasks_done"]}
+        self.standing = {**counts, "warm": self.left <= 0}
+        if time.monotonic() >= self.end:
+            os.kill(os.getpid(), signal.SIGINT)
 
     def note(self, text: str) -> None:
         print(text, flush=True)
@@ -125,15 +134,16 @@ class Sampler(Report):
 def table(file: Path) -> str:
     """Return what the samples of a file say."""
     rows = [json.loads(line) for line in file.read_text().splitlines()]
-    hours = np.array([row["seconds"] / 3600 for row in rows])
-    late = (hours >= WARM_UP * hours[-1]) & [row["full"] for row in rows]
-    if not late.any():
-        return f"{hours[-1]:.2f} hours, {rows[-1]['games']} games: the replay memory is not full yet"
-    lines = [f"{hours[-1]:.2f} hours, {rows[-1]['games']} games, {len(rows)} samples; slopes of the last {late.sum()}"]
-    for part in sorted({name for row in rows for name in row} - {"seconds", "games", "full"}):
-        sizes = np.array([row.get(part, 0.0) for row in rows])
-        slope, around = slope_of(hours[late], sizes[late])
-        sizes_there = f"{sizes[late][0]:8.1f} MB, then {sizes[-1]:8.1f} MB"
+    late = [row for row in rows if row["warm"]]
+    if not late:
+        return f"{rows[-1]['seconds'] / 60:.0f} minutes, {rows[-1]['games']} games: still warming up"
+    hours = np.array([row["seconds"] / 3600 for row in late])
+    counts = ", ".join(f"{late[-1][name] - late[0][name]} {name}" for name in COUNTS)
+    lines = [f"{hours[-1] - hours[0]:.2f} hours after {hours[0]:.2f} that warmed up: {counts}, {len(late)} samples"]
+    for part in sorted({name for row in late for name in row} - {"seconds", "warm", *COUNTS}):
+        sizes = np.array([row.get(part, 0.0) for row in late])
+        slope, around = slope_of(hours, sizes)
+        sizes_there = f"{sizes[0]:8.1f} MB, then {sizes[-1]:8.1f} MB"
         lines.append(f"{part:<14} {sizes_there}: {slope:+7.1f} ± {around:.1f} MB an hour")
     return "\n".join(lines)
 
@@ -151,7 +161,7 @@ def slope_of(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--minutes", type=float, default=60.0, help="after the warm-up (60)")
     parser.add_argument("--nodes", type=int, default=8, help="of one core each (8)")
     parser.add_argument("--every", type=float, default=15.0, metavar="SECONDS")
     parser.add_argument("--file", type=Path, default=Path("memory.jsonl"))
@@ -170,17 +180,17 @@ def measure(options: argparse.Namespace) -> None:
     for _ in range(options.nodes):
         cluster.add_node(num_cpus=1, object_store_memory=100 * 2**20)
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")  # for `stored`
-    sampler = Sampler(options.file, options.every)
+    sampler = Sampler(options.file, options.every, options.minutes)
     with tempfile.TemporaryDirectory() as folder:
         sampler.thread.start()
         try:
             train(
                 GoEnv(5, komi=0.5),
-                None,
+                10**6,
                 folder=Path(folder, "run"),
                 workers=cluster.address,
                 groups=options.nodes,
-                max_minutes=options.minutes,
+                max_minutes=None,
                 reports=[sampler],
                 **SETTINGS,
             )

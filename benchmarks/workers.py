@@ -42,18 +42,19 @@ ALPHAGO = [sys.executable, "-m", "alphago"]
 
 
 class Stopper(Report):
-    """Notes time, processor seconds and games at each iteration, and ends the run after so many."""
+    """Notes time, processor seconds, games and bytes of tasks at each iteration, and ends the run after so many."""
 
     def __init__(self, iterations: int) -> None:
-        self.iterations, self.rows = iterations, list[tuple[float, float, int]]()
+        self.iterations, self.rows = iterations, list[tuple[float, float, int, int]]()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
-        self.rows.append((time.monotonic(), processor_seconds(), int(metrics["games"])))
+        sent = metrics.get("tasks_bytes", 0)
+        self.rows.append((time.monotonic(), processor_seconds(), int(metrics["games"]), sent))
         if len(self.rows) == self.iterations:
             os.kill(os.getpid(), signal.SIGINT)
 
     def difference(self) -> list[float]:
-        """Return the seconds, processor seconds and games since the warm-up."""
+        """Return the seconds, processor seconds, games and bytes since the warm-up."""
         return [late - early for early, late in zip(self.rows[WARM_UP - 1], self.rows[-1], strict=True)]
 
 
@@ -107,8 +108,9 @@ def rates(options: argparse.Namespace) -> None:
         else:
             with folder_workers(Path(place, "folder"), CORES) as workers:
                 shared = measured(options.preset, options.iterations, Path(place, "shared"), workers)
-    for name, (seconds, processor, games) in (("one process", alone), ("two workers", shared)):
+    for name, (seconds, processor, games, _) in (("one process", alone), ("two workers", shared)):
         print(f"{name}: {games:.0f} games, {seconds:.1f} s, {processor:.1f} processor seconds")
+    print(f"tasks and their answers have {shared[3] / shared[2] / 1000:.1f} kB a game")
     print(f"games a processor second: {alone[1] / shared[1]:.3f} of one process's (0.95 is wanted)")
     print(f"games a second by the clock: {alone[0] / shared[0]:.3f} of one process's (0.9 is wanted)")
 

@@ -94,7 +94,7 @@ def draw_losses(path: Path) -> None:
     for (key, name), colour in zip(LOSSES.items(), COLOURS, strict=True):
         points = [(row["games"], row[key]) for row in run["metrics"] if row.get(key) is not None]
         x, y = zip(*points, strict=True)
-        panels.append(CurvePanel(name, [Curve(x, y, colour, is_exact=True)], low=0.0, turn=turn))
+        panels.append(CurvePanel(name, [Curve(x, y, colour, is_exact=True)], low=0.0, vertical=turn))
     to_svg(curves_picture(panels, 2, AXIS, size=(360, 200))).save(path)
 
 

@@ -43,11 +43,12 @@ class Adjudicator:
         disagreements = [game.disagreement] if game.disagreement else []  # a playing engine may have counted too
         if margin != game.margin:
             disagreements.append(f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}")
-        first_player = 1 if game.number % 2 == 0 else -1  # its colour; `margin` is Black's
-        outcome = first_player * float(np.sign(margin)) + 0.0  # no -0.0
+        colour = 1 if game.number % 2 == 0 else -1  # of the first player; `margin` is Black's
+        outcome = colour * float(np.sign(margin)) + 0.0  # no -0.0
         return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
 
     def _ask(self, process: EngineProcess, game: MatchGame) -> str:
+        """Play the game's moves in an engine's process, and return its reply to `final_score`."""
         set_up(process, self.env)
         position = self.env.position()
         for action in game.moves:

@@ -17,7 +17,7 @@ from alphago.env.games import is_packaged
 from alphago.env.position import Position
 from alphago.system.validation import check_int, checks_keywords
 
-DEPTH = 8  # of "alphabeta" without a number
+DEPTH = 8  # the depth of "alphabeta" without a number
 MOST_DEPTH = 200
 MOST_ENTRIES = 20  # log2 of the transposition table's greatest length
 NODES = 1 << 19  # nodes per call of the kernel, well below a second
@@ -100,17 +100,17 @@ class AlphaBetaSearch:
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
         self._search, prefer = SEARCHES[env.name]
         self._preferences = prefer(env)
-        self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often an action was the best one
-        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)  # of transpositions
-        self._number = 0  # of the last search, by which the table tells its own entries from earlier ones
+        self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often each action was the best one
+        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)  # the transposition table
+        self._number = 0  # of the latest search; entries of the table with other numbers are ignored
         self.nodes_a_call = NODES
-        plies = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
+        by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
         self._stack = Stack(
             rows=np.zeros((depth + 1, words), np.int64),
             mask=np.zeros(env.action_space, np.bool_),
             scores=np.zeros((depth + 1, env.action_space), np.int64),
             place=np.zeros(4, np.int64),
-            **plies,
+            **by_ply,
         )
 
     def find(self, row: np.ndarray, *, until_decided: bool = False) -> BestMove:
@@ -130,11 +130,11 @@ class AlphaBetaSearch:
             while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_a_call):
                 pass
             nodes += int(stack.place[kernels.NODES])
-            exact = bool(stack.place[kernels.CUT_OFF] == 0)
-            found = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes, exact)
-            if exact or (until_decided and found.outcome in (1, -1)):
+            is_exact = bool(stack.place[kernels.CUT_OFF] == 0)
+            move = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes=nodes, is_exact=is_exact)
+            if is_exact or (until_decided and move.outcome in (1, -1)):
                 break
-        return found
+        return move
 
 
 class AlphaBetaPlayer:
@@ -204,14 +204,15 @@ def no_preference(env: GameEnv) -> np.ndarray:
 def near_the_middle(env: GameEnv) -> np.ndarray:
     """Return for each action (a point or a column) its nearness to the middle of the board, int64 [A], at most 0."""
     height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
-    down, right = (np.abs(np.arange(side) * 2 - (side - 1)) for side in (height, width))
-    return -np.maximum(down[:, None], right[None, :]).ravel().astype(np.int64)
+    rows = np.abs(2 * np.arange(height) - (height - 1))  # twice the distances from the middle
+    columns = np.abs(2 * np.arange(width) - (width - 1))
+    return -np.maximum(rows[:, None], columns[None, :]).ravel().astype(np.int64)
 
 
 def good_squares(env: GameEnv) -> np.ndarray:
     """Return the weight of each action of Reversi, int64 [A]: those of the squares, then 0 for the pass."""
-    side = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
-    weights = np.array(SQUARES)[side[:, None] * (FARTHEST + 1) + side[None, :]]
+    from_edge = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
+    weights = np.array(SQUARES)[from_edge[:, None] * (FARTHEST + 1) + from_edge[None, :]]
     return np.append(weights.ravel(), 0).astype(np.int64)
 
 

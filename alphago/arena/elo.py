@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-POINTS_PER_NAT = 400 / math.log(10)  # a rating difference of a factor e in the odds
+POINTS_PER_NAT = 400 / math.log(10)  # the rating difference at which the odds are multiplied by e
 PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that a score of 100 % gives a finite rating
 Z = 1.959964  # standard deviations of a two-sided 95 % interval
 
@@ -49,7 +49,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     connected = np.flatnonzero(connected_to(met, anchor))
     free = connected[connected != anchor]  # the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
-    hessian = np.zeros((0, 0))  # of the negative log likelihood
+    hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players
     for _ in range(100):
         chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], chance that i beats j
         gradient = (points - games * chances).sum(axis=1)[free]
@@ -64,9 +64,9 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     errors[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
     errors[anchor] = 0
     ratings = np.where(np.isnan(errors), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
-    half = POINTS_PER_NAT * errors
-    columns = (ratings.tolist(), (ratings - half).tolist(), (ratings + half).tolist())
-    return [Rating(*row) for row in zip(*columns, strict=True)]
+    half_widths = POINTS_PER_NAT * errors
+    lows, highs = (ratings - half_widths).tolist(), (ratings + half_widths).tolist()
+    return [Rating(*numbers) for numbers in zip(ratings.tolist(), lows, highs, strict=True)]
 
 
 def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:

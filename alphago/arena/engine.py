@@ -127,7 +127,7 @@ class EngineProcess(LineProcess):
         super().__init__(command, name=name)
         self.timeout = timeout
         self._limit = start_timeout  # seconds for the next reply
-        self._due = 0.0
+        self._due = 0.0  # the reading of `time.monotonic()` at which the reply must be there
 
     def ask(self, command: str) -> str:
         """Send a command and return the text of the reply."""
@@ -142,11 +142,11 @@ class EngineProcess(LineProcess):
     def receive(self) -> str:
         """Return the text of the reply to the last command."""
         lines: list[str] = []
-        while not lines or lines[-1]:  # an empty line ends a reply; those before it are skipped
+        while not lines or lines[-1]:  # empty lines before the reply are skipped; an empty line ends the reply
             raw = self.read_line(self._due, self._limit)
             if raw is None:
                 after = f" after {lines[0]!r}" if lines else ""
-                raise self.failed(f"the process has ended{after}")
+                raise self.failed(f"the process has ended{after}", has_exited=True)
             line = raw.decode("utf-8", "replace").strip()
             if not lines and line and line[0] not in "=?":
                 raise self.failed(f"the reply {line[:200]!r} is not GTP")

@@ -31,10 +31,10 @@ class EnginePlayer:
         self.name = engine.name
         self.batch: GameBatch = env.new_batch(len(seeds))
         self.moves: list[list[int]] = [[] for _ in seeds]
-        self.faults: dict[int, str] = {}  # by game: why the engine forfeited it
-        self.scores: dict[int, str] = {}  # by game: its `final_score`
-        self._broken: dict[int, str] = {}  # by game: an error, after which the engine resigns at its next turn
-        self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on its board
+        self.faults: dict[int, str] = {}  # by game: why the engine forfeited the game
+        self.scores: dict[int, str] = {}  # by game: the engine's `final_score`
+        self._broken: dict[int, str] = {}  # by game: an error, because of which the engine resigns at its next turn
+        self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on the engine's board
         self.processes: list[EngineProcess] = []
         try:
             for seed in seeds:  # start all before waiting for one
@@ -55,11 +55,11 @@ class EnginePlayer:
         return actions
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play an action in each game, tell the engine the other side's, and end the processes of finished games."""
+        """Play an action in each game, tell the engine the other side's actions, and end finished games' processes."""
         movers = self.batch.to_play(games, np.empty(len(games), np.int8))
         for game, action, mover in zip(games.tolist(), actions.tolist(), movers.tolist(), strict=True):
-            is_on_its_board = self._own_move.pop(game, None) == action
-            if not is_on_its_board:
+            is_own_move = self._own_move.pop(game, None) == action
+            if not is_own_move:
                 self._send(game, "play", COLOURS[mover], self.env.to_text(action))
                 self._unless_broken(game, EngineProcess.receive)
             self.moves[game].append(action)
@@ -85,7 +85,10 @@ class EnginePlayer:
         self._unless_broken(game, lambda process: process.send(" ".join(words)))
 
     def _unless_broken(self, game: int, call: Callable[[EngineProcess], object]) -> None:
-        """Call with a game's process; if that fails, keep the error, and the engine resigns at its next turn."""
+        """Call a function with a game's process, unless an earlier call failed.
+
+        If the call fails, its error is kept, and the engine resigns at its next turn.
+        """
         if game not in self._broken:
             try:
                 call(self.processes[game])

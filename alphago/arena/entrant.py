@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -62,102 +62,121 @@ class EntrantText:
 
     base: the part before the @.
     model: the network's file; None for a player without a network.
-    readouts, search, level: as in `Entrant`.
+    readouts, search, level: as in `Entrant`; None if the name does not have it.
     """
 
     base: str
     model: Path | None
-    readouts: int
-    search: str
+    readouts: int | None = None
+    search: str | None = None
     level: float | None = None
+
+    def with_defaults(self, readouts: int, search: str = PLAYER_RULE) -> "EntrantText":
+        """Return the parts with these readouts and this search if a network's name does not have its own."""
+        if self.model is None:
+            return self
+        return replace(
+            self,
+            readouts=readouts if self.readouts is None else self.readouts,
+            search=search if self.search is None else self.search,
+        )
 
     @property
     def name(self) -> str:
+        """The text from which `parse_entrant` gets these parts; puct, and the search of 0 readouts, are left out."""
         if self.model is None:
             return self.base
         if self.level is not None:
             return f"{self.base}@level={level_text(self.level)}"
-        has_search = self.readouts and self.search != PLAYER_RULE
-        return f"{self.base}@{self.readouts}" + (f",{self.search}" if has_search else "")
+        parts = [] if self.readouts is None else [str(self.readouts)]
+        if self.search not in (None, PLAYER_RULE) and self.readouts != 0:
+            parts.append(str(self.search))
+        return f"{self.base}@{','.join(parts)}" if parts else self.base
 
 
-def parse_entrant(text: str, readouts: int = 64, search: str = PLAYER_RULE) -> EntrantText:
+def parse_entrant(text: str) -> EntrantText:
     """Parse the name of an entrant.
 
     text: `MODEL`, `MODEL@64`, `MODEL@64,gumbel`, `MODEL@level=7`, or a player without a network (see `evaluate`).
         MODEL is a file, a run folder or a packaged network.
-    readouts, search: used if the name does not give them.
     Raises ValueError for any other text.
     """
-    base, own = split_name(text)
+    base, options = split_name(text)
     not_a_player = "only networks take readouts"
-    if own is None:
+    if options is None:
         try:
             if not isinstance(find_player(base), Path):
-                return EntrantText(base, None, 0, "")
+                return EntrantText(base, None)
         except ValueError as error:
-            if text.startswith((COMMAND, "gnugo:")):  # no file is called so
+            if text.startswith((COMMAND, "gnugo:")):  # the name of a player, and of no file
                 raise
             not_a_player = str(error)
     model = model_file(base)
     looks_like_file = "/" in base or base.endswith(".safetensors")
     if not model.exists() and not looks_like_file:
         raise ValueError(f"{text}: there is no file {base}, and {not_a_player}")
-    if own is None:
-        return EntrantText(base, model, readouts, search)
-    parts = match_own(own)
-    if parts is None:
+    if options is None:
+        return EntrantText(base, model)
+    match = match_options(options)
+    if match is None:
         names = " or ".join(SEARCHES)
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
-    if parts["level"]:
-        return level_entrant(base, model, readouts, search, parts["level"])
-    return EntrantText(base, model, int(parts["readouts"] or readouts), parts["search"] or search)
+    if match["level"]:
+        return level_entrant(base, model, match["level"])
+    readouts = int(match["readouts"]) if match["readouts"] else None
+    return EntrantText(base, model, readouts, match["search"])
 
 
-def match_own(own: str) -> "re.Match[str] | None":
-    """Match what may come after an entrant's @; a rule may have joined SEARCHES since the last call."""
-    searches = "|".join(SEARCHES)
-    return re.fullmatch(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{searches}))?", own)
+def match_options(options: str) -> "re.Match[str] | None":
+    """Match what may come after an entrant's @: readouts, search or both, or a level; None for any other text."""
+    searches = "|".join(SEARCHES)  # read at each call, since rules can be added
+    return re.fullmatch(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{searches}))?", options)
 
 
 def split_name(text: str) -> tuple[str, str | None]:
-    """Return an entrant's name as the parts before and after its last @; (text, None) if it names nothing of its own.
+    """Return an entrant's name as the parts before and after its last @, or (text, None) if nothing comes after it.
 
-    An @ in an engine's command or in the path of an existing file is a part of it.
+    An @ in an engine's command or in the path of an existing file does not count.
     """
-    base, at, own = text.rpartition("@")
+    base, at, options = text.rpartition("@")
     if not at or text.startswith(COMMAND):
         return text, None
-    is_path = not match_own(own) and Path(text).exists()
-    return (text, None) if is_path else (base, own)
+    is_path = not match_options(options) and Path(text).exists()
+    return (text, None) if is_path else (base, options)
 
 
 def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm = None, device: str = "cpu") -> Entrant:
     """Return one side of a match, whose player is given as in `evaluate`.
 
-    readouts, search: used unless the player is a name with its own, such as "runs/a@8".
+    readouts, search: used unless the player is a name with readouts or a search of its own, such as "runs/a@8".
     """
-    entry = parse_entrant(player, readouts) if isinstance(player, str) and "@" in player else None
+    entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
     source, weights, net = read_player(entry, env, device)
-    names_search = str(player).endswith(entry.search)  # otherwise `entry.search` is only the default
-    used = entry.search if names_search else search
-    return Entrant(source, entry.readouts, used, entry.name, weights, entry.level, network=net)
+    return Entrant(
+        source,
+        readouts if entry.readouts is None else entry.readouts,
+        search if entry.search is None else entry.search,
+        name=entry.with_defaults(readouts).name,
+        weights=weights,
+        level=entry.level,
+        network=net,
+    )
 
 
-def level_entrant(base: str, model: Path, readouts: int, search: str, text: str) -> EntrantText:
+def level_entrant(base: str, model: Path, text: str) -> EntrantText:
     """Return a network at the level that a text names, such as "7".
 
     The highest level is a full search, with the readouts with which the levels were measured (see `all_tables`).
-    base, model: as in `EntrantText`.  readouts, search: as in `parse_entrant`.
+    base, model: as in `EntrantText`.
     """
     level = check_level(text)
     if isinstance(level, str):  # "even", which follows an opponent through a game
         raise ValueError(f"{base}@level={text}: a level in a match must be a number from 1 to {LEVELS}")
     if level < LEVELS:
-        return EntrantText(base, model, readouts, search, level)
-    return EntrantText(base, model, all_tables()["full"], search or PLAYER_RULE)
+        return EntrantText(base, model, level=level)
+    return EntrantText(base, model, readouts=all_tables()["full"])
 
 
 def read_entrants(
@@ -182,7 +201,7 @@ def read_entrants(
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
-    entries = [parse_entrant(text, readouts, search) for text in texts]
+    entries = [parse_entrant(text).with_defaults(readouts, search) for text in texts]
     for name in {entry.name for entry in entries}:
         if sum(entry.name == name for entry in entries) > 1:
             raise ValueError(f"{name} is named twice")
@@ -194,9 +213,16 @@ def read_entrants(
         if key not in players:
             players[key] = read_player(entry, env, device)
         player, weights, net = players[key]
-        entrants.append(
-            Entrant(player, entry.readouts, entry.search or None, entry.name, weights, entry.level, network=net)
+        entrant = Entrant(
+            player,
+            entry.readouts or 0,
+            entry.search,
+            name=entry.name,
+            weights=weights,
+            level=entry.level,
+            network=net,
         )
+        entrants.append(entrant)
     return env, entrants
 
 
@@ -230,7 +256,7 @@ def common_game(
             raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    for key in (*OPTIONS, *first.config):  # first the settings whose option the message can name
+    for key in (*OPTIONS, *first.config):  # the settings in OPTIONS first, since the message can name their option
         if key == "planes" or key not in first.config:  # networks may differ in their input planes
             continue
         values = {base: env.config[key] for base, env in envs.items()}

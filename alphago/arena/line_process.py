@@ -66,7 +66,7 @@ class LineProcess:
             self.process.stdin.write(f"{line}\n".encode())
             self.process.stdin.flush()
         except (OSError, ValueError):  # it has exited, or was closed
-            raise self.failed("the process has ended") from None
+            raise self.failed("the process has ended", has_exited=True) from None
 
     def read_line(self, due: float, limit: float) -> bytes | None:
         """Return the next line of stdout; None at its end, or if the process has exited and no more lines come.
@@ -75,7 +75,7 @@ class LineProcess:
         Raises EngineError, and ends the process, if no line comes in time.
         """
         while True:
-            exited = self.process.poll() is not None  # asked first: its last line may come just before its end
+            exited = self.process.poll() is not None  # asked before reading, so that its last line is not missed
             with contextlib.suppress(queue.Empty):
                 return self._lines.get(timeout=min(POLL_SECONDS, max(0.0, due - time.monotonic())))
             if exited:
@@ -110,14 +110,16 @@ class LineProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def failed(self, what: str) -> EngineError:
-        """End the process and return an EngineError that says `what` went wrong, with the end of stderr."""
+    def failed(self, what: str, *, has_exited: bool = False) -> EngineError:
+        """End the process and return an EngineError that says `what` went wrong, with the end of stderr.
+
+        has_exited: whether the process has ended by itself; only then its exit status says something.
+        """
         self.close(patience=0.1)
         errors = " | ".join(self._errors)
-        # If it has not ended by itself, `close` killed it, and its status says nothing.
-        exited = f" (exit status {self.process.returncode})" if "ended" in what else ""
+        status = f" (exit status {self.process.returncode})" if has_exited else ""
         return EngineError(
-            f"{self.name}: {shown(self._sent)} was sent, {what}{exited}"
+            f"{self.name}: {shown(self._sent)} was sent, {what}{status}"
             + (f"; the end of its stderr: {errors}" if errors else "; nothing on stderr")
         )
 

@@ -84,11 +84,11 @@ class MatchResult:
     @property
     def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
         """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
-        black, white = (
-            (int((part > 0).sum()), int((part == 0).sum()), int((part < 0).sum()))
-            for part in (self.outcomes[::2], self.outcomes[1::2])
-        )
-        return black, white
+
+        def counts(outcomes: np.ndarray) -> tuple[int, int, int]:
+            return int((outcomes > 0).sum()), int((outcomes == 0).sum()), int((outcomes < 0).sum())
+
+        return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
 
     @property
     def distinct(self) -> int:
@@ -102,7 +102,7 @@ class MatchResult:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate (Wilson 1927): distinct games count as independent, repeated ones not."""
+        """The 95 % interval of the win rate (Wilson 1927), in which repeated games count once."""
         return wilson(self.win_rate, self.distinct if self.games else len(self.outcomes))
 
     def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
@@ -192,9 +192,10 @@ def evaluate(
         Games in which the engine's score differs from the Tromp-Taylor score are reported in the result.
     progress: called with the number of each finished game.
     stop: an event that ends the match at the next move, with MatchStopped.
-    workers: who plays, as in `train`: networks, "random", "uct:N", "rave:N" and "alphabeta:N", on CPUs.  Games depend
-        on the seed, and not on who plays which.  They are those of `net.evaluator(exact=True)` without
-        workers: a network alone computes faster, and its last bits depend on how many games are played side by side.
+    workers: the workers that play, as in `train`, on CPUs; the players must be networks, "random", "uct:N", "rave:N"
+        or "alphabeta:N".  Games depend on the seed, not on which worker plays them.  They equal those of the player
+        `net.evaluator(exact=True)` without workers; the usual evaluator of a network computes faster, but its last bits
+        depend on how many games are played side by side.
 
     All games are played to their end by the rules; only engines resign.  Networks of Go may have different input
     planes.  Against an engine, "uct:N" or "rave:N" the environment's `first_pass` is ignored and a ply limit is raised
@@ -205,21 +206,21 @@ def evaluate(
     check_env(env)
     warm_up()
     num_games = check_int("num_games", num_games, 1)
-    readouts_of_both = [check_int("readouts", n, 0) for n in pair_of("readouts", readouts)]
+    first_readouts, second_readouts = (check_int("readouts", n, 0) for n in pair_of("readouts", readouts))
+    first_search, second_search = pair_of("search", search)
     random_opening, seed = check_int("random_opening", random_opening, 0), check_int("seed", seed, 0)
     device = device if workers is None else "cpu"
-    first, second = (
-        entrant_for(player, env, n, own_search, device)
-        for player, n, own_search in zip((black, white), readouts_of_both, pair_of("search", search), strict=True)
-    )
+    first = entrant_for(black, env, first_readouts, first_search, device)
+    second = entrant_for(white, env, second_readouts, second_search, device)
     engine = find_adjudicator(adjudicator)
-    if engine is not None or any(isinstance(one.player, (PlayoutSettings, Engine)) for one in (first, second)):
+    needs_variant = any(isinstance(entrant.player, (PlayoutSettings, Engine)) for entrant in (first, second))
+    if engine is not None or needs_variant:
         env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
-    # Each player is to move in about half of the games.
-    leaves = leaves_for(num_games // 2, max(first.readouts, second.readouts))
+    games_at_once = num_games // 2  # each player is to move in about half of the games
+    leaves = leaves_for(games_at_once, max(first.readouts, second.readouts))
     plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
     games: list[MatchGame] = []
 
@@ -245,7 +246,7 @@ def evaluate(
 
 
 def pair_of(name: str, value: object) -> tuple[Any, Any]:
-    """Return an option's value for each player: a pair as it is, a single value twice.
+    """Return an option's value for each player, given as a pair, or as one value for both.
 
     name: the option.  Raises ValueError for a sequence of any other length.
     """
@@ -276,7 +277,7 @@ def play_match(
     pool: the workers that play; None for threads of this process.
 
     Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
-    Ctrl-C, set it too.
+    Ctrl-C, also set `stop`.
     """
     at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
     threads = min([cores or available_cores(), len(numbers), *at_once])

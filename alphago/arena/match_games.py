@@ -14,7 +14,7 @@ from alphago.env.board import result_text
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 
-MOST_OF_A_DRAW = 0.1  # a drawn game with graded outcomes (OwareEnv) has an outcome below this instead of 0
+MOST_OF_A_DRAW = 0.1  # with graded outcomes (OwareEnv) the outcome of a drawn game is not 0, but below this
 
 
 @dataclass(frozen=True)
@@ -134,14 +134,15 @@ class ParallelGames:
         """
         active, plan = self.active, self.plan
         plies = np.array([len(self.moves[game]) for game in active])
-        # A number a ply, used or not, so that a game's numbers depend only on its plies.
+        # One number is drawn at each ply, even if it is not used, so that a game's numbers depend only on the ply.
         chance = np.array([self.generators[game].random() for game in active])
         actions = np.empty(len(active), np.int32)
-        drawn = plies < plan.random_opening
-        if drawn.any():
-            generators = [self.opening_generators[game] for game in active[drawn]]
-            actions[drawn] = random_points(self.board, active[drawn], generators)
-        for player, its_turn in zip(self.players, (first_moves & ~drawn, ~first_moves & ~drawn), strict=True):
+        in_opening = plies < plan.random_opening
+        if in_opening.any():
+            generators = [self.opening_generators[game] for game in active[in_opening]]
+            actions[in_opening] = random_points(self.board, active[in_opening], generators)
+        for player, is_mover in zip(self.players, (first_moves, ~first_moves), strict=True):
+            its_turn = is_mover & ~in_opening
             if its_turn.any():
                 early = plies[its_turn] < plan.opening_plies
                 actions[its_turn] = player.choose(active[its_turn], early, chance[its_turn])
@@ -174,13 +175,14 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
     """Return the number of distinct games.
 
-    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once; None: games
-        that differ in any move are distinct.
+    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once.  With None
+        all games that differ in a move are distinct.
     """
     if symmetries is None:
         return len(set(games))
+    # A game and its images under the symmetries have the same least image, by which they are counted once.
     images = (symmetries[:, list(game)].tolist() for game in games)  # each [S, plies]
-    return len({tuple(min(ways)) for ways in images})  # the least image is the same for all images of a game
+    return len({tuple(min(images_of_game)) for images_of_game in images})
 
 
 class FinalBoards(NamedTuple):
@@ -201,7 +203,7 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     env: a game with `has_captures`.  games: the actions of each game from the start position.
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
-    boards = [final_board(env, moves, 1 - 2 * (number % 2)) for number, moves in enumerate(games)]
+    boards = [final_board(env, moves, 1 if number % 2 == 0 else -1) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
 
 
@@ -237,10 +239,10 @@ def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, i
     side: 1 for Black, -1 for White.
     """
     position: Any = env.position()  # Any: only games with captures have a `board`
-    played = {1: 0, -1: 0}
+    placed = {1: 0, -1: 0}  # by side, the stones placed so far
     for action in moves:
         if action != env.pass_action:
-            played[position.to_play] += 1
+            placed[position.to_play] += 1
         position = position.play(action)
-    captured = {colour: count - int((position.board == colour).sum()) for colour, count in played.items()}
-    return side * position.score(), captured[-side], captured[side]
+    lost = {colour: count - int((position.board == colour).sum()) for colour, count in placed.items()}
+    return side * position.score(), lost[-side], lost[side]

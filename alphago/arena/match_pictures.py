@@ -31,9 +31,8 @@ def match_sheet(
     check_int("columns", columns, 1)
     if env is None or not len(games):
         raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
-    chosen = range(min(len(games), check_int("most", most, 1)))
-    ends = [env.position().after(games[i]) for i in chosen]
-    captions = [f"{i + 1}: {result_for(ends[i], float(outcomes[i]), i, ends[i].is_over)}" for i in chosen]
+    ends = [env.position().after(moves) for moves in games[: check_int("most", most, 1)]]
+    captions = [f"{i + 1}: {result_for(end, float(outcomes[i]), i, end.is_over)}" for i, end in enumerate(ends)]
     return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=title))
 
 

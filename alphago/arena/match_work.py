@@ -1,4 +1,4 @@
-"""MatchWork: games of a match, as a job of workers; play_on_workers: the games of a match, played by them."""
+"""`MatchWork`, games of a match as a job of workers, and `play_on_workers`, which lets workers play a match."""
 
 import contextlib
 import json
@@ -26,12 +26,12 @@ from alphago.workers.jobs import JobPool, SealedWork
 from alphago.workers.known_games import known_game, plain_game
 from alphago.workers.packing import pack, unpack
 
-GAMES_A_JOB = 8  # enough to fill batches, few enough to lose with a worker; an even number, for pairs of games
+GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
 PLAYERS_BY_NAME = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
 
 
 class MatchWork(SealedWork):
-    """Plays games of a match, whose numbers are a job."""
+    """The work of playing games of a match; a job is the numbers of the games to play."""
 
     def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> None:
         self.env, self.entrants, self.plan = env, entrants, plan
@@ -92,7 +92,7 @@ def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[s
 
 
 def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
-    """Return the evaluator of a network on a worker: one whose results do not depend on what else it evaluates."""
+    """Return a network's evaluator for a worker; its results do not depend on which positions share a batch."""
     if level is not None:
         return as_forecast_evaluator(network, env)
     return network.evaluator(exact=True, shared=False)
@@ -103,15 +103,15 @@ def player_of(
 ) -> PlayerSource:
     """Return the player that `plain_player` described by `plain`.
 
-    arrays: the weights of all players; the names of this one's begin with `prefix`.
-    Raises WorkerRefused if its network computes otherwise here.
+    arrays: the weights of all players; the names of this player's weights begin with `prefix`.
+    Raises WorkerRefused if the player's network computes other numbers on this machine.
     """
     kind = plain.pop("kind")
     if kind == "random":
         return "random"
     if kind in PLAYERS_BY_NAME:
-        found: PlayerSource = PLAYERS_BY_NAME[kind](**plain)
-        return found
+        player: PlayerSource = PLAYERS_BY_NAME[kind](**plain)
+        return player
     weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     evaluator = evaluator_of(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)
     check_network(own_view(env, evaluator), evaluator, plain["check"])

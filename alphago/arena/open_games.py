@@ -29,10 +29,10 @@ def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbe
                 level=entrant.level,
             )
             if isinstance(player, EnginePlayer):
-                stack.callback(player.close)  # unless all players can be made
+                stack.callback(player.close)  # called if a later step fails
             players.append(player)
         games = ParallelGames(env, players, numbers, plan)
-        stack.pop_all()
+        stack.pop_all()  # nothing failed: `close` of the games closes the players
     return games
 
 

@@ -122,11 +122,12 @@ class PitFolder:
         folder = self.path / "pits" / f"{text_of(candidate)}-{text_of(champion)}"
         tournament = Tournament(plan.env, entrants, plan.settings, folder)
         tournament.play(listener, pool)
-        verdict = tournament.verdict((0, 1)) or Verdict("continue", 0.0, 0)  # None without a test
+        undecided = Verdict("continue", ratio=0.0, samples=0)
+        verdict = tournament.verdict((0, 1)) or undecided  # there is no verdict without a test
         return Pit(candidate, champion, tournament.result((0, 1)), verdict)
 
     def save(self, pits: Sequence[Pit]) -> None:
-        """Write a row to pits.jsonl for each of `pits`; keep its earlier rows about other pairs of values."""
+        """Write a row for each of `pits` to pits.jsonl; rows of earlier calls about other pairs of values are kept."""
         rows = {
             (pit.candidate, pit.champion): {
                 "candidate": pit.candidate,
@@ -144,7 +145,8 @@ class PitFolder:
 
     def _earlier_rows(self) -> dict[tuple[Any, Any], dict[str, Any]]:
         """Return the rows of pits.jsonl, by (candidate, champion); lines that cannot be parsed are left out."""
-        path, rows = self.path / LOG, {}
+        path = self.path / LOG
+        rows = {}
         lines = read_named(path).splitlines() if os.path.lexists(path) else []
         for line in lines:
             with contextlib.suppress(ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""`alphabeta:N` in games that have no evaluation: it sees who wins within N plies, and nothing else."""
+"""`alphabeta:N` in games that have no evaluation: the player sees who wins within N plies, and nothing else."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from alphago.env.position import Position
 class PlainAlphaBetaPlayer:
     """A player that wins as soon as it can within its depth, and loses as late as it can.
 
-    Undecided positions have the value 0.  Among equal moves it plays the first of an order that the number of legal
-    moves gives, so it is deterministic, and ignores `by_chance`.
+    Undecided positions have the value 0.  Moves are tried in an order that depends only on the number of legal moves,
+    and the first of equal moves is played, so the player is deterministic and ignores `by_chance`.
     """
 
     def __init__(self, env: GameEnv, settings: AlphaBetaSettings, games: int) -> None:
@@ -34,17 +34,19 @@ def best_action(position: Position, depth: int) -> int:
 def search(position: Position, depth: int, low: float, high: float) -> tuple[float, int]:
     """Return a position's value and its best action, -1 for none.
 
-    The value is in Black's view: the result, times 1 + the plies that are left of `depth`; 0 for an undecided position.
-    It is exact between `low` and `high`, and a bound beyond them (alpha-beta, Knuth and Moore 1975).
+    The value is from Black's view. It is result (1 + d) if the game ends with d plies left of `depth`, and 0 for an
+    undecided position. A value between `low` and `high` is exact; a value beyond them is a bound (alpha-beta, Knuth and
+    Moore 1975).
     """
     if position.is_over:
         return position.result * (1 + depth), -1
     if depth == 0:
         return 0.0, -1
     side = position.to_play
-    best_value, best_action = -np.inf, -1  # the value from the mover's view
+    best_value, best_action = -np.inf, -1  # the value is from the mover's view
     actions = np.flatnonzero(position.legal_mask)
-    for action in np.random.default_rng(len(actions)).permutation(actions):  # not always the first of equal moves
+    shuffled = np.random.default_rng(len(actions)).permutation(actions)  # else equal moves would go to one corner
+    for action in shuffled:
         value = side * search(position.play(int(action)), depth - 1, low, high)[0]
         if value > best_value:
             best_value, best_action = value, int(action)

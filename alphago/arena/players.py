@@ -35,11 +35,11 @@ from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names
 
-# Of "uct:N" in other games than Go; c_puct 2 won 64 % of 40 games of Connect Four against PUCT's usual 0.96.
+# The search of "uct:N" in games other than Go; c_puct 2 won 64 % of 40 games of Connect Four against the default 0.96.
 UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
-LEAVES = 4  # of a wave of a player at a level, however many games are played at once
+LEAVES = 4  # leaves per wave of a player at a level; the number of games played at once does not change it
 
 
 class Player(Protocol):
@@ -49,7 +49,7 @@ class Player(Protocol):
         """Return actions, int32 [n], for games (int64 [n]) in which this player is to move.
 
         by_chance: bool [n], whether to draw a game's action at random, so that games differ.
-        chance: [n], the random numbers for that, in [0, 1).
+        chance: [n], the random numbers with which such actions are drawn, in [0, 1).
 
         The action RESIGN (`alphago.arena.engine_player`) loses the game and ends it.
         """
@@ -133,7 +133,7 @@ class LevelPlayer:
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.batch.play(games, actions)
-        self.search.forget(games)  # each move is searched alone, as where levels were measured
+        self.search.forget(games)  # each move is searched from an empty tree, as when levels were measured
         self.plies[games] += 1
 
 
@@ -161,7 +161,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
             require_go(env, player.name)
         return player
     if isinstance(player, AlphaBetaSettings):
-        if env is not None and is_go(env):  # undecided to its end: see PlainAlphaBetaPlayer
+        if env is not None and is_go(env):  # PlainAlphaBetaPlayer sees nothing before the end of a game of Go
             check_game_has_evaluation(env)
         return player
     return as_evaluator(player, env, device)
@@ -178,12 +178,13 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     if player is not None:
         return player
     path = model_file(name)
-    if (name and os.path.exists(path)) or "/" in name or name.endswith(".safetensors"):
+    looks_like_file = "/" in name or name.endswith(".safetensors")
+    if looks_like_file or (name and os.path.exists(path)):
         return path
-    near = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
-    meant = f"did you mean {near[0]}? " if near else ""
+    similar = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
+    question = f"did you mean {similar[0]}? " if similar else ""
     raise ValueError(
-        f"no player is called {name!r}: {meant}players are 'random', a network's file, run folder or packaged name, "
+        f"no player is called {name!r}: {question}players are 'random', a network's file, run folder or packaged name, "
         "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any "
         "engine by its command, as 'gtp:./engine --argument'"
     )

@@ -11,7 +11,7 @@ from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.rule import choose_actions
 
-PLAYOUTS = 1000  # per move, of a name without a number
+PLAYOUTS = 1000  # playouts per move of "uct" and "rave" without a number
 MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but no longer grows
 
 

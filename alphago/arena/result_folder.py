@@ -66,18 +66,18 @@ class ResultFolder:
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
         data = read_named(self._lines) if os.path.lexists(self._lines) else b""
-        whole = data[: data.rfind(b"\n") + 1]
-        if len(whole) < len(data):
-            os.truncate(self._lines, len(whole))
-        for number, text in enumerate(whole.splitlines(), 1):
+        complete_lines = data[: data.rfind(b"\n") + 1]
+        if len(complete_lines) < len(data):
+            os.truncate(self._lines, len(complete_lines))
+        for number, text in enumerate(complete_lines.splitlines(), 1):
             try:
                 line = parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
-                rest = [line[key] for key in ("margin", "fault", "counted", "disagreement")]
+                further = {key: line[key] for key in ("margin", "fault", "counted", "disagreement")}
                 i, j = line["match"]
                 if not 0 <= i < j < len(self.names):
                     raise ValueError(f"there is no match of the players {i} and {j}")
-                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, *rest))
+                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, **further))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 

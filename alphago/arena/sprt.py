@@ -17,7 +17,7 @@ import numpy as np
 from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
-RARE = 1e-3  # count of an outcome that has not occurred; with 0 it would be impossible
+RARE = 1e-3  # the count of an outcome that has not occurred; a count of 0 would mean that it is impossible
 
 State = Literal["accept", "reject", "continue"]
 
@@ -65,10 +65,11 @@ class Sprt:
         counts: [3] or [5], how often each score occurred: loss, draw, win for single games; 0, 1/2, 1, 3/2 and 2 points
             for pairs of games.
         """
-        seen = np.maximum(np.asarray(counts, np.float64), RARE)
-        scores = np.linspace(0, 1, len(seen))
-        likelihoods = [log_likelihood(seen, scores, expected_score(elo)) for elo in (self.elo0, self.elo1)]
-        return likelihoods[1] - likelihoods[0]
+        weights = np.maximum(np.asarray(counts, np.float64), RARE)
+        scores = np.linspace(0, 1, len(weights))
+        likelihood0 = log_likelihood(weights, scores, expected_score(self.elo0))
+        likelihood1 = log_likelihood(weights, scores, expected_score(self.elo1))
+        return likelihood1 - likelihood0
 
     def judge(self, scores: Sequence[float], outcomes: int = 5) -> Verdict:
         """Return the verdict on scores (0 to 1), tested one after the other up to the first decision.
@@ -96,15 +97,15 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
     The most likely distribution is p_i = f_i / (1 + x (a_i - mean)), where f_i are the frequencies, a_i the scores and
     x solves sum f_i (a_i - mean) / (1 + x (a_i - mean)) = 0 (a Lagrange multiplier); the left side falls as x grows.
     """
-    away = scores - mean
-    low, high = -1 / away.max(), -1 / away.min()  # between them all p_i are positive
+    deviations = scores - mean
+    low, high = -1 / deviations.max(), -1 / deviations.min()  # for x between them all p_i are positive
     for _ in range(60):
         x = (low + high) / 2
-        if (counts * away / (1 + x * away)).sum() > 0:
+        if (counts * deviations / (1 + x * deviations)).sum() > 0:
             low = x
         else:
             high = x
-    return -float((counts * np.log1p(x * away)).sum())
+    return -float((counts * np.log1p(x * deviations)).sum())
 
 
 def pair_scores(outcomes: Sequence[float] | np.ndarray) -> list[float]:

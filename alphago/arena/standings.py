@@ -22,7 +22,7 @@ class ProgressBar:
         self.bar: LiveBar | None = None
 
     def start(self, games: int, done: int) -> None:
-        self.close()  # the bar of an evaluation before this one
+        self.close()  # closes the bar of an earlier evaluation
         self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
@@ -55,10 +55,13 @@ def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
     Raises ValueError for an unknown name or an invalid rating.
     """
     if text is None:
-        fixed = [i for kind in ("gnugo", "rave", "uct") for i, name in enumerate(names) if name.split(":")[0] == kind]
-        return next(iter(fixed), len(names) - 1), 0.0
+        kinds = [name.split(":")[0] for name in names]
+        for kind in ("gnugo", "rave", "uct"):
+            if kind in kinds:
+                return kinds.index(kind), 0.0
+        return len(names) - 1, 0.0
     name, equals, elo = text.rpartition("=")
-    if not equals or text in names:  # names such as "9x9@level=7" have a = too
+    if not equals or text in names:  # a name such as "9x9@level=7" also has a =
         name, elo = text, "0"
     if name not in names:
         raise ValueError(f"no player is called {name!r}: there are {', '.join(names)}")
@@ -151,9 +154,9 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
             )
             yield from quoted(tournament, match, result.disagreements.items())
     saved = sum(len(games) for games in tournament.folder.games.values())
-    alone = saved - sum(len(result.games) for result in played.values())
-    if alone:
-        yield f"games that do not count yet, because their opening was played with one colour only: {alone}"
+    unpaired = saved - sum(len(result.games) for result in played.values())
+    if unpaired:
+        yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"
     yield f"games are in {tournament.folder.path}"
 
 
@@ -162,11 +165,11 @@ def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, 
 
     sentences: (game number, text).
     """
-    sentences = list(sentences)
-    for number, text in sentences[:MAX_QUOTED]:
+    numbered = list(sentences)
+    for number, text in numbered[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
-    if len(sentences) > MAX_QUOTED:
-        yield f"  and {len(sentences) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
+    if len(numbered) > MAX_QUOTED:
+        yield f"  and {len(numbered) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

@@ -32,16 +32,25 @@ def plot_strength(
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     Raises TypeError for anything but results of `evaluate`.
     """
-    found = [result for row in results.values() for result in row.values()] if isinstance(results, Mapping) else []
-    if not found or not all(isinstance(result, MatchResult) for result in found):
+    rows = list(results.values()) if isinstance(results, Mapping) else []
+    all_results = [result for row in rows for result in row.values()]
+    if not all_results or not all(isinstance(result, MatchResult) for result in all_results):
         raise TypeError(
             f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
         )
     if out is not None:
         check_format(user_path(out))
-    seconds = list(dict.fromkeys(value for row in results.values() for value in row))  # values of the second setting
-    transposed = {value: {first: row[value] for first, row in results.items() if value in row} for value in seconds}
-    panels = [panel(results, seconds, *names), panel(transposed, list(results), *reversed(names))]
+    first_values = list(results)
+    second_values = list(dict.fromkeys(second for row in rows for second in row))
+    transposed: dict[Any, dict[Any, MatchResult]] = {second: {} for second in second_values}
+    for first, row in results.items():
+        for second, result in row.items():
+            transposed[second][first] = result
+    first_name, second_name = names
+    panels = [
+        panel(results, second_values, name=first_name, x_name=second_name),
+        panel(transposed, first_values, name=second_name, x_name=first_name),
+    ]
     picture = curves_picture(panels, 2, "", size=SIZE)
     if out is not None:
         save_drawing(picture, out)
@@ -49,16 +58,16 @@ def plot_strength(
 
 
 def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], name: str, x_name: str) -> CurvePanel:
-    """Return a panel with a curve for each of the rows over the columns.
+    """Return a panel with a curve for each row of results, over the columns.
 
     name: the setting whose values are the keys of `rows`.  x_name: the setting whose values are `columns`.
     """
     curves = []
     for i, (value, row) in enumerate(rows.items()):
         places = [place for place, column in enumerate(columns) if column in row]
-        found = [row[columns[place]] for place in places]
-        low, high = zip(*(result.interval for result in found), strict=True)
-        rates = [result.win_rate for result in found]
+        results = [row[columns[place]] for place in places]
+        low, high = zip(*(result.interval for result in results), strict=True)
+        rates = [result.win_rate for result in results]
         curves.append(Curve(places, rates, SERIES[i % len(SERIES)], name=f" {name} {value}", low=low, high=high))
     return CurvePanel(
         "Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=x_name, places=tuple(map(str, columns))

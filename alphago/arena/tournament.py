@@ -20,8 +20,8 @@ from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.workers.jobs import JobPool
 
-BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enough to lose by an interruption
-SPRT_GAMES = 32  # games between two sequential tests
+BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enough to play again after an interruption
+SPRT_GAMES = 32  # the sequential test is made after every so many games
 
 
 class ProgressListener(Protocol):
@@ -150,7 +150,7 @@ class Tournament:
                 self._play_match(match, listener, pool)
 
     def _play_match(self, match: Match, listener: ProgressListener, pool: JobPool | None) -> None:
-        """Play a match's missing games, until the sequential test decides, if any; each game is saved as it ends."""
+        """Play the missing games of a match, at most until the sequential test decides; save each game as it ends."""
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
         title = " - ".join(entrant.name for entrant in entrants)
@@ -160,11 +160,11 @@ class Tournament:
             listener.game(title, self.result(match))
 
         if self.settings.sprt:
-            step = SPRT_GAMES  # the test is asked after each step
+            step = SPRT_GAMES
         else:
             step = BATCH_GAMES if pool is None else plan.games
         for begin in range(0, plan.games, step):
-            played = self.folder.games.get(match, {})
+            played = self.folder.games.get(match, {})  # by number, also games of earlier calls
             verdict = self.verdict(match, begin)
             if verdict is not None and verdict.state != "continue":
                 listener.skip(plan.games - len(played))
@@ -194,7 +194,9 @@ class Tournament:
             return None
         played = self.folder.games.get(match, {})
         numbers = range(self.settings.games if games is None else games)
-        taken = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
-        pairs = [pair for pair in zip(taken[::2], taken[1::2], strict=False) if not any(game.fault for game in pair)]
-        outcomes = [game.outcome for pair in pairs for game in pair]
+        tested = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
+        outcomes: list[float] = []
+        for first, second in zip(tested[::2], tested[1::2], strict=False):
+            if not first.fault and not second.fault:
+                outcomes += [first.outcome, second.outcome]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))

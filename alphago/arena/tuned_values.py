@@ -66,13 +66,14 @@ def between_neighbours(search: SearchSettings, name: str, values: Iterable[Any],
     """
     ordered = sorted(values)
     place = ordered.index(winner)
-    found = []
-    for other in [ordered[near] for near in (place - 1, place + 1) if 0 <= near < len(ordered)]:
-        middle = (winner * other) ** 0.5 if min(winner, other) > 0 else (winner + other) / 2
+    neighbours = [ordered[i] for i in (place - 1, place + 1) if 0 <= i < len(ordered)]
+    new_values = []
+    for neighbour in neighbours:
+        middle = (winner * neighbour) ** 0.5 if min(winner, neighbour) > 0 else (winner + neighbour) / 2
         value = checked_value(search, name, rounded(middle, winner))
         if value not in ordered:
-            found.append(value)
-    return found
+            new_values.append(value)
+    return new_values
 
 
 def rounded(value: float, like: float) -> float:

@@ -55,7 +55,7 @@ class Tuning:
 
     @property
     def level(self) -> list[Any]:
-        """The other values that are not clearly weaker than the winner: their interval reaches 0 or more."""
+        """The values, apart from the winner, that are not clearly weaker: their interval reaches up to 0 or more."""
         ratings = self.ratings
         return [value for value in self.values if value != self.winner and not ratings[value].high < 0]
 
@@ -63,21 +63,25 @@ class Tuning:
         if not self.pits:
             return f"{self.name} {text_of(self.winner)}: no pit has been played"
         level = self.level
-        others = f"; not told apart from it: {', '.join(map(text_of, level))}" if level else "; all others are weaker"
+        others = "; all others are weaker"
+        if level:
+            others = f"; not told apart from it: {', '.join(map(text_of, level))}"
         return "\n\n".join(
             [self._ratings_table(), self._pits_table(), f"{self.name} {text_of(self.winner)} won{others}"]
         )
 
     def _ratings_table(self) -> str:
         rows = [[self.name, "Elo", "95 %", "games", ""]]
-        winner_first = sorted(self.ratings.items(), key=lambda item: (item[0] != self.winner, -item[1].elo))
-        for value, rating in winner_first:
+        ratings = self.ratings
+        others = sorted((value for value in ratings if value != self.winner), key=lambda value: -ratings[value].elo)
+        for value in [self.winner, *others]:
+            rating = ratings[value]
             games = sum(len(pit.result.games) for pit in self.pits if value in (pit.candidate, pit.champion))
             if value == self.winner:
                 rows.append([text_of(value), "0", "", str(games), "winner"])
                 continue
-            span = f"{rating.low:+.0f} to {rating.high:+.0f}"
-            rows.append([text_of(value), f"{rating.elo:+.0f}", span, str(games), in_words(rating)])
+            interval = f"{rating.low:+.0f} to {rating.high:+.0f}"
+            rows.append([text_of(value), f"{rating.elo:+.0f}", interval, str(games), in_words(rating)])
         return table(rows)
 
     def _pits_table(self) -> str:
@@ -128,7 +132,8 @@ def tune(
         env: the game; the pits are played in its `match_variant`.
         network: a NeuralNet, its name, file or run folder, or an evaluator.
         name: the name of a setting of the search that has an effect in matches, such as "c_puct".
-        values: the values to compare.  The first champion is the value in `search` if it is among them, else the first.
+        values: the values to compare.  The first champion is the value in `search` if it is among them, else the first
+            of them.
         between: the ends of a range to search, instead of `values`.  The values are `steps` numbers in the range, and
             the value in `search` if it lies in the range.  The numbers are evenly spaced, on a logarithmic scale if
             both ends are positive.
@@ -141,7 +146,7 @@ def tune(
         device: "cpu", "cuda" or "auto".
         listener: an object whose methods are called for each game, see ProgressListener.
         on_pit: called after each pit with the Tuning so far.
-        workers: who plays, as in `evaluate`.
+        workers: the workers that play, as in `evaluate`.
         settings: keywords of `TournamentSettings`: `games`, the largest number of games of a pit (default 400), `sprt`
             (default 0 and 40), `random_opening`, `opening_plies` and `seed`.
 
@@ -150,24 +155,26 @@ def tune(
             values, and a folder with other contents.
     """
     check_env(env)
-    chosen = make_search(search, readouts, 1)
-    check_effect(name, chosen, env)
+    search_settings = make_search(search, readouts, 1)
+    check_effect(name, search_settings, env)
     values = list(values)
     if bool(values) == (between is not None):
         raise ValueError("values must be given, or between: one of the two")
-    in_use = checked_value(chosen, name, getattr(chosen, name))
+    in_use = checked_value(search_settings, name, getattr(search_settings, name))
     if between is None:
-        values = [checked_value(chosen, name, value) for value in values]
-        values = sorted(dict.fromkeys(values), key=lambda value: value != in_use)  # stable: it comes first
+        values = list(dict.fromkeys(checked_value(search_settings, name, value) for value in values))
+        if in_use in values:
+            values = [in_use, *(value for value in values if value != in_use)]
     else:
-        values = spread(chosen, name, between, check_int("steps", steps, 2, 100))
+        values = spread(search_settings, name, between, check_int("steps", steps, 2, 100))
     if len(values) < 2:
         raise ValueError(f"values must be at least two, got {', '.join(map(text_of, values)) or 'none'}")
     rounds = check_int("rounds", rounds, 0, 100) if between is not None else 0
-    matches = make_settings(TournamentSettings, **{"games": GAMES, "sprt": SPRT, **settings})
+    match_settings = make_settings(TournamentSettings, **{"games": GAMES, "sprt": SPRT, **settings})
     readouts = check_int("readouts", readouts, 1, MOST_READOUTS)
     device = device if workers is None else "cpu"
-    pits = PitFolder(PitPlan(env.match_variant(), name, chosen, readouts, matches), network, folder, device)
+    plan = PitPlan(env.match_variant(), name, search_settings, readouts, match_settings)
+    pits = PitFolder(plan, network, folder, device)
 
     def play(candidate: object, champion: object) -> Pit:
         return pits.play(candidate, champion, listener or Silence(), pool)
@@ -181,7 +188,7 @@ def tune(
         start = Tuning(name, values=(values[0],), pits=(), winner=values[0])
         tuning = climb(start, values[1:], play, note)
         for _ in range(rounds):
-            halfway = between_neighbours(chosen, name, tuning.values, tuning.winner)
+            halfway = between_neighbours(search_settings, name, tuning.values, tuning.winner)
             tuning = climb(tuning, halfway, play, note)
     return tuning
 

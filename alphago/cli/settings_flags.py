@@ -100,8 +100,8 @@ def part_setting(entry: SettingEntry, text: str) -> Setting:
     default = next((name for name in names if slot.named[name] in defaults), None)
     if not slot.first:
         return Setting(entry.keyword, (), default, text, choices=names)
-    first = fields(slot.usual)[0].name
-    types = (*typed_setting("", get_type_hints(slot.usual)[first], None, "").types, NoneType)
+    first = fields(slot.default_class)[0].name
+    types = (*typed_setting("", get_type_hints(slot.default_class)[first], None, "").types, NoneType)
     return Setting(entry.keyword, types, default, text)
 
 
@@ -114,4 +114,4 @@ def brief(setting: Setting, entry: SettingEntry) -> str:
 
 def declaration(entry: SettingEntry) -> Field[Any]:
     """Return the declaration that has an entry's help: that of a part's first setting, if its values stand for it."""
-    return entry.field if entry.slot is None or not entry.slot.first else fields(entry.slot.usual)[0]
+    return entry.field if entry.slot is None or not entry.slot.first else fields(entry.slot.default_class)[0]

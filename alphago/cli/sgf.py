@@ -11,7 +11,7 @@ from alphago.cli.who_works import files_workers
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
-from alphago.records.importing import ImportReport, converted, import_games, jobs
+from alphago.records.importing import ImportReport, convert_jobs, import_games, jobs
 from alphago.records.sources import find_indexes, read_indexes
 from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
@@ -107,7 +107,7 @@ def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, p
     paths = options.paths
     indexes = [Path(one) for one in options.index] if options.index else find_indexes(paths)
     report = ImportReport(rejected=Counter())
-    for batch in converted(Converter(filter, read_indexes(indexes)), jobs(paths), workers):
+    for batch in convert_jobs(Converter(filter, read_indexes(indexes)), jobs(paths), workers):
         report.kept += len(batch.games)
         report.rejected.update(batch.rejected)
         for reason, sentences in batch.examples.items():

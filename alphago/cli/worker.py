@@ -38,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     find_device(make_game(USUAL_GAME), options.device)  # raises if there is none; the run's game is not known yet
     cores = check_int("cores", options.cores or available_cores(), 1, 1024)
     stop = threading.Event()
-    warm_up()
+    if warm_up() is not None:
+        print("compiling, once on this machine: the first task takes longer")
     with stopped_by_interrupt(stop):
         if options.address is not None:
             join_cluster(options.address, cores, stop)

@@ -18,11 +18,11 @@ class Array(Protocol):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The lengths of its axes."""
+        """The lengths of the axes."""
 
     @property
     def dtype(self) -> Any:
-        """The type of its numbers, NumPy's or torch's."""
+        """The type of the numbers, NumPy's or torch's."""
 
     def __len__(self) -> int:
         """Return the length of the first axis."""
@@ -41,10 +41,10 @@ class KernelArray(Array, Protocol):
 
     @property
     def flags(self) -> Any:
-        """How it lies in memory, as NumPy tells it."""
+        """The layout in memory, as NumPy's `flags`."""
 
     def __getitem__(self, key: Any, /) -> Any:
-        """Return a number or a part of it."""
+        """Return a number or a part of the array."""
 
 
 class Kernels(Protocol):

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
 OPTIONS = ("-std=c++17", "--fmad=false")
-BLOCKS = 65_535  # largest number; with more items a thread processes several
+BLOCKS = 65_535  # the most blocks of a launch; if there are more items, each thread processes several
 INTEGERS = (int, np.integer, np.bool_)  # types of arguments that kernels get as 64-bit integers
-# Streams to use again.  They are never destroyed: torch remembers which streams copied from a block of pinned memory,
-# and asks those streams whether the block is free again, perhaps long after their last use here.
+# Streams to use again.  A stream is never destroyed: torch remembers which streams copied from a block of pinned
+# memory, and asks them whether the block is free again, perhaps long after a stream was last used here.
 KEPT: list["Stream"] = []
 
 
@@ -103,7 +103,7 @@ class Device:
         try:
             return self._cupy.zeros(shape, dtype)
         except errors as error:
-            if "out of memory" not in str(error).lower():  # a CUDARuntimeError if not even a context fits
+            if "out of memory" not in str(error).lower():  # a CUDARuntimeError has many reasons
                 raise
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error

@@ -34,7 +34,11 @@ def find_compiler() -> str | None:
     It is the compiler that the environment variable CXX names, or else the first of COMPILERS that is installed.
     """
     named = os.environ.get("CXX")
-    return next((path for path in map(shutil.which, [named] if named else COMPILERS) if path), None)
+    names = [named] if named else COMPILERS
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    return None
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
@@ -45,8 +49,8 @@ def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:
     """
     compiler = find_compiler()
     if compiler is None:
-        names = os.environ.get("CXX") or ", ".join(COMPILERS)
-        raise BackendMissing(f"the host build of the kernels needs a C++ compiler, none was found ({names})")
+        looked_for = os.environ.get("CXX") or ", ".join(COMPILERS)
+        raise BackendMissing(f"the host build of the kernels needs a C++ compiler, none was found ({looked_for})")
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         library = Path(folder) / "library.so"

@@ -12,7 +12,7 @@ from types import ModuleType
 from alphago.system.kernels import hashing
 
 FOLDER = Path(__file__).parent / "kernels"  # files that the programs of all games include
-# Threads of a block, which do a board together: one warp, so that boards spread over many multiprocessors.
+# Threads of a block, which work on one board together: one warp, so that boards are spread over many multiprocessors.
 LANES = 32
 _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
@@ -67,10 +67,10 @@ def expand(path: Path, seen: set[str]) -> str:
     for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
         included = _INCLUDE.fullmatch(line)
         if included is None:
-            lines.append("\n" if line == "#pragma once\n" else line)  # an empty line keeps the numbers of the others
+            lines.append("\n" if line == "#pragma once\n" else line)  # empty, so that other lines keep their numbers
         elif included[1] not in seen:
-            beside = path.parent / included[1]
-            text = expand(beside if beside.is_file() else FOLDER / included[1], seen)
+            in_same_folder = path.parent / included[1]
+            text = expand(in_same_folder if in_same_folder.is_file() else FOLDER / included[1], seen)
             lines.append(f'{text}#line {number + 1} "{path.name}"\n')
         else:
             lines.append("\n")

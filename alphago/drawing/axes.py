@@ -15,7 +15,7 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
     last = max(values) if high is None else high
     if last - first > 1e-9 * abs(first):
         return first, last
-    room = 0.05 * abs(first) or 0.5  # of an axis whose ends would be equal
+    room = 0.05 * abs(first) or 0.5  # between ends that would be equal
     return (first - room if low is None else low), first + room
 
 
@@ -48,7 +48,7 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
     moved = list(values)
     for i in range(1, len(moved)):
         moved[i] = max(moved[i], moved[i - 1] + gap)
-    limit = 1 - gap / 2  # of the last value, and then of each one before it
+    limit = 1 - gap / 2  # the greatest allowed value: of the last one, then of the one before, and so on
     for i in reversed(range(len(moved))):
         moved[i] = min(moved[i], limit)
         limit = moved[i] - gap
@@ -56,16 +56,19 @@ def spread(values: Sequence[float], gap: float) -> list[float]:
 
 
 def smooth(values: Sequence[float], over: int) -> list[float]:
-    """Return a moving average, which takes equally many neighbours on both sides of each value.
+    """Return a moving average, with the same number of neighbours on both sides of each value.
 
-    over: it takes one part in `over` of the values on either side; shorter curves stay as they are.
+    over: the number of neighbours on a side is at most len(values) / over, so fewer values than `over` stay unchanged.
     """
-    reach = len(values) // over
-    around = [min(reach, i, len(values) - 1 - i) for i in range(len(values))]
-    return [sum(values[i - r : i + r + 1]) / (2 * r + 1) for i, r in enumerate(around)]
+    most_neighbours = len(values) // over
+    means = []
+    for i in range(len(values)):
+        reach = min(most_neighbours, i, len(values) - 1 - i)
+        means.append(sum(values[i - reach : i + reach + 1]) / (2 * reach + 1))
+    return means
 
 
-def chosen(count: int, most: int) -> list[int]:
+def spaced_indices(count: int, most: int) -> list[int]:
     """Return at most `most` of the indices 0 .. count - 1, evenly spaced, with the first and the last."""
     if count <= most:
         return list(range(count))

@@ -24,9 +24,9 @@ from alphago.drawing.shapes import (
 
 CELL = 40.0  # units from one point to the next
 STONE = 0.47  # radius of a stone, as a share of a cell
-SMALLEST = 6 * CELL  # width of a drawing, so that the texts below have room
-WIDEST = 640.0  # most pixels that a board is wide where it is shown
-PIXELS = 15.0  # height of the letters below the board where it is shown in its usual size
+SMALLEST = 6 * CELL  # the least width of a drawing, so that the texts below have room
+WIDEST = 640.0  # the greatest usual width of a board, in pixels
+PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
 FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 
 
@@ -35,9 +35,10 @@ class Board(NamedTuple):
 
     stones: on each point, 1 Black, -1 White, 0 none. points: the places (x, y) of the points, y down.
     surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
-    size: width and height of the surface. lines: its lines, as (x, y, x, y). edges: by side, those that belong to it.
-    columns: the names of the points of the last row, from the left. rows: the rows' names, from the top. Empty: no
-    names are drawn.
+    size: width and height of the surface. lines: its lines, as (x, y, x, y). edges: for each side, the lines that
+    belong to this side, drawn in its colour.
+    columns: the names of the points of the last row, from the left. rows: the rows' names, from the top. Without names,
+    none are drawn.
     stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
     numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
     colours: of the stones of 1 and of -1, as "#rrggbb"; None for black and white.
@@ -105,8 +106,8 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, the frame with its holes, and the star points."""
-    (column, row), first = board.points[0], spots[0]
-    left, top = first.x - CELL * column, first.y - CELL * row  # of the surface
+    column, row = board.points[0]
+    left, top = spots[0].x - CELL * column, spots[0].y - CELL * row  # the surface's upper left corner
     wide, high = CELL * board.size[0], CELL * board.size[1]
     if board.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
@@ -123,7 +124,9 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         shapes.append(Rect(left, top, wide, high, style))
 
         def on_rim(x1: float, y1: float, x2: float, y2: float) -> bool:
-            return x1 == x2 in (left, left + wide) or y1 == y2 in (top, top + high)
+            is_side = x1 == x2 and x1 in (left, left + wide)
+            is_top_or_bottom = y1 == y2 and y1 in (top, top + high)
+            return is_side or is_top_or_bottom
 
         lines = [ends for ends in lines if not on_rim(*ends)]
     shapes += [line(*ends, style) for ends in lines]
@@ -136,14 +139,16 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
 def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the names of rows at the left and of columns at the bottom."""
-    width, size, low = len(board.columns), 0.36 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
-    rows = [Text(spots[0].x - 0.78 * CELL, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
-    columns = zip(spots[len(spots) - width :], board.columns, strict=True)
-    return (*rows, *(Text(spot.x, low, name, size, LINE) for spot, name in columns))
+    width, size = len(board.columns), 0.36 * CELL
+    left, below = spots[0].x - 0.78 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
+    rows = [Text(left, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
+    last_row = spots[len(spots) - width :]
+    columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.columns, strict=True)]
+    return (*rows, *columns)
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
-    """Return the stones: those of the first side filled, those of the second with a dark edge."""
+    """Return the stones: the first side's in one colour, the second side's with a dark edge."""
     radius = CELL * (STONE if board.surface == "lines" else 0.4)
     first, second = board.colours or (BLACK, WHITE)
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}

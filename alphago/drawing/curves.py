@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from alphago.drawing.axes import SHARE, chosen, ends_of, number_text, smooth, spread, ticks
+from alphago.drawing.axes import SHARE, ends_of, number_text, smooth, spaced_indices, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
     BOLD_LETTER,
@@ -28,8 +28,8 @@ WIDE, HIGH, GAP = 300.0, 200.0, 14.0  # of a panel, and between panels
 SIZE, SMALL = 11.0, 9.5  # of letters
 LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
-SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; shorter curves are not smoothed
-DOTTED = 40  # curves of fewer points have a dot at each
+SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
+DOTTED = 40  # curves of fewer points than this have a dot at each point
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -43,7 +43,7 @@ class Curve(NamedTuple):
     """A curve: its points, sorted by x, and how they are drawn.
 
     dash, label: the style of its line, and what it stands for in the panel's legend.
-    name: written at the curve's end instead of a legend; "" for none.
+    name: the text at the curve's end, in place of a label in the legend; "" for none.
     low, high: the ends of each point's interval; None without intervals.
     is_band: whether to draw the intervals as a band, instead of bars.
     is_exact: whether to draw each point, instead of a moving average.
@@ -74,12 +74,13 @@ class Mark(NamedTuple):
 class CurvePanel(NamedTuple):
     """A diagram with curves, or with a picture in their place.
 
-    unit: of the y axis; if it begins with SHARE, its numbers are written in percent.
-    level, turn: y of a thin horizontal line, such as a win rate of 0.5, and x of a vertical one; None for none.
+    unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
+    level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
+    vertical: the x of a thin vertical line; None for no line.
     low, high: the ends of the y axis; None for the least and the greatest value.
-    x_label: of the x axis if it differs from that of the other panels.
-    places: names of the places 0, 1, 2, … of the x axis, which has no numbers then.
-    fills: whether to fill what is between the curves and `level`.
+    x_label: the label of the x axis if it differs from that of the other panels.
+    places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
+    fills: whether to fill the space between the curves and `level`.
     """
 
     title: str
@@ -89,7 +90,7 @@ class CurvePanel(NamedTuple):
     low: float | None = None
     high: float | None = None
     x_label: str = ""
-    turn: float | None = None
+    vertical: float | None = None
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
@@ -136,7 +137,7 @@ def curves_picture(
 
 
 def panel_drawing(panel: CurvePanel, x_label: str) -> Drawing:
-    """Return a panel as a picture of its own; x_label: of its x axis."""
+    """Return a panel as a picture of its own; x_label: the label of its x axis."""
     shapes = panel_shapes(panel._replace(x_label=panel.x_label or x_label), (WIDE, HIGH))
     return Drawing(WIDE, HIGH, ((Rect(0, 0, WIDE, HIGH, Style(WHITE)),), tuple(shapes)), panel.title, WIDE)
 
@@ -148,7 +149,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
     top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
     if panel.picture is not None:
-        return shapes + fitted(panel.picture, size[0], top, size[1] - top)
+        return shapes + picture_shapes(panel.picture, size[0], top, size[1] - top)
     if not curves:
         return shapes
     if len(labels) > 1:
@@ -161,7 +162,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)  # what lies outside the axis is drawn at its end
+        y = min(max(y, low), high)  # points beyond the ends of the axis are drawn at its ends
         return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
 
     shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
@@ -171,8 +172,8 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     return shapes + name_shapes(curves, place, box)
 
 
-def fitted(picture: Drawing, wide: float, top: float, high: float) -> list[Shape]:
-    """Return a picture's shapes in the middle of a space of some width and height, which begins at the height `top`."""
+def picture_shapes(picture: Drawing, wide: float, top: float, high: float) -> list[Shape]:
+    """Return a picture's shapes, scaled to a space of width `wide` and height `high` that begins at height `top`."""
     scale = min(wide / picture.width, high / picture.height)
     left = (wide - scale * picture.width) / 2
     return [move(shape, left, top, scale) for shape in flat(picture.layers)]
@@ -184,7 +185,7 @@ def labels_of(panel: CurvePanel) -> list[tuple[str, Dash]]:
 
 
 def title_of(panel: CurvePanel) -> str:
-    """Return a panel's title with its unit, and with the label of its curves if all have the same one."""
+    """Return a panel's title with its unit, and with the label of its curves if all have the same label."""
     labels = labels_of(panel)
     label = f": {labels[0][0]}" if len(labels) == 1 else ""
     unit = panel.unit.removeprefix(SHARE).strip()
@@ -196,7 +197,7 @@ def legend(
 ) -> tuple[list[Shape], float]:
     """Return a legend of line styles, row by row within a width, and the height at which it ends.
 
-    samples: pairs of a text and its style. left, top: its upper left corner. size: of its letters.
+    samples: pairs of a text and its style. left, top: the legend's upper left corner. size: the size of its letters.
     """
     shapes: list[Shape] = []
     x, y = left, top + size / 2
@@ -210,22 +211,28 @@ def legend(
 
 
 def x_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
-    """Return the ends of a panel's x axis: from 0, or less, to the last point or place."""
-    lasts = [curve.x[-1] for curve in curves] + ([len(panel.places) - 1.0] if panel.places else [])
-    return ends_of([min(0.0, *(curve.x[0] for curve in curves)), *lasts])
+    """Return the ends of a panel's x axis: from 0 or the first point before 0, to the last point or place."""
+    first = min(0.0, *(curve.x[0] for curve in curves))
+    lasts = [curve.x[-1] for curve in curves]
+    if panel.places:
+        lasts.append(len(panel.places) - 1.0)
+    return ends_of([first, *lasts])
 
 
 def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     """Return the ends of a panel's y axis, with some room where they are not given."""
-    values = [y for curve in curves for part in (curve.y, curve.low or (), curve.high or ()) for y in part]
-    values += [] if panel.level is None else [panel.level]
+    values: list[float] = []
+    for curve in curves:
+        values += [*curve.y, *(curve.low or ()), *(curve.high or ())]
+    if panel.level is not None:
+        values.append(panel.level)
     low, high = ends_of(values, panel.low, panel.high)
     room = ROOM * (high - low)
     return (low - room if panel.low is None else low), (high + room if panel.high is None else high)
 
 
 def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float]) -> list[Shape]:
-    """Return a panel's grid, numbers, level and label; box: of its curves; x, y: the ends of its axes."""
+    """Return a panel's grid, numbers, lines and label; box: the space of its curves; x, y: the ends of its axes."""
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
 
@@ -248,8 +255,8 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
     if panel.level is not None and y[0] <= panel.level <= y[1]:
         at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
-    if panel.turn is not None and x[0] <= panel.turn <= x[1]:
-        at = across(panel.turn)
+    if panel.vertical is not None and x[0] <= panel.vertical <= x[1]:
+        at = across(panel.vertical)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
@@ -259,25 +266,27 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
 def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     """Return a curve with bars or a band if it has intervals, else a thin line with a thick moving average.
 
-    place: returns where a point is drawn. base: the y down to which the curve's ground is filled; None for no filling.
+    place: returns where a point is drawn. base: the y down to which the space below the curve is filled; None for no
+        filling.
     """
     thin = Style(stroke=curve.colour, width=0.7)
     pale = thin._replace(stroke=mix(WHITE, curve.colour, 0.4))
     shapes: list[Shape] = []
-    kept = chosen(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
-    is_raw = curve.is_exact or curve.low is not None
-    y = curve.y if is_raw else smooth(curve.y, SMOOTHED_OVER)
-    points = tuple(place(curve.x[i], y[i]) for i in kept)
+    drawn = spaced_indices(len(curve.x), len(curve.x) if curve.is_exact else MOST_POINTS)
+    has_average = not curve.is_exact and curve.low is None
+    y = smooth(curve.y, SMOOTHED_OVER) if has_average else curve.y
+    points = tuple(place(curve.x[i], y[i]) for i in drawn)
     if base is not None:
-        ground = (place(curve.x[0], base), *points, place(curve.x[-1], base))
-        shapes.append(Polygon(ground, Style(mix(WHITE, curve.colour, 0.15))))
+        area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
+        shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
     if curve.low is not None and curve.high is not None and not curve.is_band:  # `band_shapes` draws bands
-        for i in kept:
-            (at, lower), (_, upper) = place(curve.x[i], curve.low[i]), place(curve.x[i], curve.high[i])
+        for i in drawn:
+            at, lower = place(curve.x[i], curve.low[i])
+            _, upper = place(curve.x[i], curve.high[i])
             shapes += [line(at, lower, at, upper, thin)]
             shapes += [line(at - 2, end, at + 2, end, thin) for end in (lower, upper)]
-    if list(y) != list(curve.y):  # smoothed
-        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in kept), pale, is_open=True))
+    if list(y) != list(curve.y):  # the average differs: the values themselves are drawn too
+        shapes.append(Polygon(tuple(place(curve.x[i], curve.y[i]) for i in drawn), pale, is_open=True))
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
@@ -292,8 +301,9 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
     edges: list[Shape] = []
     for curve in curves:
         if curve.is_band:
-            # Without intervals the band is as thin as the curve.
-            lower, upper = (tuple(map(place, curve.x, ends or curve.y)) for ends in (curve.low, curve.high))
+            # Without intervals both ends of the band are the curve.
+            lower = tuple(map(place, curve.x, curve.low or curve.y))
+            upper = tuple(map(place, curve.x, curve.high or curve.y))
             pale = Style(stroke=mix(WHITE, curve.colour, 0.4), width=0.7)
             bands.append(Polygon((*lower, *reversed(upper)), Style(mix(WHITE, curve.colour, 0.13))))
             edges += [Polygon(end, pale, is_open=True) for end in (lower, upper)]

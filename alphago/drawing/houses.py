@@ -18,7 +18,7 @@ STORE = 1.9 * CELL  # width of a store
 ROWS = 2.1 * CELL  # from the upper row of houses to the lower one
 NAMES = 1.9 * CELL  # from the upper row to the edge, with room for the names
 BELOW = 1.75 * CELL  # from the lower row to the texts below the board
-DISCS = CELL  # room for a row of discs
+DISCS = CELL  # height of a row of discs
 
 
 class Houses(NamedTuple):
@@ -52,12 +52,12 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     above = DISCS if overlay is not None and mover < 0 else 0.0
     below = DISCS if overlay is not None and mover > 0 else 0.0
     top = NAMES + above  # the middle of White's houses
-    blacks = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
-    whites = [(x, top) for x, _ in reversed(blacks)]
-    places = blacks + whites
+    black_places = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
+    white_places = [(x, top) for x, _ in reversed(black_places)]
+    places = black_places + white_places
     bottom = top + ROWS + BELOW + below
-    movers = blacks if mover > 0 else whites
-    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in movers]
+    mover_places = black_places if mover > 0 else white_places
+    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in mover_places]
     sentences = list(houses.texts)
     if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
@@ -92,10 +92,10 @@ def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
     for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
         for i in range(min(seeds, MOST_SEEDS)):
             density = 1.0 if seeds < 12 else 0.9  # many seeds lie closer
-            reach, angle = 1.25 * SEED * (i + 0.4) ** 0.5 * density, GOLDEN * i
-            shapes.append(
-                Circle(x + reach * cos(angle) * 1.15, y + reach * sin(angle) * 1.15, SEED, Style(BROWN, WOOD, 0.8))
-            )
+            reach = 1.25 * SEED * (i + 0.4) ** 0.5 * density
+            seed_x = x + reach * cos(GOLDEN * i) * 1.15
+            seed_y = y + reach * sin(GOLDEN * i) * 1.15
+            shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))
         if house == houses.last:
             shapes.append(Circle(x, y, PIT - 3, Style(stroke=INK, width=2.5)))
     return tuple(shapes)

@@ -16,10 +16,10 @@ from alphago.system.optional import optional_import
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FINER = 3  # times as many pixels while painting, for smooth edges
-COLOURS = 64  # of a GIF
-FORMATS = (".svg", ".png", ".pdf")  # of `save_drawing`
-SHARPER = 1.5  # pixels for each unit of a drawing that is saved, so that small letters are readable
+FINER = 3  # an image is painted so many times as large and then reduced, for smooth edges
+COLOURS = 64  # number of colours of a GIF
+FORMATS = (".svg", ".png", ".pdf")  # suffixes of files that `save_drawing` writes
+SHARPER = 1.5  # pixels for each pixel of a drawing's usual width in saved files, so that small letters are readable
 
 NEED = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
 
@@ -49,7 +49,7 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
     """Return drawings of the same size as one picture that shows them in turn, again and again.
 
     seconds: how long each frame but the last stays. last: how long the last frame stays.
-    size: the width in pixels; None for the usual one.
+    size: the width in pixels; None for the usual width.
     Raises ImportError, with a sentence, if Pillow is missing.
     """
     palette = to_image(frames[-1], size).quantize(COLOURS)  # raises without Pillow
@@ -114,7 +114,8 @@ def paint(brush: Any, shape: Shape, scale: float) -> None:
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]
         brush.text((shape.x * scale, shape.y * scale), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return
-    fill, stroke = (None if colour == "none" else colour for colour in shape.style[:2])
+    fill = None if shape.style.fill == "none" else shape.style.fill
+    stroke = None if shape.style.stroke == "none" else shape.style.stroke
     width = max(1, round(shape.style.width * scale)) if stroke else 0
     half = width / 2  # Pillow draws outlines inside, SVG around the edge
     if isinstance(shape, Circle):
@@ -135,21 +136,27 @@ def paint(brush: Any, shape: Shape, scale: float) -> None:
 
 
 def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
-    """Yield the dashes of a line through points; lengths: of dashes and gaps in turn, () for a solid line."""
+    """Yield the dashes of a line through points.
+
+    lengths: the length of a dash, of the gap after it, of the next dash, and so on, repeated; () for a solid line.
+    """
     if not lengths:
         yield points
         return
-    part = [points[0]]  # of the dash or gap that is being followed
-    number, left = 0, lengths[0]  # of this dash or gap; a dash has an even number
+    part = [points[0]]  # the points of the present dash or gap
+    number = 0  # of the present dash or gap; dashes have even numbers
+    left = lengths[0]  # what is left of its length
     for begin, end in pairwise(points):
-        distance, at = math.dist(begin, end), 0.0
+        distance = math.dist(begin, end)
+        at = 0.0
         while distance - at > left:
             at += left
             share = at / distance
             part.append((begin[0] + share * (end[0] - begin[0]), begin[1] + share * (end[1] - begin[1])))
             if number % 2 == 0:
                 yield part
-            number, part = number + 1, part[-1:]
+            number += 1
+            part = part[-1:]
             left = lengths[number % len(lengths)]
         left -= distance - at
         part.append(end)

@@ -13,7 +13,7 @@ GREY = "#e9e9e6"
 class Box(NamedTuple):
     """A layer or a block of a network.
 
-    title: what it is. detail: a smaller text below the title. times: how many equal ones follow each other.
+    title: what it is. detail: a smaller text below the title. times: how many equal layers or blocks follow each other.
     """
 
     title: str
@@ -86,24 +86,33 @@ def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
-        for period in range(1, most_period + 1):
-            part = list(boxes[place : place + period])
-            times = repetitions(boxes, place, period)
-            if times > 1 and (period == 1 or times > 2):
-                details = list(dict.fromkeys(box.detail for box in part if box.detail))
-                title = part[0].title if period == 1 else f"({', '.join(box.title for box in part)})"
-                joined.append(Box(title, "; ".join(f"{detail} each" for detail in details), times))
-                place += period * times
-                break
-        else:
-            joined.append(boxes[place])
-            place += 1
+        period, times = repetition_at(boxes, place, most_period)
+        part = boxes[place : place + period]
+        joined.append(part[0] if times == 1 else repeated_box(part, times))
+        place += period * times
     return joined
+
+
+def repetition_at(boxes: Sequence[Box], place: int, most_period: int) -> tuple[int, int]:
+    """Return the period and the number of times of the repetition that begins at `place`; (1, 1) if there is none."""
+    for period in range(1, most_period + 1):
+        times = repetitions(boxes, place, period)
+        if times > 2 or (times == 2 and period == 1):
+            return period, times
+    return 1, 1
+
+
+def repeated_box(part: Sequence[Box], times: int) -> Box:
+    """Return one box for the boxes `part`, which follow each other so many times."""
+    title = part[0].title if len(part) == 1 else f"({', '.join(box.title for box in part)})"
+    details = dict.fromkeys(box.detail for box in part if box.detail)
+    return Box(title, "; ".join(f"{detail} each" for detail in details), times)
 
 
 def repetitions(boxes: Sequence[Box], place: int, period: int) -> int:
     """Return how many times in a row the `period` boxes that begin at `place` occur, counting the first time."""
-    part, times = boxes[place : place + period], 1
+    part = boxes[place : place + period]
+    times = 1
     while len(part) == period and boxes[place + times * period : place + (times + 1) * period] == part:
         times += 1
     return times

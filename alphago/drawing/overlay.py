@@ -23,20 +23,22 @@ from alphago.drawing.shapes import (
 )
 from alphago.system.validation import check_choice
 
-MOST_DISCS = 20  # most actions that get a disc, the best first
-LEAST_PRIOR = 0.01  # least prior of an action that gets a disc where there are no visits
-LEAST_SQUARE = 0.05  # least ownership that gets a square
+MOST_DISCS = 20  # the greatest number of discs
+LEAST_PRIOR = 0.01  # without visits, the least prior of an action that gets a disc
+LEAST_SQUARE = 0.05  # the least ownership of a point that gets a square
 ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, as a share of its radius
 LARGEST_SQUARE = 0.55  # half the side of the largest square of ownership, as a share of a disc's radius
+# What the number on a disc may be, and how the legend calls it.
 SHOWN = {
     "priors": "{what} policy",
     "visits": "{what} visits of the search",
     "q": "win rate of the side to move",
     "q+priors": "win rate of the side to move plus share of the policy",
     "difference": "win rate of the side to move, for other moves the difference from the most visited one's",
-}  # what the number on a disc may be
+}
 
-MORE = (  # what a darker disc means, and the ringed one, by the numbers that an overlay has
+# What a darker disc and the ringed disc mean, by the field of Overlay that has the discs' weights.
+MORE = (
     (("visited more", "most visited"), "visits"),
     (("more probable", "most probable"), "priors"),
     (("better", "best"), "q"),
@@ -107,10 +109,13 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 def weights_of(overlay: Overlay) -> np.ndarray | None:
     """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None if all are None."""
-    for numbers in (overlay.visits, overlay.priors):
-        if numbers is not None:
-            return numbers.astype(np.float64)
-    return None if overlay.q is None else (1 + np.nan_to_num(overlay.q, nan=-1.0).astype(np.float64)) / 2
+    if overlay.visits is not None:
+        return overlay.visits.astype(np.float64)
+    if overlay.priors is not None:
+        return overlay.priors.astype(np.float64)
+    if overlay.q is None:
+        return None
+    return (1 + np.nan_to_num(overlay.q, nan=-1.0).astype(np.float64)) / 2
 
 
 def text_of(overlay: Overlay, action: int, best: int) -> str:
@@ -143,7 +148,7 @@ def win_rate(value: float) -> float:
 def short_count(count: int) -> str:
     """Return a count in at most four signs: "999", "1.2k", "12k", "1.2M"."""
     for size, letter in ((10**6, "M"), (10**3, "k")):
-        if count >= 0.9995 * size:  # what would be rounded to "1000k" is "1.0M"
+        if count >= 0.9995 * size:  # a count that would be rounded to "1000k" is "1.0M"
             digits = 1 if count < 9.95 * size else 0
             return f"{count / size:.{digits}f}{letter}"
     return str(count)
@@ -159,7 +164,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
             continue
         share = weights[action] / weights[marked[0]]
         fill = mix(PALE, BLUE, share**0.7)
-        if action == marked[0]:  # the white between ring and disc shows without colours too
+        if action == marked[0]:  # with white between ring and disc, so that the ring is seen without colours
             shapes.append(Circle(spot.x, spot.y, 0.95 * spot.radius, Style(WHITE, ORANGE, 0.13 * spot.radius)))
             shapes.append(Circle(spot.x, spot.y, 0.81 * spot.radius, Style(fill)))
             spot = spot._replace(radius=0.9 * spot.radius)
@@ -183,7 +188,9 @@ def disc_texts(overlay: Overlay, action: int, best: int, spot: Spot, ink: str) -
 
 def letters(text: str, most: float) -> float:
     """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
-    return min(most, 2.2 * most / len(text)) * 1.25 if len(text) > 2 else most
+    if len(text) <= 2:
+        return most
+    return min(most, 2.2 * most / len(text)) * 1.25
 
 
 def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
@@ -193,12 +200,12 @@ def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot])
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones, strict=True)):
-        strength = (1 - stone * owner) / 2 if stone else abs(owner)
-        if strength < LEAST_SQUARE:
+        certainty = (1 - stone * owner) / 2 if stone else abs(owner)
+        if certainty < LEAST_SQUARE:
             continue
-        black = stone < 0 if stone else owner > 0
-        half = LARGEST_SQUARE * spots[point].radius * strength**0.5
-        style = Style(BLACK if black else WHITE, WHITE if black else EDGE, 0.05 * spots[point].radius)
+        is_black = stone < 0 if stone else owner > 0
+        half = LARGEST_SQUARE * spots[point].radius * certainty**0.5
+        style = Style(BLACK if is_black else WHITE, WHITE if is_black else EDGE, 0.05 * spots[point].radius)
         shapes.append(Rect(spots[point].x - half, spots[point].y - half, 2 * half, 2 * half, style))
     return tuple(shapes)
 
@@ -208,7 +215,7 @@ def line_stones(line: Mapping[int, tuple[int, int]], spots: Sequence[Spot]) -> L
     shapes: list[Shape] = []
     seen: set[int] = set()
     for number, (point, colour) in line.items():
-        if point in seen:  # a point that is played again later
+        if point in seen:  # only the first move on a point is drawn
             continue
         seen.add(point)
         spot = spots[point]

@@ -39,8 +39,9 @@ def planes_picture(
         name = names[number] if number < len(names) else f"plane {number}"
         shapes.append(Text(left + cell * width / 2, y + cell * height + 11, name, 11))
     bottom = top + math.ceil(len(shown) / columns) * step
-    rest = [f"… and {len(planes) - len(shown)} more planes"] if len(planes) > len(shown) else []
-    below, high = texts_below([*rest, *texts], WIDE, bottom - 6, 15.0)
+    left_out = len(planes) - len(shown)
+    sentences = [f"… and {left_out} more planes", *texts] if left_out else texts
+    below, high = texts_below(sentences, WIDE, bottom - 6, 15.0)
     return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below)), label, WIDE)
 
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 WOOD, LINE, INK = "#eacf9a", "#6b5632", "#2b2113"
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
-# Of curves: Okabe and Ito's colours, which the colour-blind tell apart.
+# The colours of curves: Okabe and Ito's, which the colour-blind tell apart.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#666666", "#000000")
 LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, as a share of its size
+HALF_WIDTH = 0.42  # half the width of an arrowhead, as a share of its length
 
 
 class Style(NamedTuple):
@@ -88,11 +89,11 @@ def line(x1: float, y1: float, x2: float, y2: float, style: Style) -> Polygon:
 def arrow(x1: float, y1: float, x2: float, y2: float, style: Style, head: float = 9.0) -> Layer:
     """Return a straight line from (x1, y1) to (x2, y2), with an arrowhead of length `head` at (x2, y2)."""
     length = max(((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5, 1e-9)
-    ux, uy = (x2 - x1) / length, (y2 - y1) / length
-    bx, by = x2 - head * ux, y2 - head * uy
-    wing = 0.42 * head
-    points = ((x2, y2), (bx - wing * uy, by + wing * ux), (bx + wing * uy, by - wing * ux))
-    return line(x1, y1, bx, by, style), Polygon(points, Style(style.stroke))
+    dx, dy = (x2 - x1) / length, (y2 - y1) / length  # the direction; (-dy, dx) is at right angles to it
+    base_x, base_y = x2 - head * dx, y2 - head * dy  # the middle of the head's base
+    half = HALF_WIDTH * head
+    corners = ((x2, y2), (base_x - half * dy, base_y + half * dx), (base_x + half * dy, base_y - half * dx))
+    return line(x1, y1, base_x, base_y, style), Polygon(corners, Style(style.stroke))
 
 
 def move(shape: Shape, dx: float, dy: float, scale: float = 1.0) -> Shape:
@@ -125,8 +126,8 @@ def paragraph(
 def mix(pale: str, full: str, share: float) -> str:
     """Return the colour that is `share` (0 .. 1) of the way from `pale` to `full`; all three are "#rrggbb"."""
     share = min(1.0, max(0.0, share))
-    both = zip(channels(pale), channels(full), strict=True)
-    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in both)
+    pairs = zip(channels(pale), channels(full), strict=True)
+    return "#" + "".join(f"{round(start + (end - start) * share):02x}" for start, end in pairs)
 
 
 def channels(colour: str) -> tuple[int, int, int]:

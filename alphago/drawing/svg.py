@@ -35,7 +35,7 @@ class Svg(str):
 def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True) -> Svg:
     """Return a drawing as SVG, `size` pixels wide (None: as wide as it is usually shown).
 
-    shrinks: whether it fits itself into a narrower place, by a style of its own.
+    shrinks: whether the picture is shown smaller where the page has less room, by a style of its own.
     """
     return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer], shrinks)
 
@@ -46,7 +46,7 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
     A shape that occurs in several frames is written once, with the times at which it appears.
 
     seconds: how long each frame but the last stays. last: how long the last frame stays.
-    size: the width in pixels; None for the usual one.
+    size: the width in pixels; None for the usual width.
     """
     total = seconds * (len(frames) - 1) + last
     times = [seconds * i / total for i in range(len(frames))] + [1.0]
@@ -59,7 +59,7 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
 
 
 def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
-    """Yield each shape once, in the order of first appearance, with one bool per frame: whether it has the shape.
+    """Yield each shape once, in the order of first appearance, with one bool per frame: whether the frame has it.
 
     layers: for each frame, the shapes of one layer, which is the same layer in all frames.
     """
@@ -89,8 +89,8 @@ def document(drawing: Drawing, size: float | None, parts: Sequence[str], shrinks
     wide = drawing.shown if size is None else size
     high = wide * drawing.height / drawing.width
     box = f'viewBox="0 0 {number(drawing.width)} {number(drawing.height)}" width="{number(wide)}"'
-    fitting = 'style="max-width:100%;height:auto" ' if shrinks else ""  # in a cell that is narrower
-    size_and_role = f'{box} height="{number(high)}" {fitting}role="img"'
+    style = 'style="max-width:100%;height:auto" ' if shrinks else ""
+    size_and_role = f'{box} height="{number(high)}" {style}role="img"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size_and_role} font-family="{FONT}">'
     return Svg("\n".join([head, f"<title>{xml_text(drawing.label)}</title>", *parts, "</svg>"]))
 

@@ -63,8 +63,8 @@ class GameBatch(ABC):
         """
         self.copy(roots, targets)
         for ply in range(int(lengths.max(initial=0))):
-            going = lengths > ply
-            self.play(targets[going], np.ascontiguousarray(paths[going, ply]))
+            has_action = lengths > ply
+            self.play(targets[has_action], np.ascontiguousarray(paths[has_action, ply]))
 
     def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:  # noqa: B027 (the sides' turns are the game's own)
         """Let `movers` (int8 [n], +1 or -1) play next in games with `skips_turns`: the other side's turn is skipped."""
@@ -89,7 +89,7 @@ class GameBatch(ABC):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions that a weak player may choose, bool [n, action_space].
 
-        A game leaves out those that no person plays, perhaps all of them.  A legal pass is in it.
+        A game may leave out actions that no person plays, except a legal pass.  If no action is left, all are False.
         """
         return self.legal_mask(slots, out)
 
@@ -135,8 +135,9 @@ class GameBatch(ABC):
     def black_results(self, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return outcome and score of each slot in Black's view, each float32 [n]."""
         sides = self.to_play(slots, np.empty(len(slots), np.int8))
-        numbers = np.empty((2, len(slots)), np.float32)
-        return sides * self.outcome(slots, numbers[0]), sides * self.score(slots, numbers[1])
+        outcomes = self.outcome(slots, np.empty(len(slots), np.float32))
+        scores = self.score(slots, np.empty(len(slots), np.float32))
+        return sides * outcomes, sides * scores
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write each point's owner if the game ended now, int8 [n, height * width].

@@ -73,7 +73,7 @@ def draw_board(board: np.ndarray, last: int | None = None, marks: Mapping[int, s
         gaps = [" "] * (width + 1)  # what stands before each sign of the row, and after the last
         if last is not None and last // width == row:
             column = last % width
-            gaps[column : column + 2] = "()"
+            gaps[column], gaps[column + 1] = "(", ")"
         signs_in_row = signs[row * width : (row + 1) * width]
         text = gaps[0] + "".join(sign + gap for sign, gap in zip(signs_in_row, gaps[1:], strict=True))
         lines.append(f"{height - row:2d} {text}{height - row:2d}")
@@ -88,21 +88,22 @@ class StonesEnv(GameEnv):
     actions are written as numbers, unless its class defines `to_text` and `from_text`.
     """
 
-    further_actions: tuple[str, ...] = ()  # names of actions after those of points, but for a pass, such as "swap"
-    surface = ""  # "lines", "squares" or "holes", see BoardView; "" for holes if columns are the actions, else squares
+    further_actions: tuple[str, ...] = ()  # names of the actions between the last point and the pass, such as "swap"
+    surface = ""  # "lines", "squares" or "holes", see BoardView; "": holes if actions are columns, else squares
 
     @cached_property
     def board_view(self) -> BoardView:
-        """How the board is drawn: as a grid if actions are points or columns, else as any game's."""
+        """How the board is drawn: as a grid if actions are points or columns, else as `GameEnv.board_view` says."""
         height, width = self.plane_shape
         points = range(height * width)
-        stones_fall = self.action_space == width
+        stones_fall = self.action_space == width  # actions are columns; a stone lands in the lowest empty cell
         places: Places
-        if stones_fall:  # to the lowest empty cell of a column
-            places = tuple(tuple(reversed(points[column::width])) for column in range(width))
+        if stones_fall:
+            columns = [points[column::width] for column in range(width)]  # cells from the top
+            places = tuple(tuple(reversed(cells)) for cells in columns)
         else:
-            cell_less: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
-            places = tuple((point,) for point in points) + cell_less
+            without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
+            places = tuple((point,) for point in points) + without_cell
         names_are_numbers = self.action_names[0].isdecimal()
         if names_are_numbers or len(places) != self.action_space:
             return super().board_view
@@ -123,7 +124,7 @@ class StonesEnv(GameEnv):
         Raises TypeError for an unknown keyword, with a suggestion of similar keywords, and ValueError for a `history`
         without `board` or without legal moves between its boards.
         """
-        boards = check_history(history, self.plane_shape)  # those before `board`, which is appended below
+        boards = check_history(history, self.plane_shape)  # `board` is appended below
         if not boards:
             return super().position(**setup)
         if "board" not in setup:
@@ -137,13 +138,18 @@ class StonesEnv(GameEnv):
         """The names of all actions, in the order of the actions."""
         height, width = self.plane_shape
         points = [point_text(point, height, width) for point in range(height * width)]
-        passes = [*self.further_actions, *(() if self.pass_action is None else ("pass",))]
-        fitting = [names for names in ([*points, *passes], list(COLUMNS[:width])) if len(names) == self.action_space]
-        return fitting[0] if fitting else [str(action) for action in range(self.action_space)]
+        passes = [] if self.pass_action is None else ["pass"]
+        points_and_others = [*points, *self.further_actions, *passes]
+        if len(points_and_others) == self.action_space:
+            return points_and_others
+        columns = list(COLUMNS[:width])
+        if len(columns) == self.action_space:
+            return columns
+        return [str(action) for action in range(self.action_space)]
 
     @property
     def names_points(self) -> bool:
-        """Whether actions are points, as their names say; further ones may follow."""
+        """Whether the first actions are the points and have their names; other actions, such as a pass, may follow."""
         return self.action_names[0] == point_text(0, *self.plane_shape)
 
     @cached_property
@@ -171,7 +177,7 @@ class StonesEnv(GameEnv):
         names = self.action_names
         if names[0].isdecimal():
             return super().from_text(text)
-        if len(names[0]) == 1:  # A, the first column; a point has a number too
+        if len(names[0]) == 1:  # "A", a column; the name of a point also has a number
             raise ValueError(f"{shown(text)} is not a column of {self}: expected A to {names[-1]}")
         height, width = self.plane_shape
         last_point = f"{COLUMNS[width - 1]}{height}"
@@ -245,43 +251,50 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     start: a function of a board [height, width] and a side to move (+1 or -1) that returns their position.
     Raises ValueError if no legal moves lead through the boards, or if they lead to another side to move.
     """
-    ends, farthest = [], 0
+    ends = []
+    most_reached = 0
     for first_mover in (1, -1):
-        position, passed = play_through(start(boards[0], first_mover), boards[1:])
-        farthest = max(farthest, passed)
-        if passed == len(boards) - 1:
+        position, reached = play_through(start(boards[0], first_mover), boards[1:])
+        most_reached = max(most_reached, reached)
+        if reached == len(boards) - 1:
             ends.append(position)
     fitting = [end for end in ends if to_play in (None, end.to_play)]
     if fitting:
-        return max(fitting, key=lambda end: end.to_play)  # Black before White
+        return max(fitting, key=lambda end: end.to_play)  # Black (+1) if both sides are possible
     if ends:
         expected = PLAYER_NAMES[ends[0].to_play].lower()
         raise ValueError(f"to_play must be {expected!r} after this history, got {PLAYER_NAMES[to_play or 0].lower()!r}")
+    stuck_at = most_reached + 1  # boards are counted from 1
     raise ValueError(
-        f"history must have a legal move between its boards, got none from board {farthest + 1} to board {farthest + 2}"
+        f"history must have a legal move between its boards, got none from board {stuck_at} to board {stuck_at + 1}"
     )
 
 
 def play_through(position: StonesPosition, boards: Sequence[np.ndarray]) -> tuple[StonesPosition, int]:
-    """Play a legal move to each board in turn; return the last position, and how many boards there are moves to."""
-    for passed, board in enumerate(boards):
+    """Play the legal move that leads to each board in turn, up to the first board that no legal move leads to.
+
+    Returns the last position and the number of boards that were reached.
+    """
+    for reached, board in enumerate(boards):
         after = play_to(position, board)
         if after is None:
-            return position, passed
+            return position, reached
         position = after
     return position, len(boards)
 
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
     """Return the position after the legal move that leads to this board; None if no legal move leads to it."""
-    legal = np.flatnonzero(position.legal_mask)[::-1]  # a pass first
+    candidates = np.flatnonzero(position.legal_mask)[::-1]  # a pass, the last action, is tried first
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):
-        legal = np.intersect1d(legal, added)
-    moves = (position.play(int(action)) for action in legal)
-    return next((after for after in moves if np.array_equal(after.board, board)), None)
+        candidates = np.intersect1d(candidates, added)
+    positions_after = (position.play(int(action)) for action in candidates)
+    return next((after for after in positions_after if np.array_equal(after.board, board)), None)
 
 
 def result_text(margin: float) -> str:
     """Return 'B+2.5', 'W+0.5' or 'draw', from Black's margin."""
-    return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}" if margin < 0 else "draw"
+    if margin == 0:
+        return "draw"
+    return f"B+{margin:g}" if margin > 0 else f"W+{-margin:g}"

@@ -13,8 +13,8 @@ SIDES = ("Black", "White")  # the first player and the second
 COLUMNS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # no I, as everywhere in Go
 SURFACES = ("lines", "squares", "holes", "houses", "text")
 
-Places = tuple[tuple[int, ...], ...]  # by action, cells
-Line = tuple[float, float, float, float]
+Places = tuple[tuple[int, ...], ...]  # the cells of each action
+Line = tuple[float, float, float, float]  # (x, y, x, y) of the two ends
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,11 @@ class BoardView:
     size: width and height of the surface, whose upper left corner is (0, 0). margin: the space around it.
     cells: the middle of each cell; `Position.contents` says what is in it. In a game with `has_ownership` the cells are
         the points of a plane.
-    places: by side (the first player's, then the second's) and action, the cells in which the action's piece may land:
-        it lands in the first empty one. Where pieces are sown, the cell that the action empties. () for an action that
-        has no cell, such as a pass.
-    lines: lines of the surface, as (x, y, x, y) of their ends. edges: by side, such lines that belong to it.
+    places: for each side (the first player, then the second) the cells of each action. The action's piece lands in the
+        first empty one of its cells. Where pieces are sown, the only cell of an action is the one that it empties. An
+        action such as a pass has no cell: ().
+    lines: lines of the surface, as (x, y, x, y) of their ends. edges: for each side, the lines that belong to this
+        side, drawn in its colour.
     labels: names beside the surface, as (x, y, text).
     stars: cells that are marked while they are empty. stores: where each side's captured pieces are counted, as (x, y,
         width, height); () to count them beside the player's name, in games with `Position.captures`.
@@ -40,7 +41,7 @@ class BoardView:
     sides: the names of the two sides. colours: the colours of their stones, dark and light, as "#rrggbb"; None for
         black and white.
     ground: the colour of the board, as "#rrggbb"; "" for wood.
-    mark: the meaning of a square on a cell, where `Position.ko_points` has any.
+    mark: what the squares on the cells of `Position.ko_points` mean.
     pass_hint: a sentence to show when a player passes for the first time.
     """
 
@@ -82,7 +83,7 @@ class BoardView:
 
     @cached_property
     def _fixed(self) -> tuple[np.ndarray, ...] | None:
-        """By side, the only cell of each action, or -1; None in games where an action has several cells."""
+        """For each side, the only cell of each action, -1 for no cell; None in games where an action has several."""
         if any(len(cells) > 1 for side in self.places for cells in side):
             return None
         return tuple(np.array([cells[0] if cells else -1 for cells in side], np.int64) for side in self.places)
@@ -90,7 +91,8 @@ class BoardView:
     def landing_cells(self, player: int, contents: np.ndarray) -> np.ndarray:
         """Return the cell in which each action's piece would land, int64 [action_space]; -1 for none.
 
-        If no action has more than one cell, that is the action's cell, empty or not; else its first empty cell.
+        In a game in which no action has more than one cell, it is the action's cell, even if the cell is not empty. In
+        other games it is the first empty one of the action's cells.
         player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
         if self._fixed is not None:
@@ -99,13 +101,13 @@ class BoardView:
         return np.array(first_empty, np.int64)
 
     def last_cell(self, player: int, action: int, contents: Sequence[int]) -> int | None:
-        """Return the cell in which the piece of the last action landed; None if it had none.
+        """Return the cell in which the piece of the last action landed; None if the action has no cell.
 
-        player: who played it. contents: what is in each cell after it.
+        player: who played the action. contents: what is in each cell after the action.
         """
         places = self.places_of(player)
-        cells = places[action] if places else ()  # there are none on the surface "text"
-        if len(cells) == 1:  # perhaps empty: pieces were sown from it
+        cells = places[action] if places else ()  # the surface "text" has no places
+        if len(cells) == 1:  # this cell is empty now if its pieces were sown
             return cells[0]
         return next((cell for cell in reversed(cells) if contents[cell]), None)
 
@@ -121,20 +123,21 @@ def grid_view(
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
     wide = on_lines and height > 13  # where names of two digits, shown small, would touch stones
-    # half: from the surface's corner to the middle of cell 0; beside: from the surface's edge to the names.
+    # half: from the surface's corner to the middle of cell 0.  gap: from the surface's edge to the names.
     if on_lines:  # a cell is a crossing, so the surface ends at the middles of outer cells
         half, right, bottom = 0.0, width - 1, height - 1
-        beside, margin, stone = 0.83 if wide else 0.72, 1.2 if wide else 1, 0.465
+        gap, margin, stone = 0.83 if wide else 0.72, 1.2 if wide else 1, 0.465
     else:
         half, right, bottom = 0.5, width, height
-        beside, margin, stone = 0.32, 0.6, 0.4
+        gap, margin, stone = 0.32, 0.6, 0.4
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
-    low, far = round(bottom + beside, 2), round(right + beside, 2)
-    labels = [(x + half, low, name) for x, name in enumerate(columns)]
+    x_left, x_right = -gap, round(right + gap, 2)
+    y_above, y_below = -gap, round(bottom + gap, 2)
+    labels = [(x + half, y_below, name) for x, name in enumerate(columns)]
     if not holes:
-        labels += [(x + half, -beside, name) for x, name in enumerate(columns)]
-        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (-beside, far)]
+        labels += [(x + half, y_above, name) for x, name in enumerate(columns)]
+        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (x_left, x_right)]
     lines = [(0, y, right, y) for y in range(bottom + 1)] + [(x, 0, x, bottom) for x in range(right + 1)]
     return BoardView(
         title,

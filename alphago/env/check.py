@@ -110,6 +110,7 @@ class _Game:
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
+        """Return what a function of the game returns; if it raises an exception, the game fails the check."""
         try:
             return function(*arguments, **keywords)
         except BrokenGame as error:
@@ -122,7 +123,7 @@ class _Game:
         self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
-        """Return the answer of the method `verb` for some slots.
+        """Return the answer of the batch's method called `verb` for some slots.
 
         Fails unless the method fills all of `out`, and gives the same answer when it is called again.
         """
@@ -133,7 +134,7 @@ class _Game:
             if self.run(verb, getattr(batch, verb), index, out) is not out:
                 self.fail(verb, "the array `out` as the answer", "something else")
             answers.append(out)
-        if answers[0].tobytes() != answers[1].tobytes():  # bit by bit, so that NaN equals itself
+        if answers[0].tobytes() != answers[1].tobytes():  # compared as bytes, so that NaN equals NaN
             self.fail(verb, "all of `out` filled, the same each time", "two answers that differ")
         return answers[0]
 
@@ -161,12 +162,15 @@ class _Game:
         return view
 
     def check_state(self, batch: PlainBatch, slot: int) -> None:
-        """Check the answers of a plain state itself; its batch would convert some, and word faults in its own way."""
+        """Check the answers of a plain state itself.
+
+        PlainBatch would convert wrong dtypes silently, and report other faults with a different message.
+        """
         state = batch.states[slot]
         for verb in ("legal_mask", "planes"):
             array = self.run(verb, getattr(state, verb))
             dtype, shape = np.dtype(DTYPES[verb]), _shape(batch.env, verb)
-            if not (isinstance(array, np.ndarray) and array.shape == shape and array.dtype == dtype):
+            if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != dtype:
                 got = f"{getattr(array, 'dtype', type(array).__name__)} {list(np.shape(array))}"
                 self.fail(verb, f"an array {dtype} {list(shape)}", got)
         over = self.run("is_over", state.is_over)
@@ -178,25 +182,27 @@ class _Game:
     def same(self, verb: str, why: str, expected: _View, got: _View, *fields: str) -> None:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
-        verb: the method to blame; "" for the field that differs.  why: the rule that is violated.
+        verb: the method that the message blames; "" to blame the method called as the field that differs.
+        why: the rule that is violated.
         """
         for field in fields or _View._fields:
             pair = getattr(expected, field), getattr(got, field)
-            if np.array_equal(*pair):  # plain numbers too
+            if np.array_equal(*pair):  # compares plain numbers too
                 continue
-            words = [str(value) for value in pair]
+            texts = [str(value) for value in pair]
             if field == "legal_mask":
                 action = int(np.flatnonzero(pair[0] != pair[1])[0])
-                words = [f"{self.env.to_text(action)} {'legal' if mask[action] else 'illegal'}" for mask in pair]
+                texts = [f"{self.env.to_text(action)} {'legal' if mask[action] else 'illegal'}" for mask in pair]
             elif field == "planes":
                 place = tuple(np.argwhere(pair[0] != pair[1])[0])
                 at = "at plane {} row {} column {}".format(*place)
-                words = [f"{planes[place]:g} {at}" for planes in pair]
+                texts = [f"{planes[place]:g} {at}" for planes in pair]
             blamed = f"{verb}, seen by {field}" if verb else field
-            self.fail(blamed, f"{words[0]} ({why})", words[1])
+            self.fail(blamed, f"{texts[0]} ({why})", texts[1])
 
 
 def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
+    """Return the shape of the answer of a batch's method for one slot."""
     shapes = {
         "legal_mask": (env.action_space,),
         "planes": (env.planes, *env.plane_shape),
@@ -212,10 +218,12 @@ def _check_description(game: _Game) -> None:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             game.fail(name, "an integer >= 1", repr(value))
     shape = getattr(env, "plane_shape", None)
-    if not (isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(s, int) and s > 0 for s in shape)):
+    is_pair = isinstance(shape, tuple) and len(shape) == 2
+    if shape is None or not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
-    if not (isinstance(getattr(env, "name", None), str) and env.name):
-        game.fail("name", "a text", repr(getattr(env, "name", None)))
+    game_name = getattr(env, "name", None)
+    if not game_name or not isinstance(game_name, str):
+        game.fail("name", "a text", repr(game_name))
     config = game.run("config", lambda: json.loads(json.dumps(env.config)))
     again = game.run("config", lambda: type(env)(**config))
     if again != env or hash(again) != hash(env):
@@ -235,15 +243,15 @@ def _check_symmetries(game: _Game) -> None:
     height, width = game.env.plane_shape
     lengths = {"points": height * width, "actions": game.env.action_space}
     for name, length in lengths.items():
-        table = getattr(symmetries, name)
+        permutations = getattr(symmetries, name)
         expected = [len(symmetries.points), length]
-        if list(table.shape) != expected:
-            game.fail(f"symmetries.{name}", f"shape {expected}", list(table.shape))
-        for row in table:
-            if not np.array_equal(np.sort(row), np.arange(length)):
-                game.fail(f"symmetries.{name}", f"each of 0 to {length - 1} once in a row", row.tolist())
-        if not np.array_equal(table[0], np.arange(length)):
-            game.fail(f"symmetries.{name}", "the identity first", table[0].tolist())
+        if list(permutations.shape) != expected:
+            game.fail(f"symmetries.{name}", f"shape {expected}", list(permutations.shape))
+        for permutation in permutations:
+            if not np.array_equal(np.sort(permutation), np.arange(length)):
+                game.fail(f"symmetries.{name}", f"each of 0 to {length - 1} once in a row", permutation.tolist())
+        if not np.array_equal(permutations[0], np.arange(length)):
+            game.fail(f"symmetries.{name}", "the identity first", permutations[0].tolist())
 
 
 def _check_board_view(game: _Game) -> None:
@@ -274,9 +282,12 @@ def _check_contents(game: _Game, position: Position) -> None:
 
 
 def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.random.Generator) -> None:
-    """Play and check a random game, beside the same game of `plain` if there is one, and one turned by a symmetry.
+    """Play and check a random game.
 
-    number: the game's number, which chooses the symmetry; 0 and its multiples choose the identity: nothing is turned.
+    At the same time, the same moves are played in the game `plain`, if there is one, and the moves turned by a
+    symmetry are played in the slot TURNED.
+
+    number: the game's number, which chooses the symmetry.  Where it is the identity, no turned game is played.
     """
     env = game.env
     slots = np.arange(6)
@@ -286,9 +297,9 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     if plain is not None:
         twin = game.run("plain new_batch", plain.new_batch, 1)
         game.run("plain reset", twin.reset, slots[:1], **game.setup)
-    # A set-up cannot be rotated or made a Position in general, so those checks are skipped with one.
+    # In general a set-up cannot be turned or given to `env.position`: these checks are skipped in games with a set-up.
     position = None if game.setup else game.run("position", env.position)
-    turn = 0 if game.setup else number % len(env.symmetries.points)
+    symmetry = 0 if game.setup else number % len(env.symmetries.points)
     views = [game.view(batch, GAME)]
     if views[0].is_over and not game.setup:
         game.fail("is_over", "False at the start of a game", "True")
@@ -296,8 +307,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         view = views[-1]
         if twin is not None:
             _check_against_twin(game, batch, view, twin)
-        if turn:
-            _check_turned(game, batch, view, turn)
+        if symmetry:
+            _check_turned(game, batch, view, symmetry)
         if env.has_decisive_moves:
             _check_decisive(game, batch, view)
         if view.is_over:
@@ -311,9 +322,9 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         game.play(batch, GAME, action)
         if twin is not None:
             game.play(twin, 0, action, "plain play")
-        if turn:
-            turned_of = np.argsort(env.symmetries.actions[turn])  # the inverse: by action, the action after turning
-            game.play(batch, TURNED, int(turned_of[action]), "turned play")
+        if symmetry:
+            turned_actions = np.argsort(env.symmetries.actions[symmetry])  # the inverse permutation
+            game.play(batch, TURNED, int(turned_actions[action]), "turned play")
         if position is not None:
             position = game.run("Position.play", position.play, action)
         game.moves.append(action)
@@ -346,21 +357,22 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
         outcome = game.ask(batch, "to_play", [COPY])[0] * game.ask(batch, "outcome", [COPY])[0]
         return bool(over and outcome == view.to_play)
 
-    found = int(game.ask(batch, "decisive_moves", [GAME])[0])
+    answer = int(game.ask(batch, "decisive_moves", [GAME])[0])
     winning = [int(action) for action in np.flatnonzero(view.legal_mask) if wins(int(action))]
-    if found not in (winning or [-1]):
+    right_answers = winning or [-1]
+    if answer not in right_answers:
         expected = " or ".join(map(game.env.to_text, winning)) if winning else "-1, since no move wins at once"
-        game.fail("decisive_moves", expected, found)
+        game.fail("decisive_moves", expected, answer)
 
 
 def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBatch) -> None:
-    """Check that the batch answers as the plain game does, in all that both games define of their own."""
+    """Check that the batch answers as the plain game does; score and ownership only if both games define them."""
 
-    def has_score(which: GameBatch) -> bool:
-        """Return whether a game defines `score`, which otherwise is the outcome."""
-        if isinstance(which, PlainBatch):
-            return hasattr(which.states[0], "score")
-        return type(which).score is not GameBatch.score
+    def has_score(games: GameBatch) -> bool:
+        """Return whether a game defines `score`; if it does not, the score is the outcome."""
+        if isinstance(games, PlainBatch):
+            return hasattr(games.states[0], "score")
+        return type(games).score is not GameBatch.score
 
     fields = ["to_play", "is_over", "legal_mask", "planes", "outcome"]
     if has_score(batch) and has_score(twin):
@@ -370,13 +382,17 @@ def _check_against_twin(game: _Game, batch: GameBatch, view: _View, twin: GameBa
     game.same("", "as in the plain game", game.view(twin, 0), view, *fields)
 
 
-def _check_turned(game: _Game, batch: GameBatch, view: _View, turn: int) -> None:
-    points, actions = game.env.symmetries
-    planes = view.planes.reshape(len(view.planes), -1)[:, points[turn]].reshape(view.planes.shape)
+def _check_turned(game: _Game, batch: GameBatch, view: _View, symmetry: int) -> None:
+    """Check that the slot TURNED has the same position turned by a symmetry; only its hash may be any number."""
+    points, actions = game.env.symmetries.points[symmetry], game.env.symmetries.actions[symmetry]
     turned = game.view(batch, TURNED)
-    expected = view._replace(planes=planes, legal_mask=view.legal_mask[actions[turn]], hash=turned.hash)
-    expected = expected._replace(ownership=view.ownership[points[turn]])
-    game.same(f"symmetries[{turn}]", "the same game, all moves turned by this symmetry", expected, turned)
+    expected = view._replace(
+        planes=view.planes.reshape(len(view.planes), -1)[:, points].reshape(view.planes.shape),
+        legal_mask=view.legal_mask[actions],
+        ownership=view.ownership[points],
+        hash=turned.hash,
+    )
+    game.same(f"symmetries[{symmetry}]", "the same game, all moves turned by this symmetry", expected, turned)
 
 
 def _check_position(game: _Game, position: Position, view: _View, random: np.random.Generator) -> None:
@@ -385,16 +401,17 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     def read() -> _View:
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         result = position.result * view.to_play
-        # A batch's outcome may be graded: a fraction with the sign of the result, or of any sign in a draw.
+        # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
         agrees = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if agrees else result
-        # Hash and ownership are the batch's own: a position has none to compare.
+        # A position has no hash and no ownership: those of the batch are taken, and so are equal.
         return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     _check_contents(game, position)
     illegal = np.flatnonzero(~view.legal_mask)
-    for action in [-1, game.env.action_space, *random.permutation(illegal)[:1]]:  # all must be refused
+    refused = [-1, game.env.action_space, *random.permutation(illegal)[:1]]
+    for action in refused:
         try:
             position.play(int(action))
         except IllegalMove:
@@ -416,18 +433,18 @@ def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_Vie
     for i, (slot, ply) in enumerate(zip(leaves.slots, leaves.lengths, strict=True)):
         expected = views[ply]
         game.same("reach", f"as when {ply} of these moves are played", expected, game.view(batch, int(slot)))
-        outcome = out.outcomes[i] if expected.is_over else expected.outcome  # `reach` tells it of finished games only
+        outcome = out.outcomes[i] if expected.is_over else expected.outcome  # `reach` writes those of finished games
         answers = expected._replace(is_over=out.over[i], to_play=out.movers[i], outcome=outcome)
         game.same("reach", f"as after {ply} of these moves", expected, answers)
 
 
 def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None:
-    """Check a finished game: other ways to reach its positions must give the answers seen while it was played.
+    """Check a finished game: its positions, reached in other ways, must give the answers seen while it was played.
 
-    These ways are replays of the game and of its first half, a copy into another batch, and a call for several slots at
-    once. A slot that was not used must still be at the start.
+    The other ways are: a replay of the game, a replay of its first half, a copy into another batch, and a call for
+    several slots at once. A slot that was not used must still be at the start.
 
-    batch: the game's; its slot GAME is at the end.  views: the answers after each number of moves, 0 first.
+    batch: the batch in which the game was played, in slot GAME.  views: `views[ply]` has the answers after `ply` moves.
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length, half = len(game.moves), len(game.moves) // 2
@@ -445,7 +462,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
         expected = [getattr(views[ply], verb) for ply in (half, length, 0)]
         if not all(np.array_equal(*pair) for pair in zip(together, expected, strict=True)):
             game.fail(verb, "the same answer for a slot alone and among others", "two answers that differ")
-        game.ask(batch, verb, [])
+        game.ask(batch, verb, [])  # must work for no slots
     for verb in ("planes", "hash"):
         first = getattr(views[0], verb)
         if length and all(np.array_equal(getattr(view, verb), first) for view in views):

@@ -64,9 +64,9 @@ class ConnectFourBatch(LineBatch):
 
     def settle(self, row: np.ndarray) -> None:
         board = self.cells(row).reshape(HEIGHT, WIDTH)
-        if loose := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():
-            r, c = loose[0]
-            point = point_text(r * WIDTH + c, HEIGHT, WIDTH)
+        if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():
+            row_index, column = floating[0]
+            point = point_text(row_index * WIDTH + column, HEIGHT, WIDTH)
             raise ValueError(f"board must have its stones on top of each other, got nothing below {point}")
         super().settle(row)
 
@@ -79,7 +79,8 @@ class ConnectFourPosition(StonesPosition):
         if not self.moves:
             return None
         column = self.moves[-1]
-        return int(np.argmax(self.board[:, column] != 0)) * WIDTH + column
+        row = int(np.argmax(self.board[:, column] != 0))  # of the column's highest stone
+        return row * WIDTH + column
 
     def why_illegal(self, action: int) -> str:
         return "the column is full"

@@ -14,7 +14,8 @@ from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 
 Out = TypeVar("Out", bound=Array)
-# The array of planes that a kernel writes, and its strides, in items, between boards, planes and points.
+# The array of planes that a kernel writes, then the steps in this array, in items: from a board to the next board, from
+# a plane to the next plane, from a point to the next point.
 Target = tuple[KernelArray, int, int, int]
 REACHED = (np.bool_, np.int8, np.float32)  # dtypes of Reached
 # The dtypes of `planes`, by the dtype of `out`: NumPy lacks bfloat16, so 16-bit integers stand for bfloat16's bits.
@@ -51,7 +52,7 @@ class DeviceBatch(GameBatch):
         self.device = backend.name
         self.backend = backend
         self._kernels = backend.load(program)
-        self._options = backend.upload([*options, 0.0], np.float64)  # never empty: CuPy has no address for that
+        self._options = backend.upload([*options, 0.0], np.float64)  # the 0.0: an empty CuPy array has no address
         self._words = words
         self._rows = backend.zeros((count, words), np.int32)
 
@@ -132,7 +133,7 @@ class DeviceBatch(GameBatch):
         return self._deliver(target[0], out)
 
     def _plane_target(self, slots: Array, out: Array) -> tuple[str, Target]:
-        """Return the dtype and the target of `write_planes` for an `out` of `planes`."""
+        """Return the arguments `dtype` and `target` for `write_planes`, from the argument `out` of `planes`."""
         height, width = self.env.plane_shape
         self._check_shape(out, (len(slots), self.env.planes, height, width))
         buffer = self.backend.reachable(out)
@@ -144,10 +145,12 @@ class DeviceBatch(GameBatch):
         if buffer is None:  # kernels cannot write to `out`: the planes are copied to it later
             self._check_takes_copies(out, str(given))
             buffer = self.backend.zeros(tuple(out.shape), given)
-        board, plane, line, point = (step // buffer.itemsize for step in buffer.strides)  # steps in items
-        if line != width * point:  # kernels go from point to point in equal steps
-            raise ValueError(f"the points of a plane must follow each other evenly, got steps of {line} and {point}")
-        return dtype, (buffer, board, plane, point)
+        to_board, to_plane, to_row, to_point = (stride // buffer.itemsize for stride in buffer.strides)  # in items
+        if to_row != width * to_point:  # kernels go from point to point in equal steps
+            raise ValueError(
+                f"the points of a plane must follow each other evenly, got steps of {to_row} and {to_point}"
+            )
+        return dtype, (buffer, to_board, to_plane, to_point)
 
     @abstractmethod
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
@@ -169,7 +172,7 @@ class DeviceBatch(GameBatch):
         options: further arguments of the kernel `playout_batch` of the game.
         """
         reached = self._reach(states, np.int64, (len(slots),))
-        # The kernel also reads the states: a buffer needs their values, so `_buffer` would not do.
+        # The kernel also reads the states, so a new array must have their values; one from `_buffer` would not.
         streams = self.backend.upload(states, np.int64) if reached is None else reached
         moves = self.backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, streams, moves, *options)
@@ -208,10 +211,9 @@ class DeviceBatch(GameBatch):
         return self.backend.zeros(shape, dtype) if reached is None else reached
 
     def _reach(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray | None:
-        """Return `out` as an array that kernels can write to, or None if the result must be copied to `out`.
+        """Return `out` as an array that kernels can write to; None if kernels cannot, so that results must be copied.
 
-        It is None for a NumPy array that kernels cannot access. Raises ValueError if `out` has another shape, or if the
-        result can neither be written nor copied to it.
+        Raises ValueError if `out` has another shape, or if results can neither be written nor copied to `out`.
         """
         self._check_shape(out, shape)
         reached = self.backend.reachable(out)

@@ -38,9 +38,9 @@ class DeviceRowBatch(DeviceBatch):
         self.reset(np.arange(count))
 
     def reset(self, slots: Array, **setup: object) -> None:
-        """Set the slots to a start position.
+        """Set the slots to the start position, or to a set-up.
 
-        setup: keywords of `reset` of the game's batch on the CPU.
+        setup: the keywords that `reset` of the game's batch on the CPU takes.
         """
         start = self.backend.upload(start_row(self.env, **setup), np.int32) if setup else self._start
         targets = self.backend.upload(slots, np.int64)
@@ -63,7 +63,7 @@ class DeviceRowBatch(DeviceBatch):
 
 
 def start_row(env: GameEnv, **setup: object) -> np.ndarray:
-    """Return the row of a start position from the game's batch on the CPU, int64 [1, words].
+    """Return the row of the start position, or of a set-up, from the game's batch on the CPU, int64 [1, words].
 
     setup: keywords of the batch's method `reset`.
     """

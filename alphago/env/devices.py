@@ -26,7 +26,7 @@ def choose_device(env: GameEnv, device: str = "auto") -> str:
         return "cpu"
     chosen = "cuda" if device == "auto" else device
     try:
-        env.new_batch(1, chosen)  # whether it works shows only when it is used
+        env.new_batch(1, chosen)  # only use shows whether the device works
     except (BackendMissing, MemoryError):
         if device != "auto":
             raise

@@ -22,13 +22,13 @@ from alphago.env.plain_batch import PlainBatch
 from alphago.env.plain_state import PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
-from alphago.system.other_names import GAME_NAMES, called_otherwise
+from alphago.system.other_names import GAME_NAMES, with_name_hints
 from alphago.system.validation import check_keywords, keywords_of, shown, takes_any_keyword
 
 PLAYER_NAMES = {1: SIDES[0], -1: SIDES[1]}
 
 
-@called_otherwise(GAME_NAMES)
+@with_name_hints(GAME_NAMES)
 class GameEnv:
     """The description of a game: sizes, names of moves, start positions.
 
@@ -42,9 +42,9 @@ class GameEnv:
     action_space: int  # actions are 0 .. action_space - 1; a pass is the last
     max_moves: int  # most plies of a game
     pass_action: int | None = None  # the action that passes, in games that have one
-    actions_are_points = False  # whether action i is point i of a plane, row by row; one more, as a pass, may follow
-    cuts_games = False  # whether games end at max_moves that the game's rules alone would not end
-    skips_turns = False  # whether the sides alternate, and a turn may be skipped all the same (`Position.give_turn`)
+    actions_are_points = False  # whether action i is point i of a plane, row by row; a pass or others may follow
+    cuts_games = False  # whether max_moves ends games that would go on by the game's rules
+    skips_turns = False  # whether the turn of a side may be skipped, though sides alternate (`Position.give_turn`)
     has_ownership = False  # whether points belong to a player at the end; if so, batches fill `ownership`
     has_captures = False  # whether stones are captured; if so, positions have a `board` [N, N] of 1, -1 and 0
     has_sgf = False  # whether games are saved as SGF files instead of records
@@ -71,7 +71,7 @@ class GameEnv:
 
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
-        """Return the game of a network that was saved with this `config`; a damaged one may raise any exception.
+        """Return the game of a network that was saved with this `config`; a damaged config may raise any exception.
 
         A game may drop its `selfplay_options` (Go does).
         """
@@ -114,12 +114,12 @@ class GameEnv:
     def covers(self, position: Position) -> bool:
         """Return whether what was measured in games of this game, such as a resignation threshold, holds in a position.
 
-        By default it does in even games of the same game.
+        By default it holds in the positions of even games whose rules this game accepts.
         """
         return position.is_even and self.accepts(position.env)
 
     def match_variant(self) -> Self:
-        """Return the game to play in matches: this one without options that only help self-play."""
+        """Return the game to play in matches: this game without options that only help self-play."""
         return self
 
     def replace(self, **options: object) -> Self:
@@ -144,9 +144,9 @@ class GameEnv:
             known = [*keywords_of(self.position), *keywords_of(set_up)]
             check_keywords(f"{type(self).__name__}.position", setup, [name for name in known if name != "slots"])
         batch.reset(np.zeros(1, np.int64), **setup)
-        # Arrays as lists, which can be written as text and compared.
-        plain = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
-        return self.make_position(batch, plain)
+        # Arrays become lists, which can be written as text and compared.
+        as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}
+        return self.make_position(batch, as_lists)
 
     def position_of(self, batch: GameBatch, slot: int) -> Position:
         """Return the position in a slot, without the moves that led to it."""
@@ -199,7 +199,8 @@ class GameEnv:
         raise ValueError(f"{shown(text)} is not a move of {self}: expected a number from 0 to {self.action_space - 1}")
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in self.config.items())})"
+        arguments = [f"{name}={value!r}" for name, value in self.config.items()]
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.config == other.config

@@ -6,22 +6,24 @@ from typing import Any
 
 from alphago.system.validation import check_int
 
-HIDDEN = ("planes", "max_moves", "first_pass")  # of a game's config: nothing that a person chooses
-TITLES = {"board_size": "Size"}  # of options that several games have
-MOST = 4000  # of a whole number without a limit of its own
+HIDDEN = ("planes", "max_moves", "first_pass")  # the keys of a game's config that a person does not choose
+TITLES = {"board_size": "Size"}  # titles of options that several games have
+MOST = 4000  # the limit of a whole number without a limit of its own
 YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
 class Option:
-    """One choice.
+    """One option of a new game, which a person may choose.
 
-    name: the keyword. title: the words for people. value: the present one, a number or a text.
+    name: the keyword. title: the words for people. value: the present value, a number or a text.
     choices: the texts to choose from; () for a number or any text.
     least, most, step: the limits of a number; None for no limit.
-    usual, follows: the usual value for each value of the option `follows`, if it depends on one.
-    also: values that other options take with it, unless they are chosen too, once it is neither 0 nor empty.
-    at_start: whether it is a keyword of `GameEnv.position` instead of one of the game.
+    follows: the name of another option on which the usual value depends; "" for none.
+    usual: the usual value for each value of the option `follows`.
+    also: the values of other options, by name, which they get if this option's value is neither 0 nor empty, and nobody
+        chooses them.
+    at_start: whether the option is a keyword of `GameEnv.position`, not of the game.
     """
 
     name: str
@@ -37,9 +39,9 @@ class Option:
     at_start: bool = False
 
     def read(self, given: Any) -> Any:
-        """Return a given value, perhaps a text for a number, in the type that the game takes.
+        """Return the given value in the type that the game takes: a text such as "9" becomes a number.
 
-        Raises ValueError for what must be a whole number within the limits and is not.
+        Raises ValueError if the option is a whole number and the value is not one within the limits.
         """
         if self.choices == (YES, NO):
             return {YES: True, NO: False}.get(given, given)
@@ -62,7 +64,7 @@ def option_of(name: str, value: object, **further: object) -> Option:
 
 
 def as_number(value: object) -> Any:
-    """Return the number that a text stands for, as links have it; anything else unchanged."""
+    """Return the number that a text stands for, such as the "9" in a link; any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -18,7 +18,8 @@ GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, C
 USUAL_GAME = GoEnv.name  # the default; packaged networks play it
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
-USUAL: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}  # defaults here that differ from the class's
+# Defaults of `make_game`, where they differ from those of the game's class.
+DEFAULTS: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}
 
 
 def make_game(name: str | None = None, board_size: int | None = None, **options: object) -> GameEnv:
@@ -37,7 +38,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
     for option, value in given.items():
         if option not in known:
             raise ValueError(f"{name} has no {option}, got {value!r}")
-    arguments = {**USUAL.get(name, {}), **given}
+    arguments = {**DEFAULTS.get(name, {}), **given}
     for option, parameter in known.items():
         is_required = parameter.default is parameter.empty and parameter.kind not in VARIABLE
         if is_required and option not in arguments:
@@ -49,7 +50,7 @@ def make_game(name: str | None = None, board_size: int | None = None, **options:
 
 @singledispatch
 def selfplay_game(env: GameEnv) -> SelfPlayGame[Any]:
-    """Return a game as self-play and matches begin and vary it.
+    """Return how a game is played in self-play and in matches.
 
     `selfplay_game.register(MyEnv, MySelfPlayGame)` gives a game of your own a subclass of SelfPlayGame.
     """
@@ -80,7 +81,8 @@ def game_reference(env: type[GameEnv]) -> str:
     """Return the value of `--game` for a class: its name, or MODULE:CLASS if it is not in the package."""
     if is_packaged(env):
         return env.name
-    return f"{'MODULE' if env.__module__ == '__main__' else env.__module__}:{env.__qualname__}"
+    module = "MODULE" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
+    return f"{module}:{env.__qualname__}"
 
 
 def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:

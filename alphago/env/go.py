@@ -151,7 +151,7 @@ class GoEnv(StonesEnv):
     def replace(self, **options: object) -> Self:
         """Return the same game with some options changed; setting `turns` removes `max_moves`.
 
-        With another `board_size`, a komi or max_moves that is the old board's default becomes the new board's default.
+        If `board_size` is changed, a komi or max_moves that is the old board's default becomes the new board's default.
         """
         implied: dict[str, Any] = {"max_moves": None} if options.get("turns") is not None else {}
         if options.get("board_size", self.N) != self.N:
@@ -232,17 +232,16 @@ class GoEnv(StonesEnv):
     def covers(self, position: Position) -> bool:
         """Return whether what was measured in games of this game holds in a position.
 
-        It does in even games on the same board by the same rules, with a komi that self-play's random komis cover.
+        It holds in even games on the same board by the same rules, if the komi is among self-play's random komis.
         """
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
-        if any(getattr(self, name) != getattr(position.env, name) for name in ("N", "ko", "suicide", "turns")):
-            return False
-        return abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
+        same_rules = all(getattr(self, name) == getattr(position.env, name) for name in ("N", "ko", "suicide", "turns"))
+        return same_rules and abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
 
     def __repr__(self) -> str:
-        plain = GoEnv(self.N)
-        changed = [f"{k}={v!r}" for k, v in self.config.items() if v != plain.config[k]]
+        defaults = GoEnv(self.N).config
+        changed = [f"{name}={value!r}" for name, value in self.config.items() if value != defaults[name]]
         return f"GoEnv({', '.join([str(self.N), *changed])})"
 
     @cached_property
@@ -260,7 +259,7 @@ class GoEnv(StonesEnv):
         row[layout.SUICIDE] = self.suicide
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
-        row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more than there can be
+        row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = None if self.plane_set is None else go_planes.places(self.plane_set)
@@ -297,8 +296,8 @@ class GoEnv(StonesEnv):
             `history`.
         captures: the numbers of stones that Black and White have captured so far; None to count only the captures in
             `history`.
-        ko: the point where the last move captured one stone, and where the side to move must not recapture; None if
-            there is no such point.  It must be None with a `history`.
+        ko: the point where the last move captured one stone, so that the side to move must not play there; None if
+            there is no such point.  If `history` is given, `ko` must be None.
         history: earlier boards, oldest first, one legal move apart; they count for superko, for a network's planes and
             for `moves`.
 

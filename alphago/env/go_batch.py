@@ -31,8 +31,8 @@ def check_setup(
 ) -> tuple[np.ndarray | None, int, int]:
     """Return the kernels' arguments for a set-up: (stones, mover, twice the komi).
 
-    The stones are int8 [N * N], or None if there are none to place and Black is to move; the mover is layout.BLACK or
-    layout.WHITE.  Raises ValueError for stones of a wrong shape, an unknown player or an invalid komi.
+    The stones are int8 [N * N], or None for the start position: no stones, and Black to move.  The mover is
+    layout.BLACK or layout.WHITE.  Raises ValueError for stones of a wrong shape, an unknown player or an invalid komi.
     """
     if stones is not None and np.shape(stones) != (size, size):
         raise ValueError(f"stones must have shape {[size, size]}, got {list(np.shape(stones))}")
@@ -73,9 +73,9 @@ class GoBatch(PackedBatch):
             return
         for slot in slots:
             kernels.set_up(self.rows[slot], colours, mover)
-            dead = kernels.misplaced(self.rows[slot], colours)
-            if dead >= 0:
-                raise ValueError(f"the chain at {self.env.to_text(dead)} has no liberty")
+            misplaced = kernels.misplaced(self.rows[slot], colours)
+            if misplaced != layout.NO_ACTION:
+                raise ValueError(f"the chain at {self.env.to_text(misplaced)} has no liberty")
 
     def give_turn(self, slots: np.ndarray, movers: np.ndarray) -> None:
         loops.give_turn_batch(self.rows, slots, movers)
@@ -108,8 +108,8 @@ class GoBatch(PackedBatch):
     def sensible_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the legal actions, without own eyes and without points that are pass-alive already.
 
-        The mover's pass-alive points stay in as long as one of them counts for the other side, whose stones there must
-        be captured first.
+        While any of the mover's pass-alive points counts for the other side, whose stones there must be captured first,
+        the mover's pass-alive points are not left out.
         """
         self.legal_mask(slots, out)
         legal.clear_own_eyes_batch(self.rows, slots, out)

@@ -15,9 +15,9 @@ from alphago.env.position import Position
 
 @dataclass(frozen=True)
 class GoCount:
-    """The area count of a position from which dead stones are taken.
+    """The area count of a position after its dead stones are taken off.
 
-    dead: their points, whole chains.
+    dead: the points of the dead stones; they are whole chains.
     """
 
     position: GoPosition
@@ -30,7 +30,7 @@ class GoCount:
         return start.after(self.position.moves[:-2], self.position.movers[:-2])
 
     def proposed(self, ownership: np.ndarray | None) -> Self:
-        """Return the count in which the chains are dead whose points are expected to become the other side's.
+        """Return the count in which a chain is dead if its points are expected to belong to the other side in the end.
 
         Pass-alive chains are never dead.
         ownership: expected owners, [N, N], 1 for Black's points, -1 for White's; None if unknown: no chain is dead.
@@ -38,7 +38,7 @@ class GoCount:
         dead = set[int]()
         if ownership is not None:
             stones, alive = self.position.board.ravel(), self.position.pass_alive.ravel()
-            kept = stones * np.asarray(ownership).ravel()  # 1 if a stone's point stays its side's, -1 if it is lost
+            kept = stones * np.asarray(ownership).ravel()  # 1: the stone's side keeps the point, -1: it loses it
             for chain in chains(self.position.board):
                 is_pass_alive = alive[chain[0]] == stones[chain[0]]
                 if kept[chain].mean() < 0 and not is_pass_alive:
@@ -68,7 +68,7 @@ class GoCount:
 
     @property
     def areas(self) -> tuple[int, int]:
-        """The points of Black and White: their living stones, and the points that only they reach."""
+        """The areas of Black and White: each side's living stones, and the empty points that only this side reaches."""
         return int((self.owners == 1).sum()), int((self.owners == -1).sum())
 
     @property
@@ -88,7 +88,7 @@ class GoCount:
         return result_text(self.margin) if self.margin else "0"
 
     def territory(self) -> dict[str, list[int]]:
-        """Return the points of SGF's properties TB and TW: those of each side without its living stones."""
+        """Return the points of SGF's properties TB and TW: the area of each side without its living stones."""
         owners, stones = self.owners.ravel(), self.position.board.ravel()
         sides = (("TB", 1), ("TW", -1))
         return {name: np.flatnonzero((owners == side) & (stones != side)).tolist() for name, side in sides}
@@ -102,7 +102,8 @@ def count_of(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
     if not isinstance(position, GoPosition) or not position.is_over or position.env.turns is not None:
         return None
-    return GoCount(position) if position.moves[-2:] == (position.env.pass_action,) * 2 else None
+    ended_by_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
+    return GoCount(position) if ended_by_passes else None
 
 
 def chains(board: np.ndarray) -> Iterable[list[int]]:

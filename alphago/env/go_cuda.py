@@ -14,7 +14,8 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-BOARD_PARTS = 4  # parts of rule planes besides board rows: score, its sign, two alive planes
+BOARD_PARTS = 4  # parts of rule planes that are no board rows: the score, its sign, two planes of pass-alive points
+NO_MASK = 0  # a null pointer
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
     constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
@@ -39,10 +40,10 @@ class CudaGoBatch(DeviceBatch):
         )
         self._komi, self._size = start.komi, env.N
         self._start = backend.upload(start.row, np.int32)
-        # The places of the planes of the rules; None for planes of the history, which need none.
+        # The index of each rule plane (see go_planes); None for history planes.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
         self._has_alive = start.places is not None and bool((start.places[ALIVE] != go_planes.ABSENT).any())
-        self._unused_scratch = self._scratch(1)  # passed to kernels that would use it for alive planes only
+        self._unused_scratch = self._scratch(1)  # passed where there are no alive planes, which alone need scratch
         self.reset(np.arange(count))
 
     def reset(
@@ -72,11 +73,11 @@ class CudaGoBatch(DeviceBatch):
         if self._places is None:
             self._launch(f"history_planes_{dtype}_batch", slots, *target, self.env.planes, threads=LANES)
         else:
-            self._write_rule_planes(slots, dtype, target, 0)
+            self._write_rule_planes(slots, dtype, target, NO_MASK)
 
     def observe(self, slots: Array, mask: Array, planes: Array) -> None:
         """Write legal actions and planes, as `GameBatch.observe`; rule planes and the mask come from one kernel."""
-        if self._places is None:  # planes of the history
+        if self._places is None:  # history planes
             super().observe(slots, mask, planes)  # type: ignore[arg-type]
             return
         dtype, target = self._plane_target(slots, planes)
@@ -86,7 +87,7 @@ class CudaGoBatch(DeviceBatch):
         self._deliver(target[0], planes)
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
-        """Launch the kernel that writes rule planes and, unless `mask` is 0, a null pointer, the legal mask."""
+        """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
         scratch = self._scratch(2 * len(slots)) if self._has_alive else self._unused_scratch
         arguments = (*target, self.env.planes, self._places, mask, *scratch)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)

@@ -58,32 +58,35 @@ class GoPosition(StonesPosition):
         count as captured by the other side.
         """
         turns = zip(self.movers, self.moves, strict=True)
-        played = [mover for mover, action in turns if action != self.env.pass_action]
+        players_of_stones = [mover for mover, action in turns if action != self.env.pass_action]
 
-        def lost(colour: str, sign: int) -> int:
-            placed = len(list_points(self.setup.get(colour, ()))) + played.count(sign)
-            return placed - int((self.board == sign).sum())
+        def lost_stones(colour: str, player: int) -> int:
+            placed = len(list_points(self.setup.get(colour, ()))) + players_of_stones.count(player)
+            return placed - int((self.board == player).sum())
 
         before = self.setup.get("captures", (0, 0))
-        return before[0] + lost("white", -1), before[1] + lost("black", 1)
+        return before[0] + lost_stones("white", -1), before[1] + lost_stones("black", 1)
 
     @cached_property
     def ko_points(self) -> tuple[int, ...]:
         """The empty points, as actions, where only the ko rule forbids the side to move to play."""
         if self.is_over:
             return ()
-        doubtful = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
-        return tuple(filter(self.repeats, doubtful.tolist()))
+        illegal_and_empty = np.flatnonzero((self.board.ravel() == 0) & ~self.legal_mask[:-1])
+        return tuple(filter(self.repeats, illegal_and_empty.tolist()))
 
     @property
     def is_even(self) -> bool:
-        turns = (*self.movers, self.to_play)  # Black's and White's in turn
-        return self.setup.keys() <= {"komi"} and turns == ((1, -1) * len(turns))[: len(turns)]
+        has_stones_or_history = bool(self.setup.keys() - {"komi"})
+        turns = (*self.movers, self.to_play)
+        no_turn_skipped = all(player == (1 if ply % 2 == 0 else -1) for ply, player in enumerate(turns))
+        return not has_stones_or_history and no_turn_skipped
 
     def give_turn(self, player: int) -> Self:
         """Return the position in which `player`, +1 or -1, moves next, and in which passes have not ended the game.
 
-        If it is so already, return this position; else a turn of the other side is skipped.
+        This position is returned if `player` is to move and the game goes on.  Otherwise the count of passes is
+        cleared, and a turn of the other side is skipped if it is to move.
         """
         if player == self.to_play and not self.is_over:
             return self
@@ -100,7 +103,7 @@ class GoPosition(StonesPosition):
 
     @property
     def marks(self) -> dict[int, str]:
-        """The signs of empty points by point: star points '+', points forbidden by ko '*'."""
+        """The signs that `str` draws on empty points, as {point: sign}: star points '+', points forbidden by ko '*'."""
         return {**dict.fromkeys(self.env.board_view.stars, "+"), **dict.fromkeys(self.ko_points, "*")}
 
     @cached_property
@@ -113,12 +116,13 @@ class GoPosition(StonesPosition):
         return points
 
     def setup_in(self, env: GameEnv) -> dict[str, object]:
-        return {**self.setup, "komi": self.komi} if getattr(env, "komi", None) != self.komi else dict(self.setup)
+        has_same_komi = getattr(env, "komi", None) == self.komi
+        return dict(self.setup) if has_same_komi else {**self.setup, "komi": self.komi}
 
     def repeats(self, action: int) -> bool:
-        """Return whether only the ko rule forbids a stone on an empty point."""
-        row = self.row
-        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), False))
+        """Return whether an illegal move on an empty point is not suicide, so that only the ko rule forbids it."""
+        row, check_repetition = self.row, False
+        return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition))
 
     def why_illegal(self, action: int) -> str:
         row = self.row
@@ -146,5 +150,5 @@ class GoPosition(StonesPosition):
 
 
 def is_go_position(position: Position) -> TypeGuard[GoPosition]:
-    """Return whether a position is one of Go, with chains, ladders and eyes to tell of."""
+    """Return whether a position is a position of Go."""
     return isinstance(position, GoPosition)

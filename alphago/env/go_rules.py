@@ -12,7 +12,7 @@ from alphago.system.validation import check_float, check_int, is_finite, is_int,
 MIN_SIZE, MAX_SIZE = 2, 25
 USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game has another spread
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
-ENDLESS = 65_536  # `max_moves` of a game without a limit, which memory needs
+ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
 
 
 Stones = str | Iterable[str | int]
@@ -31,7 +31,8 @@ class Rules(NamedTuple):
     suicide: bool = False
 
 
-# Names as in SGF's RU and GTP's kgs-rules. Of TERRITORY's only ko and suicide are played, see `why_other_score`.
+# Names as in SGF's RU and GTP's kgs-rules. Of the rules in TERRITORY only ko and suicide are known here: games are not
+# scored as they say, see `why_other_score`.
 NAMED = {
     "Chinese": Rules("positional", False),
     "Tromp-Taylor": Rules("positional", True),
@@ -67,7 +68,8 @@ def rules_of_json(text: str) -> Rules | None:
     Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.
     """
     fields = rules_fields(text)
-    if not fields and text.replace(" ", "") != "{}":  # no JSON, rather than JSON without fields
+    is_empty_object = text.replace(" ", "") == "{}"
+    if not fields and not is_empty_object:  # no JSON
         return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
     known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
@@ -84,7 +86,7 @@ def rules_fields(text: str) -> dict[str, Any]:
 
 
 def why_other_score(text: str) -> str:
-    """Return why games are not scored as the rules in a text say; "" if they are.
+    """Return why games are not scored as the rules in a text say; "" if games are scored as the rules say.
 
     text: a name, KataGo's long name, or its JSON.
     """
@@ -102,7 +104,10 @@ def why_other_score(text: str) -> str:
 
 
 def named_rules(text: str) -> Rules:
-    """Return the rules called `text`; raise ValueError if they are unknown, with the known ones, or not scored so."""
+    """Return the rules called `text`.
+
+    Raises ValueError for an unknown name, and for rules that say another score than this package counts.
+    """
     if why := why_other_score(text):
         raise ValueError(why)
     rules = read_rules(text)
@@ -118,8 +123,10 @@ def played_rules() -> list[str]:
 
 def rules_name(rules: Rules) -> str:
     """Return a name that `read_rules` and other programs understand: a short name, or else KataGo's long form."""
-    names = {named: name for name, named in reversed(NAMED.items()) if named.ko != "simple"}
-    return names.get(rules) or f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
+    for name in played_rules():
+        if NAMED[name] == rules:
+            return name
+    return f"ko{rules.ko.upper()}scoreAREAtaxNONEsui{int(rules.suicide)}"
 
 
 def rules_json(rules: Rules) -> str:
@@ -129,7 +136,7 @@ def rules_json(rules: Rules) -> str:
 
 
 def usual_komi(size: int) -> float:
-    """Return the komi of a board unless another is chosen: 9 on 7x7 (believed to be the fair value there), else 7.5."""
+    """Return the default komi of a board: 9 on 7x7 (believed to be the fair value there), else 7.5."""
     return 9.0 if size == 7 else 7.5
 
 
@@ -145,13 +152,15 @@ def check_komi(komi: float) -> float:
 
 
 def handicap_komi(size: int, komi: float) -> float:
-    """Return the komi of a game with handicap stones: 0.5, unless `komi` is not the usual one of the board."""
+    """Return the komi of a game with handicap stones: 0.5 instead of the board's usual komi, else `komi` unchanged."""
     return 0.5 if komi == usual_komi(size) else komi
 
 
 def most_handicap(size: int) -> int:
     """Return the most handicap stones on a board: 0 below 7x7, 4 on 7x7 and on boards of even size, 9 on others."""
-    return 0 if size < 7 else 4 if size == 7 or size % 2 == 0 else 9
+    if size < 7:
+        return 0
+    return 4 if size == 7 or size % 2 == 0 else 9
 
 
 def handicap_points(size: int, count: int) -> list[int]:
@@ -162,8 +171,8 @@ def handicap_points(size: int, count: int) -> list[int]:
     """
     most = most_handicap(size)
     if not 2 <= check_int("handicap", count, 0) <= most:
-        fits = f"from 2 to {most}" if most else "0"
-        raise ValueError(f"handicap must be {fits} on {size}x{size}, got {count}")
+        allowed = f"from 2 to {most}" if most else "0"
+        raise ValueError(f"handicap must be {allowed} on {size}x{size}, got {count}")
     near = 2 if size < 13 else 3
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
@@ -177,7 +186,9 @@ def handicap_points(size: int, count: int) -> list[int]:
 
 def star_points(size: int) -> list[int]:
     """Return the star points as actions: 5 on 9x9, 13x13 and 15x15, 9 on 19x19, none on other boards."""
-    return handicap_points(size, 9 if size == 19 else 5) if size in (9, 13, 15, 19) else []
+    if size not in (9, 13, 15, 19):
+        return []
+    return handicap_points(size, 9 if size == 19 else 5)
 
 
 def list_points(points: Stones) -> list[str | int]:
@@ -196,7 +207,7 @@ def check_planes(planes: int | str) -> tuple[str | None, int]:
     if isinstance(planes, str) and planes in go_planes.SETS:
         return planes, len(go_planes.SETS[planes])
     if not is_int(planes, 3) or planes % 2 == 0:
-        # A number is perhaps meant as the komi, as in GoEnv(9, 7.5).
+        # In GoEnv(9, 7.5) the second argument is perhaps meant as the komi.
         komi = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
         raise ValueError(
             f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "

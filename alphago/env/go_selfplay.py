@@ -11,7 +11,7 @@ from alphago.env.selfplay_game import SelfPlayGame
 
 
 class GoSelfPlayGame(SelfPlayGame[GoEnv]):
-    """Go as self-play and matches begin and vary it; the options that vary are those of `GoEnv`."""
+    """Go as it is played in self-play and matches, with options of `GoEnv` that differ from the game's."""
 
     def variant(self) -> GoEnv:
         """Return the game with options that make self-play learn faster.
@@ -39,10 +39,11 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         env = self.env
         if env.komi_spread == 0:
             return {}
-        near = generator.random() < 0.5
-        centre, deviation = (env.komi, 2.0) if near else (env.komi / 2, 5.0)
-        drawn = generator.normal(centre, deviation * env.komi_spread)
-        return {"komi": float(np.clip(np.round(2 * drawn) / 2, -env.N * env.N, env.N * env.N))}
+        around_komi = generator.random() < 0.5
+        mean, deviation = (env.komi, 2.0) if around_komi else (env.komi / 2, 5.0)
+        drawn = generator.normal(mean, deviation * env.komi_spread)
+        points = env.N * env.N
+        return {"komi": float(np.clip(np.round(2 * drawn) / 2, -points, points))}  # a multiple of 0.5
 
     @cached_property
     def opening_actions(self) -> np.ndarray:

@@ -34,30 +34,37 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
             raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
         to_play = to_play or 1
         earlier_boards = [board_before_ko(env, stones, to_play, past.ko)]
-    known = len(earlier_boards)  # plies: one leads from each board to the next
-    number = known if past.move_number is None else check_int("move_number", past.move_number, 0, env.max_moves)
-    if number < known:
-        raise ValueError(f"move_number must be at least {known}, the number of boards in history, got {number}")
-    start = partial(set_up, env, komi=komi, number=number - known)
-    position = follow([*earlier_boards, stones], to_play, start) if known else start(stones, to_play or 1)
+    known_plies = len(earlier_boards)  # one ply leads from each board to the next
+    plies = known_plies
+    if past.move_number is not None:
+        plies = check_int("move_number", past.move_number, 0, env.max_moves)
+    if plies < known_plies:
+        raise ValueError(f"move_number must be at least {known_plies}, the number of boards in history, got {plies}")
+    start = partial(set_up, env, komi=komi, unknown_plies=plies - known_plies)
+    position = follow([*earlier_boards, stones], to_play, start) if earlier_boards else start(stones, to_play or 1)
     if past.captures is None:
         return position
     earlier = {"captures": earlier_captures(past.captures, position.captures)}
     return GoPosition(env, position.batch, {**position.setup, **earlier}, position.moves, position.movers)
 
 
-def set_up(env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, number: int = 0) -> GoPosition:
+def set_up(
+    env: GameEnv, stones: np.ndarray, to_play: int, komi: float | None = None, unknown_plies: int = 0
+) -> GoPosition:
     """Return the position with these stones.
 
     stones: [N, N], 1 Black, -1 White, 0 empty.  to_play: +1 or -1.  komi: None for the game's own.
-    number: the number of unknown plies before the position.
+    unknown_plies: the number of plies before the position, of which the moves are not known.
     """
     batch = env.new_batch(1)
-    placed = stones if stones.any() else None  # setting stones up is a kernel of its own, compiled where it is needed
+    placed = stones if stones.any() else None  # None saves compiling the kernel that sets up stones
     batch.reset(np.zeros(1, np.int64), stones=placed, to_play=to_play, komi=komi)
-    batch.rows[0, layout.PLY] = number  # type: ignore[attr-defined]
-    further = {"komi": komi, "move_number": number or None}
-    setup = setup_texts(env, stones, to_play) | {name: value for name, value in further.items() if value is not None}
+    batch.rows[0, layout.PLY] = unknown_plies  # type: ignore[attr-defined]
+    setup = setup_texts(env, stones, to_play)
+    if komi is not None:
+        setup["komi"] = komi
+    if unknown_plies:
+        setup["move_number"] = unknown_plies
     return GoPosition(env, batch, setup)
 
 
@@ -75,17 +82,17 @@ def setup_texts(env: GameEnv, stones: np.ndarray, to_play: int) -> dict[str, Any
 
 
 def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str) -> np.ndarray:
-    """Return the board before the last move, which captured one stone, at the point `ko`.
+    """Return the board before the last move, which captured one stone at the point `ko`.
 
-    stones: [N, N], the board after that move.
-    mover: the side to move after it (+1 or -1), which must not recapture at `ko`.
+    stones: [N, N], the board after the last move.
+    mover: the side to move now (+1 or -1), which must not recapture at `ko`.
     Raises ValueError if there is no such board.
     """
-    try:  # recapturing brings back the board before, if one stone was placed and one taken
+    try:  # recapturing brings that board back
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
         before = stones
-    if (before != stones).sum() != 2:
+    if (before != stones).sum() != 2:  # recapturing must place one stone and take one
         raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
     return before
 
@@ -97,7 +104,7 @@ def earlier_captures(captures: Sequence[int], later: tuple[int, int]) -> tuple[i
     Raises ValueError if a difference is negative.
     """
     is_pair = np.shape(captures) == (2,)
-    if not is_pair or not all(is_int(whole, least) for whole, least in zip(captures, later, strict=True)):
-        least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
-        raise ValueError(f"captures must be two integers, Black's and White's{least}, got {shown(captures)}")
+    if not is_pair or not all(is_int(total, least) for total, least in zip(captures, later, strict=True)):
+        at_least = "" if later == (0, 0) else f", at least {later[0]} and {later[1]} as the boards show"
+        raise ValueError(f"captures must be two integers, Black's and White's{at_least}, got {shown(captures)}")
     return int(captures[0]) - later[0], int(captures[1]) - later[1]

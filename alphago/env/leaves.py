@@ -1,4 +1,4 @@
-"""What a search asks a batch of positions for in each wave, and what it gets back."""
+"""The leaves that a search gives to a batch of positions in each wave, and the batch's answer about them."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import numpy as np
 class Leaves(NamedTuple):
     """The leaves of a search wave: leaf i is reached by the actions `paths[i, :lengths[i]]` from slot `roots[i]`.
 
-    Its position is stored in slot `slots[i]`.
+    The leaf's position is stored in slot `slots[i]`.
     """
 
     roots: np.ndarray  # int64 [n], slots of a batch

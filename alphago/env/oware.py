@@ -22,7 +22,8 @@ from alphago.system.validation import check_bool, check_choice, check_int, check
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE
 LETTERS = "ABCDEF"
-PLANE_SETS = {"board": (kernels.PLANES, (2, SIDE)), "one-hot": (kernels.ONE_HOT, (1, 1))}  # planes and their shape
+# By name: the number of planes, and their shape (height, width).
+PLANE_SETS = {"board": (kernels.PLANES, (2, SIDE)), "one-hot": (kernels.ONE_HOT, (1, 1))}
 REMAINDERS = ("own", "nobody")
 
 
@@ -98,7 +99,7 @@ class OwareEnv(GameEnv):
 
     @property
     def has_decisive_moves(self) -> bool:
-        return not self.graded  # else a later win may count more
+        return not self.graded  # with graded outcomes a later win may count more
 
     @property
     def config(self) -> dict[str, Any]:
@@ -107,18 +108,19 @@ class OwareEnv(GameEnv):
     @cached_property
     def board_view(self) -> BoardView:
         """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
-        below = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]  # the middles of Black's houses
-        above = [(x, 0.7) for x, _ in reversed(below)]
-        names = [(x, y + 0.92, name) for (x, y), name in zip(below, LETTERS, strict=True)]
-        names += [(x, y - 0.92, name) for (x, y), name in zip(above, LETTERS, strict=True)]
-        blacks, whites = (tuple((first + house,) for house in range(SIDE)) for first in (0, SIDE))
+        black_middles = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
+        white_middles = [(x, 0.7) for x, _ in reversed(black_middles)]
+        names = [(x, y + 0.92, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
+        names += [(x, y - 0.92, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
+        black_places = tuple((house,) for house in range(SIDE))
+        white_places = tuple((house,) for house in range(SIDE, HOUSES))
         return BoardView(
             self.title,
             "houses",
             size=(11.4, 3),
             margin=0.6,
-            cells=(*below, *above),
-            places=(blacks, whites),
+            cells=(*black_middles, *white_middles),
+            places=(black_places, white_places),
             labels=tuple(names),
             stores=((10.2, 0.2, 1.2, 2.6), (0, 0.2, 1.2, 2.6)),
             stone=0.65,
@@ -127,7 +129,7 @@ class OwareEnv(GameEnv):
 
     @cached_property
     def options(self) -> tuple[Option, ...]:
-        """What a person may choose for a new game: single rules, graded outcomes excepted, see `match_variant`."""
+        """What a person may choose for a new game: two of the rules."""
         return (
             option_of("repetition", self.repetition, title="Repetition ends"),
             option_of("remainder", self.remainder, title="Seeds left go to", choices=REMAINDERS),
@@ -136,10 +138,10 @@ class OwareEnv(GameEnv):
     def replace(self, **options: object) -> "OwareEnv":
         """Return the same game with some options changed.
 
-        A new value of `rules` also resets the rules that are not given.
+        If `rules` is among them, all rules that are not given become those of `rules`.
         """
-        before = {"planes": self.plane_set} if "rules" in options else self.config
-        return OwareEnv(**{**before, **options})
+        kept = {"planes": self.plane_set} if "rules" in options else self.config
+        return OwareEnv(**{**kept, **options})
 
     def accepts(self, other: GameEnv) -> bool:
         """Return whether `other` is Oware by the same rules; `graded` and `planes` may differ."""
@@ -184,8 +186,9 @@ class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: OwareEnv, count: int) -> None:
-        shared = env.remainder == "own"
-        self._bits = kernels.REPETITION * env.repetition | kernels.REMAINDER * shared | kernels.GRADED * env.graded
+        self._bits = kernels.REPETITION * env.repetition | kernels.GRADED * env.graded
+        if env.remainder == "own":
+            self._bits |= kernels.REMAINDER
         super().__init__(env, count, kernels, kernels.row_words(env.max_moves, self._bits))
 
     def reset(
@@ -204,7 +207,8 @@ class OwareBatch(RowBatch):
         to_play: "black" or "white" (or +1, -1). move_number: plies so far, which count for `max_moves`.
         """
         seeds = np.full(HOUSES, SEEDS // HOUSES) if houses is None else np.asarray(houses)
-        if seeds.shape != (HOUSES,) or seeds.dtype.kind not in "iu" or seeds.min() < 0 or seeds.sum() > SEEDS:
+        are_integers = seeds.shape == (HOUSES,) and seeds.dtype.kind in "iu"
+        if not are_integers or seeds.min() < 0 or seeds.sum() > SEEDS:
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
         if abs(margin) > captured or (captured + margin) % 2:
@@ -247,7 +251,8 @@ class OwarePosition(Position):
     @property
     def captures(self) -> tuple[int, int]:
         """The numbers of captured seeds, (Black's, White's)."""
-        captured, margin = SEEDS - sum(self.houses), int(self.batch.rows[0, MARGIN])  # type: ignore[attr-defined]
+        captured = SEEDS - sum(self.houses)
+        margin = int(self.batch.rows[0, MARGIN])  # type: ignore[attr-defined]
         return (captured + margin) // 2, (captured - margin) // 2
 
     def why_illegal(self, action: int) -> str:

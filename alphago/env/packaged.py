@@ -14,25 +14,28 @@ BOARD = re.compile(r"([0-9]+)x\1")  # the name of a network for Go
 
 def packaged_nets() -> list[str]:
     """Return the names of the networks that come with the package: boards of Go, small ones first, then other games."""
-    names = (path.stem for path in NETWORKS.glob("*.safetensors"))
-    return sorted(names, key=lambda name: (board_of(name) or 99, name))
+    names = sorted(path.stem for path in NETWORKS.glob("*.safetensors"))
+    boards = {name: size for name in names if (size := board_of(name)) is not None}
+    other_games = [name for name in names if name not in boards]
+    return [*sorted(boards, key=boards.__getitem__), *other_games]
 
 
 def usual_game(env: GameEnv) -> GameEnv:
-    """Return a game of a packaged network as people play it: of Go, with the usual komi of its board."""
-    return env if env.name != USUAL_GAME else env.replace(komi=usual_komi(env.N))
+    """Return the game of a packaged network as people play it: Go with the board's usual komi, others unchanged."""
+    return env.replace(komi=usual_komi(env.N)) if env.name == USUAL_GAME else env
 
 
 def board_of(name: str) -> int | None:
     """Return the size of the board that a name such as "7x7" stands for; None for other names."""
-    return int(found[1]) if (found := BOARD.fullmatch(name)) else None
+    match = BOARD.fullmatch(name)
+    return int(match[1]) if match else None
 
 
 def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> str | None:
-    """Return the name of the packaged network that plays a game best, or None if there is none.
+    """Return the name of the packaged network that plays a game best, or None if no network plays the game.
 
-    In Go it is the one of the board, else of the next larger board, else of the largest; in other games it is the
-    game's.
+    In Go it is the network of this board, else of the next larger board, else of the largest board.  In other games it
+    is the network that has the game's name.
 
     game: the game's name.  size: `GameEnv.N`.  names: the networks to choose from; None for all.
     """
@@ -40,7 +43,8 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     if game != USUAL_GAME:
         return game if game in names else None
     boards = sorted((board, name) for name in names if (board := board_of(name)) is not None)
-    fitting = [name for board, name in boards if board >= size]
-    if fitting:
-        return fitting[0]
-    return boards[-1][1] if boards else None
+    if not boards:
+        return None
+    large_enough = [name for board, name in boards if board >= size]
+    _, largest = boards[-1]
+    return large_enough[0] if large_enough else largest

@@ -93,8 +93,9 @@ class RowBatch(PackedBatch):
         return out
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        mask, row = np.empty(self.env.action_space, np.bool_), np.empty(self.rows.shape[1], np.int64)
-        self._rules.decisive_moves_batch(self.rows, slots, mask, row, out)
+        scratch_mask = np.empty(self.env.action_space, np.bool_)
+        scratch_row = np.empty(self.rows.shape[1], np.int64)
+        self._rules.decisive_moves_batch(self.rows, slots, scratch_mask, scratch_row, out)
         return out
 
     def outcome(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

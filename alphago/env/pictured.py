@@ -76,7 +76,7 @@ class Pictured:
         It can be read without colours: Black's stones are filled, the last stone has a ring, a square marks a point
         that ko forbids. Games that describe no board are drawn as the planes that a network receives.
 
-        numbers: True for the numbers of all moves on their stones, n for the numbers of the last n moves.
+        numbers: True to write the number of each move on its stone, n to number the last n moves only.
         coordinates: whether rows and columns are named.
         caption: the text below; None for the number of moves and whose turn it is, "" for no text.
         priors: the policy of a network, [action_space], as `net(position)[0]`: discs, darker for more.
@@ -84,7 +84,7 @@ class Pictured:
         q: values for the player to move, -1 .. 1, [action_space], as `Analysis.q[0]`.
         ownership: the expected owner of each point, [height, width], 1 Black to -1 White, as
             `net.forecast(position).ownership`.
-        line: the expected moves, as actions or texts ("D4 E5"), numbered from 1; discs are then left out.
+        line: the expected moves, as actions or texts ("D4 E5"), drawn with numbers from 1 and without discs.
         show: what is written on the discs: "priors", "visits", "q" (as a win rate), "q+priors" or "difference" (from
             the most visited move's win rate); None for q, else priors, else visits.
         size: the width in pixels.
@@ -95,7 +95,8 @@ class Pictured:
         overlay = make_overlay(self.env.action_space, self.env.plane_shape, **given)
         if line:
             overlay = (overlay or Overlay())._replace(line=self.line_points(line))
-        look = Look(len(self.moves) if numbers is True else int(numbers), coordinates, caption, overlay)
+        numbered_moves = len(self.moves) if numbers is True else int(numbers)
+        look = Look(numbers=numbered_moves, coordinates=coordinates, caption=caption, overlay=overlay)
         return to_svg(self.drawing(look), size)
 
     def _repr_svg_(self) -> str:
@@ -107,20 +108,21 @@ class Pictured:
             return self.board_drawing(self.env.board_view, look)
         texts = self.texts_below(look)
         if look.overlay is not None and look.legend:
-            texts += legend(look.overlay, [None] * self.env.action_space, self.env.to_text)
+            no_places = [None] * self.env.action_space  # planes have no place for an action's disc
+            texts += legend(look.overlay, no_places, self.env.to_text)
         return planes_picture(self.planes(), texts, f"{self.env.name}: {self.caption}")
 
     def board_drawing(self, view: BoardView, look: Look) -> Drawing:
         """Return the drawing of a board with stones; its surface is one of STONES."""
         height, width = self.env.plane_shape
         picture = Board(
-            self.contents or (),
-            view.cells,
-            view.surface,
-            view.size,
-            view.lines,
-            view.columns if look.coordinates else (),
-            view.rows if look.coordinates else (),
+            stones=self.contents or (),
+            points=view.cells,
+            surface=view.surface,
+            size=view.size,
+            lines=view.lines,
+            columns=view.columns if look.coordinates else (),
+            rows=view.rows if look.coordinates else (),
             stars=view.stars,
             last=self.last_cell,
             forbidden=self.ko_points,
@@ -143,12 +145,12 @@ class Pictured:
 
     @property
     def ko_points(self) -> Sequence[int]:
-        """The cells where only a rule against repetition forbids a move, which are marked."""
+        """The cells where only a rule against repetition forbids a move; pictures mark them."""
         return ()
 
     @property
     def last_cell(self) -> int | None:
-        """The cell in which the piece of the last move landed, or from which it was sown; None if there is none."""
+        """The cell in which the piece of the last move landed or from which pieces were sown; None if there is none."""
         raise NotImplementedError
 
     def replay(self) -> Iterator[Any]:
@@ -171,7 +173,8 @@ class Pictured:
         """
         position: Any = self
         points: dict[int, tuple[int, int]] = {}
-        for number, action in enumerate(line.split() if isinstance(line, str) else line, 1):
+        moves = line.split() if isinstance(line, str) else line
+        for number, action in enumerate(moves, 1):
             action = position.check_action(action)
             point = int(position.points_of_actions[action])
             if point >= 0:
@@ -181,7 +184,10 @@ class Pictured:
 
     @cached_property
     def points_of_actions(self) -> np.ndarray:
-        """The cell in which each action's stone lands, int64 [action_space]; -1 if there is none, or none is empty."""
+        """The cell in which each action's stone lands, int64 [action_space].
+
+        It is -1 for an action without a cell, such as a pass, and for an action whose cells are full.
+        """
         view = self.env.board_view
         if view.surface not in STONES:
             return np.full(self.env.action_space, -1, np.int64)
@@ -189,17 +195,17 @@ class Pictured:
 
 
 def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the numbers of the last `last` moves for a drawing, as {point: number}.
+    """Return the numbers of the last `last` moves for a drawing, as {point: number}, in the order of the numbers.
 
-    If several moves were on one point, it gets the number of the latest.
+    If several moves were played on one point, the point gets the number of the latest.
 
     positions: all positions of the game, from its start.
     """
     numbers: dict[int, int] = {}
     moves = len(positions) - 1
     for number, (before, after) in enumerate(pairwise(positions), 1):
-        point = int(before.points_of_actions[after.moves[-1]])  # < 0 for a pass
+        point = int(before.points_of_actions[after.moves[-1]])  # -1 for a pass
         if point >= 0 and number > moves - last:
-            numbers.pop(point, None)  # so that points are drawn in the order of their numbers
+            numbers.pop(point, None)  # so that the point comes last
             numbers[point] = number
     return numbers

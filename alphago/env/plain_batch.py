@@ -13,7 +13,7 @@ FLOAT_MAX = float(np.finfo(np.float32).max)
 
 
 class BrokenGame(ValueError):
-    """A state has broken the contract of a game: what its method must do, and what came."""
+    """A state has broken the contract of a game; the message says what its method must do, and what it did."""
 
     def __init__(self, env: object, method: str, expected: str, got: object) -> None:
         super().__init__(f"{method} of {env} must {expected}, got {shown(got)}; check_game says more")
@@ -23,14 +23,14 @@ class BrokenGame(ValueError):
 class PlainBatch(GameBatch):
     """A batch of plain Python states (`GameEnv.new`), for any game; slow.
 
-    Raises BrokenGame, which names the game and the method, where a state breaks the contract so that whatever plays the
-    game would hang or fail elsewhere.
+    Raises BrokenGame, which names the game and the method, where a state breaks the contract in such a way that a
+    search or match would hang, or fail in another place.
     """
 
     def __init__(self, env: Any, count: int) -> None:
         super().__init__(env, count)
         self.states = [env.new() for _ in range(count)]
-        self.plies = [0] * count  # since the slot was reset
+        self.plies = [0] * count  # by slot, the plies since it was reset
 
     def reset(self, slots: np.ndarray, **setup: object) -> None:
         for slot in slots:
@@ -38,13 +38,15 @@ class PlainBatch(GameBatch):
             self.plies[slot] = 0
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        whole = self if of is None else of
-        assert isinstance(whole, PlainBatch)
+        source_batch = self if of is None else of
+        assert isinstance(source_batch, PlainBatch)
         for source, target in zip(sources, targets, strict=True):
-            copied = whole.states[source].copy()
-            if not isinstance(copied, type(whole.states[source])):
+            state = source_batch.states[source]
+            copied = state.copy()
+            if not isinstance(copied, type(state)):
                 self._break("copy", "return another state", copied)
-            self.states[target], self.plies[target] = copied, whole.plies[source]
+            self.states[target] = copied
+            self.plies[target] = source_batch.plies[source]
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         for slot, action in zip(slots, actions, strict=True):
@@ -70,6 +72,7 @@ class PlainBatch(GameBatch):
         return float(answer)
 
     def _break(self, method: str, expected: str, got: object) -> NoReturn:
+        """Raise BrokenGame: `method` must do what `expected` says, and returned `got`."""
         raise BrokenGame(self.env, method, expected, got)
 
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -79,6 +82,7 @@ class PlainBatch(GameBatch):
         return out
 
     def _wins(self, slot: int, action: int) -> bool:
+        """Return whether the game is over and won by the mover after an action."""
         state = self.states[slot].copy()
         mover = state.to_play
         state.play(action)
@@ -111,7 +115,7 @@ class PlainBatch(GameBatch):
         for i, planes in enumerate(self.planes(slots, np.empty(shape, np.float32))):
             state = self.states[slots[i]]
             digest = hashlib.blake2b(planes.tobytes(), digest_size=8)
-            digest.update(bytes([state.to_play & 1, state.to_play > 0]))
+            digest.update(bytes([1, state.to_play > 0]))  # the side to move
             out[i] = int.from_bytes(digest.digest(), "little", signed=True)
         return out
 
@@ -123,7 +127,8 @@ class PlainBatch(GameBatch):
     def score(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
             state = self.states[slot]
-            out[i] = self._number("score", state.score(), FLOAT_MAX) if hasattr(state, "score") else state.outcome()
+            has_score = hasattr(state, "score")
+            out[i] = self._number("score", state.score(), FLOAT_MAX) if has_score else state.outcome()
         return out
 
     def ownership(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:

@@ -1,15 +1,14 @@
 """`Position`, one readable position of any game, and `IllegalMove`."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, reduce
-from itertools import accumulate
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from alphago.env.batch import FIRST, GameBatch
 from alphago.env.pictured import Pictured
-from alphago.system.other_names import POSITION_NAMES, called_otherwise
+from alphago.system.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
 
 
@@ -33,7 +32,7 @@ class IllegalMove(ValueError):
 
 
 class UnknownMove(IllegalMove):
-    """What was given as a move names no action of the game, as `reason` says."""
+    """A text or number that was given as a move is no action of the game; `reason` says why."""
 
     @property
     def sentence(self) -> str:
@@ -43,7 +42,7 @@ class UnknownMove(IllegalMove):
         return self.reason
 
 
-@called_otherwise(POSITION_NAMES)
+@with_name_hints(POSITION_NAMES)
 class Position(Pictured):
     """One position of any game; immutable: `play` returns a new one.
 
@@ -75,7 +74,7 @@ class Position(Pictured):
 
     @property
     def move_number(self) -> int:
-        """The number of plies so far; in some games a set-up may say how many there were before it."""
+        """The number of plies so far; in some games this includes plies before a set-up, if it says how many."""
         return len(self.moves)
 
     @cached_property
@@ -115,12 +114,12 @@ class Position(Pictured):
 
     @property
     def captures(self) -> tuple[int, int] | None:
-        """The numbers of pieces that the first player and the second have captured; None if none can be."""
+        """The numbers of pieces that the first player and the second have captured; None in games without captures."""
         return None
 
     @cached_property
     def last_cell(self) -> int | None:
-        """The cell in which the piece of the last move landed, or from which it was sown; None if there is none."""
+        """The cell in which the piece of the last move landed or from which pieces were sown; None if there is none."""
         view, contents = self.env.board_view, self.contents
         if not self.moves or contents is None:
             return None
@@ -137,10 +136,10 @@ class Position(Pictured):
         return type(self)(self.env, batch, self.setup, (*self.moves, action), (*self.movers, self.to_play))
 
     def give_turn(self, player: int) -> Self:
-        """Return the position in which `player`, +1 or -1, moves next; if it is so already, this position.
+        """Return the position in which `player`, +1 or -1, moves next: this position if it is the player's turn.
 
-        In Go a turn may be skipped, as where several first moves of one colour are a handicap: that is no move. Raises
-        ValueError in any other game.
+        In Go a turn of the other side is skipped otherwise, for example if Black begins with several moves as a
+        handicap; a skipped turn is no move.  Other games raise ValueError.
         """
         if player == self.to_play:
             return self
@@ -150,30 +149,34 @@ class Position(Pictured):
         )
 
     def after(self, moves: Iterable[int | str], movers: Iterable[int] | None = None) -> Self:
-        """Return the position after legal moves, each as for `play`; raise IllegalMove if one is not legal.
+        """Return the position after legal moves, each an action or a text; raise IllegalMove for an illegal move.
 
         movers: who plays each move, see `give_turn`; None for the side to move.
         """
-        if movers is None:
-            return reduce(lambda position, move: position.play(move), moves, self)
         position = self
+        if movers is None:
+            for move in moves:
+                position = position.play(move)
+            return position
         for mover, move in zip(movers, moves, strict=True):
             position = position.give_turn(mover).play(move)
         return position
 
     def again_in(self, env: Any) -> "Position":
-        """Return the position after the same moves in `env`, which differs from its game in komi or planes at most."""
+        """Return the position after the same moves in `env`, a game that differs from this in komi or planes only."""
         end: Position = env.position(**self.setup_in(env)).after(self.moves, self.movers)
         return end if self.is_over else end.give_turn(self.to_play)
 
     def replay(self) -> Iterator[Self]:
-        """Return all positions of the game so far, one after the other, from the start or set-up to this one."""
-        start = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
-        turns = zip(self.movers, self.moves, strict=True)
-        return accumulate(turns, lambda position, turn: position.give_turn(turn[0]).play(turn[1]), initial=start)
+        """Yield all positions of the game so far, from the start or set-up to this one."""
+        position = type(self)(self.env, self.env.position(**self.setup).batch, self.setup)
+        yield position
+        for mover, action in zip(self.movers, self.moves, strict=True):
+            position = position.give_turn(mover).play(action)
+            yield position
 
     def check_action(self, action: int | str) -> int:
-        """Return the action of a move, which is given as an action or as text.
+        """Return a legal move, which is given as an action or as a text, as an action.
 
         Raises IllegalMove, with the reason, if the move is not legal.
         """

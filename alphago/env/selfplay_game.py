@@ -11,20 +11,21 @@ Env = TypeVar("Env", bound=GameEnv)
 
 
 class SelfPlayGame(Generic[Env]):
-    """A game as self-play and matches begin and vary it; by default they do nothing special.
+    """How a game is played in self-play and in matches: which variant, which set-ups, which openings.
 
-    `alphago.env.games.selfplay_game(env)` makes it, of a subclass for a game that has one.
+    This class plays every game unchanged. `alphago.env.games.selfplay_game(env)` makes the object for a game, of a
+    subclass if the game has registered one.
     """
 
     def __init__(self, env: Env) -> None:
         self.env = env
 
     def variant(self) -> Env:
-        """Return the game that self-play plays to learn this one: this game, or a variant that is learned faster."""
+        """Return the game that self-play plays in order to learn `env`: `env`, or a variant that is learned faster."""
         return self.env
 
     def player_view(self) -> Env:
-        """Return the game that a player's search uses in a match of this game: by default this game itself."""
+        """Return the game that a player's search uses in a match of `env`: by default `env` itself."""
         return self.env
 
     def random_setup(self, generator: np.random.Generator) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class StonesBatch(RowBatch):
         return row[HEADER : HEADER + height * width]
 
     def usual_mover(self, cells: np.ndarray) -> int:
-        """Return the side to move, +1 or -1, on a board that was set up without `to_play`.
+        """Return the side to move, +1 or -1, on a board that was set up without `to_play`; Black by default.
 
         cells: int64 [height * width], the stones.
         """
@@ -55,6 +55,7 @@ class LineBatch(StonesBatch):
     connect: int
 
     def usual_mover(self, cells: np.ndarray) -> int:
+        """Return White if Black has more stones, else Black."""
         return -1 if cells.sum() > 0 else 1
 
     def settle(self, row: np.ndarray) -> None:
@@ -63,8 +64,8 @@ class LineBatch(StonesBatch):
         if len(winners) > 1:
             raise ValueError(f"board must have a line of {self.connect} of one side only, got one of each side")
         if mover in winners:
-            won, lost = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
-            raise ValueError(f"to_play must be {lost!r} after {won} has won, got {won.lower()!r}")
+            winner, loser = PLAYER_NAMES[mover], PLAYER_NAMES[-mover].lower()
+            raise ValueError(f"to_play must be {loser!r} after {winner} has won, got {winner.lower()!r}")
         row[PLY] = np.count_nonzero(cells)
         row[MARGIN] = winners[0] if winners else 0
         row[OVER] = bool(winners) or bool(cells.all())

@@ -27,8 +27,8 @@ def square(size: int, extra_actions: int = 0) -> Symmetries:
     extra_actions: number of further actions (a pass), which no symmetry changes.
     """
     board = np.arange(size * size).reshape(size, size)
-    turned = [np.rot90(board, quarters) for quarters in range(4)]
-    mirrored = [one.T for one in turned]
-    points = np.stack([one.ravel() for one in turned + mirrored])
+    rotations = [np.rot90(board, quarters) for quarters in range(4)]
+    reflections = [rotated.T for rotated in rotations]
+    points = np.stack([transformed.ravel() for transformed in rotations + reflections])
     unchanged = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
     return Symmetries(points, np.concatenate([points, unchanged], axis=1))

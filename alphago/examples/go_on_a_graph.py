@@ -1,10 +1,10 @@
-"""A position of Go whose points may be joined in any way; `go_variants` has the games."""
+"""A position of Go on any graph of points; `go_variants` has the games."""
 
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-# Zobrist's keys: by point, that of a white stone and that of a black one.
+# Zobrist's keys: for each point, the key of a white stone and the key of a black stone.
 KEYS = [tuple(map(int, pair)) for pair in np.random.default_rng(0).integers(1, 2**62, (2000, 2))]
 
 
@@ -40,11 +40,11 @@ class GraphGo:
     def __init__(self, env: GraphRules) -> None:
         self.env, self.to_play = env, 1
         self.board = [0] * len(env.neighbours)
-        self.left = 1  # stones that the side to move may still play in this turn
+        self.stones_left = 1  # stones that the side to move may still play in this turn
         self.passes = self.plies = self.key = 0
-        self.seen = {0}  # the keys of earlier boards
-        self.captured = [0, 0]  # by Black, by White
-        self.known: dict[str, Any] = {}  # what was found out about this position
+        self.seen = {0}  # the keys of the boards so far
+        self.captured = [0, 0]  # stones captured by Black and by White
+        self.known: dict[str, Any] = {}  # results of `chains` and `moves` for this position
 
     def copy(self) -> "GraphGo":
         twin = GraphGo.__new__(GraphGo)
@@ -56,7 +56,7 @@ class GraphGo:
         """Return the chain of the stone on a point."""
         board, neighbours, colour = self.board, self.env.neighbours, self.board[point]
         stones, liberties, seen = [point], set(), {point}
-        for stone in stones:  # which grows on the way
+        for stone in stones:  # the list grows during the loop
             for beside in neighbours[stone]:
                 if board[beside] == 0:
                     liberties.add(beside)
@@ -66,20 +66,20 @@ class GraphGo:
         return GraphChain(stones, liberties)
 
     def chains(self) -> list[GraphChain | None]:
-        """Return the chain of each point; None for an empty one."""
-        if "chains" in self.known:
-            return self.known["chains"]
-        found: list[GraphChain | None] = [None] * len(self.board)
-        self.known["chains"] = found
-        for point, colour in enumerate(self.board):
-            if colour and found[point] is None:
-                chain = self.chain(point)
-                for stone in chain.stones:
-                    found[stone] = chain
-        return found
+        """Return the chain of each point; None for an empty point."""
+        if "chains" not in self.known:
+            chains: list[GraphChain | None] = [None] * len(self.board)
+            for point, colour in enumerate(self.board):
+                if colour and chains[point] is None:
+                    chain = self.chain(point)
+                    for stone in chain.stones:
+                        chains[stone] = chain
+            self.known["chains"] = chains
+        return self.known["chains"]
 
     def play(self, action: int) -> None:
-        self.plies, self.known = self.plies + 1, {}
+        self.plies += 1
+        self.known = {}
         if action == self.env.pass_action:
             self.passes += 1
             self.end_turn()
@@ -94,17 +94,19 @@ class GraphGo:
                     for stone in chain.stones:
                         self.put(stone, 0)
         self.seen.add(self.key)
-        self.left -= 1
-        if not self.left:
+        self.stones_left -= 1
+        if self.stones_left == 0:
             self.end_turn()
 
     def put(self, point: int, colour: int) -> None:
-        """Put a stone on a point, or take it off (colour 0)."""
-        self.key ^= KEYS[point][(colour or self.board[point]) > 0]
+        """Put a stone on a point, or take the stone on it off (colour 0)."""
+        stone = colour or self.board[point]
+        self.key ^= KEYS[point][stone > 0]
         self.board[point] = colour
 
     def end_turn(self) -> None:
-        self.to_play, self.left = -self.to_play, self.env.stones_a_turn
+        self.to_play = -self.to_play
+        self.stones_left = self.env.stones_a_turn
 
     def is_over(self) -> bool:
         if self.env.captures_win:
@@ -115,14 +117,15 @@ class GraphGo:
         return np.zeros(self.env.action_space, bool) if self.is_over() else self.moves().copy()
 
     def moves(self) -> np.ndarray:
-        """Return where the side to move may play, whether the game is over or not."""
+        """Return the actions that the rules allow the side to move, bool [action_space], even if the game is over."""
         if "moves" not in self.known:
             self.known["moves"] = self.find_moves()
         return self.known["moves"]
 
     def find_moves(self) -> np.ndarray:
-        """Find what `moves` returns."""
-        legal, chains = np.zeros(self.env.action_space, bool), self.chains()
+        """Compute what `moves` returns."""
+        legal = np.zeros(self.env.action_space, bool)
+        chains = self.chains()
         for point, colour in enumerate(self.board):
             if colour or not self.env.neighbours[point]:  # a missing point has no neighbours
                 continue
@@ -149,21 +152,25 @@ class GraphGo:
         return key in self.seen
 
     def owners(self) -> np.ndarray:
-        """Return the owner of each point: its stone's colour, 1 or -1; that of all stones around its region; or 0."""
-        owners, done = np.array(self.board, np.int8), set[int]()
+        """Return the owner of each point, 1 or -1, or 0.
+
+        A stone owns its point. An empty point belongs to the side of the stones around its region if they have one
+        colour.
+        """
+        owners, visited = np.array(self.board, np.int8), set[int]()
         for point, colour in enumerate(self.board):
-            if colour or point in done:
+            if colour or point in visited:
                 continue
-            region, around = [point], set[int]()
-            done.add(point)
-            for empty in region:  # which grows on the way
+            region, colours_around = [point], set[int]()
+            visited.add(point)
+            for empty in region:  # the list grows during the loop
                 for beside in self.env.neighbours[empty]:
                     if self.board[beside]:
-                        around.add(self.board[beside])
-                    elif beside not in done:
-                        done.add(beside)
+                        colours_around.add(self.board[beside])
+                    elif beside not in visited:
+                        visited.add(beside)
                         region.append(beside)
-            owners[region] = around.pop() if len(around) == 1 else 0
+            owners[region] = colours_around.pop() if len(colours_around) == 1 else 0
         return owners
 
     def ownership(self) -> np.ndarray:
@@ -172,20 +179,26 @@ class GraphGo:
     def score(self) -> float:
         if self.env.captures_win:
             black, white = self.captured
-            stuck = -1 if not (black or white) and not self.moves().any() else 0  # the mover loses
-            return self.to_play * float(np.sign(black - white)) or float(stuck)
+            if black or white:
+                return self.to_play * float(np.sign(black - white))
+            return 0.0 if self.moves().any() else -1.0  # a mover without a legal move loses
         return self.to_play * (float(self.owners().sum()) - self.env.komi)
 
     def outcome(self) -> float:
         return float(np.sign(self.score()))
 
     def planes(self) -> np.ndarray:
-        """Stones of the mover and of the other side, those in atari, points, whether there was a pass, a last stone."""
+        """Return the network's input, seven planes.
+
+        They are: the stones of the mover and of the other side; of these, the stones in atari; the points of the board;
+        whether the last move was a pass; whether the mover has already played a stone in this turn.
+        """
         board = np.array(self.board) * self.to_play
         own, others = board == 1, board == -1
         atari = np.array([chain is not None and len(chain.liberties) == 1 for chain in self.chains()])
-        on_board = np.array([bool(beside) for beside in self.env.neighbours])
-        made = np.zeros((self.planes_made, len(board)), np.float32)
-        made[:5] = own, others, atari & own, atari & others, on_board
-        made[5], made[6] = self.passes > 0, self.left < self.env.stones_a_turn
-        return made.reshape(self.planes_made, *self.env.plane_shape)
+        on_board = np.array([bool(neighbours) for neighbours in self.env.neighbours])
+        planes = np.zeros((self.planes_made, len(board)), np.float32)
+        planes[:5] = own, others, atari & own, atari & others, on_board
+        planes[5] = self.passes > 0
+        planes[6] = self.stones_left < self.env.stones_a_turn
+        return planes.reshape(self.planes_made, *self.env.plane_shape)

@@ -19,11 +19,11 @@ from alphago.system.validation import check_float, check_int
 class GraphGoEnv(StonesEnv):
     """Go on the points of a grid, of which some may be missing; area scoring, superko, no suicide.
 
-    Passing is allowed once there were as many plies as half of the points, and where no other move is legal.
+    Passing is allowed from ply `first_pass` on; before it, only if no other move is legal.
 
     board_size: the side of a square board.
     komi: White's points before the game.
-    first_pass: the ply from which passing is allowed; None for half of the points.
+    first_pass: the ply from which passing is allowed; None for half the number of points.
     """
 
     surface = "lines"
@@ -49,7 +49,7 @@ class GraphGoEnv(StonesEnv):
         self.action_space = points if self.pass_action is None else points + 1
         self.max_moves = 3 * points * self.stones_a_turn
         self.komi = check_float("komi", komi)
-        # Before it the first lesson of self-play would be that two passes end a game.
+        # With early passes the first lesson of self-play would be that two passes end a game.
         self.first_pass = points // 2 if first_pass is None else check_int("first_pass", first_pass, 0)
         self.config = {"komi": self.komi, "first_pass": first_pass}
 
@@ -62,37 +62,44 @@ class GraphGoEnv(StonesEnv):
 
     @cached_property
     def neighbours(self) -> tuple[tuple[int, ...], ...]:
-        """The points beside each point; none of a missing one."""
+        """The points beside each point; a missing point has no neighbours."""
         height, width = self.plane_shape
 
         def beside(point: int) -> Iterator[int]:
+            if point in self.missing:
+                return
             row, column = divmod(point, width)
             for r, c in ((row, column + 1), (row, column - 1), (row + 1, column), (row - 1, column)):
                 if self.torus:
                     r, c = r % height, c % width
-                if 0 <= r < height and 0 <= c < width and not {point, r * width + c} & self.missing:
+                on_board = 0 <= r < height and 0 <= c < width
+                if on_board and r * width + c not in self.missing:
                     yield r * width + c
 
-        # Without repetitions: on a narrow torus a point lies on two sides of another.
+        # `dict.fromkeys` removes repetitions: on a narrow torus two neighbours may be the same point.
         return tuple(tuple(dict.fromkeys(beside(point))) for point in range(height * width))
 
     @cached_property
     def symmetries(self) -> Symmetries:
-        """Turns and reflections that keep the outline; on a torus with all shifts."""
+        """The rotations and reflections that keep the outline; on a torus, combined with all shifts."""
         height, width = self.plane_shape
         board = np.arange(height * width).reshape(height, width)
-        turns = [np.rot90(board, k) for k in (range(4) if height == width else (0, 2))]
-        turns += [turn[:, ::-1] for turn in turns]
+        boards = [np.rot90(board, quarters) for quarters in (range(4) if height == width else (0, 2))]
+        boards += [rotated[:, ::-1] for rotated in boards]
         if self.torus:
-            turns = [np.roll(turn, (r, c), (0, 1)) for turn in turns for r in range(height) for c in range(width)]
-        # turn.ravel()[p] is the point that comes to p: a turn is kept if missing points come to missing points only.
-        kept = [turn.ravel() for turn in turns if self.missing == {int(turn.ravel()[p]) for p in self.missing}]
-        passes = np.full((len(kept), self.action_space - board.size), board.size)
-        return Symmetries(np.stack(kept), np.concatenate([np.stack(kept), passes], axis=1))
+            boards = [np.roll(each, (r, c), (0, 1)) for each in boards for r in range(height) for c in range(width)]
+
+        # A symmetry brings point sources[p] to point p; it keeps the outline if missing points come to missing points.
+        def keeps_outline(sources: np.ndarray) -> bool:
+            return {int(sources[point]) for point in self.missing} == self.missing
+
+        points = np.stack([each.ravel() for each in boards if keeps_outline(each.ravel())])
+        passes = np.full((len(points), self.action_space - board.size), board.size)
+        return Symmetries(points, np.concatenate([points, passes], axis=1))
 
     @cached_property
     def board_view(self) -> BoardView:
-        """The grid, with lines between neighbours only; on a torus they go on beyond the edge."""
+        """The grid, with lines between neighbours only; on a torus lines go on beyond the edge."""
         view, width = super().board_view, self.plane_shape[1]
         lines = []
         for point, neighbours in enumerate(self.neighbours):
@@ -100,9 +107,9 @@ class GraphGoEnv(StonesEnv):
             for neighbour in neighbours:
                 down, right = neighbour // width - y, neighbour % width - x
                 around_the_edge = abs(down) > 1 or abs(right) > 1
-                if around_the_edge:  # from each of the two a stump, away from the other
+                if around_the_edge:  # a short line from each of the two neighbours, off the board
                     lines.append((x, y, x - 0.45 * float(np.sign(right)), y - 0.45 * float(np.sign(down))))
-                elif neighbour > point:  # one line for the two
+                elif neighbour > point:  # drawn once for the two neighbours
                     lines.append((x, y, float(x + right), float(y + down)))
         return replace(view, lines=tuple(lines))
 
@@ -183,7 +190,7 @@ class OutlineGoEnv(GraphGoEnv):
         self, height: int = 5, width: int = 9, missing: str = "", komi: float = 6.5, first_pass: int | None = None
     ) -> None:
         sides = check_int("height", height, 2, 25), check_int("width", width, 2, 25)
-        self.lay_out(*sides, komi, first_pass)  # the names of points need it
+        self.lay_out(*sides, komi, first_pass)  # `from_text` needs the size of the board
         points = frozenset(map(self.from_text, missing.replace(",", " ").split()))
         self.lay_out(*sides, komi, first_pass, points)
         names = " ".join(map(self.to_text, sorted(points)))

@@ -1,8 +1,8 @@
 """Gomoku with the opening Swap2 in plain Python, which gives both players the same chances.
 
-The first player puts down three stones: black, white, black.  The second one plays White by putting a white stone; or
-takes Black by `swap`, so that the other goes on with White; or by `two more` puts a white stone and a black one, after
-which the first player plays White or swaps.
+The first player places three stones: black, white, black.  The second player then has three choices: to place a white
+stone, and so to play White; to play Black by `swap`, so that the first player goes on with White; or to place a white
+and a black stone by `two more`, after which the first player places a white stone or swaps.
 """
 
 from collections.abc import Mapping
@@ -26,9 +26,10 @@ class Swap2:
     def __init__(self, size: int, connect_row: int) -> None:
         self.board = np.zeros((size, size), np.int8)  # 1 black stones, -1 white ones; row 0 at the top
         self.connect_row, self.to_play = connect_row, 1
-        self.opening = 3  # stones that the mover still has to put before the other side chooses
-        self.choices = 0  # 2: the mover may swap or put two more; 1: it may swap
-        self.stones, self.won = 0, 0  # won: the player who has, +1 or -1
+        self.opening = 3  # stones of the opening that the mover still has to place
+        self.choices = 0  # 2: the mover may swap or place two more; 1: the mover may swap; 0: neither
+        self.stones = 0
+        self.winner = 0  # +1 or -1; 0 while nobody has won
 
     def play(self, action: int) -> None:
         points = self.board.size
@@ -40,7 +41,7 @@ class Swap2:
             self.put(action)
 
     def put(self, point: int) -> None:
-        """Put a stone, black ones and white ones in turn."""
+        """Place a stone; the stones are black and white in turn."""
         colour = 1 if self.stones % 2 == 0 else -1
         place = divmod(point, len(self.board))
         self.board[place] = colour
@@ -48,11 +49,11 @@ class Swap2:
         if self.opening:  # none of these stones wins
             self.opening -= 1
             if self.opening == 0:
-                self.choices = 2 if self.stones == 3 else 1  # no "two more" after these were put
+                self.choices = 2 if self.stones == 3 else 1  # "two more" may be chosen once
                 self.to_play = -self.to_play
             return
         if self.longest(*place) >= self.connect_row:
-            self.won = self.to_play
+            self.winner = self.to_play
         self.choices, self.to_play = 0, -self.to_play
 
     def longest(self, row: int, column: int) -> int:
@@ -63,22 +64,23 @@ class Swap2:
             for sign in (1, -1):
                 r, c = row + sign * down, column + sign * right
                 while 0 <= r < size and 0 <= c < size and self.board[r, c] == self.board[row, column]:
-                    r, c, length = r + sign * down, c + sign * right, length + 1
+                    length += 1
+                    r, c = r + sign * down, c + sign * right
             longest = max(longest, length)
         return longest
 
     def is_over(self) -> bool:
-        return self.won != 0 or self.stones == self.board.size
+        return self.winner != 0 or self.stones == self.board.size
 
     def legal_mask(self) -> np.ndarray:
         legal = np.append(self.board.ravel() == 0, [self.choices > 0, self.choices > 1])
         return legal & (not self.is_over())
 
     def outcome(self) -> float:
-        return float(self.won * self.to_play)
+        return float(self.winner * self.to_play)
 
     def planes(self) -> np.ndarray:
-        """Return the stones of the colour that is next and of the other one, and the stage of the opening."""
+        """Return the stones of the next stone's colour and of the other colour, and the stage of the opening."""
         own = self.board * (1 if self.stones % 2 == 0 else -1)
         facts = (self.opening / 3, self.choices > 0, self.choices > 1, self.stones % 2)
         return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)

@@ -19,21 +19,24 @@ class Hex:
 
     def __init__(self, size: int) -> None:
         self.board = np.zeros((size, size), np.int8)  # 1 and -1: the players' stones; row 0 at the top
-        self.to_play, self.plies, self.won = 1, 0, 0
+        self.to_play, self.plies = 1, 0
+        self.winner = 0  # 1 or -1; 0 while nobody has won
 
     def play(self, action: int) -> None:
         if action == self.board.size:  # Black's stone becomes White's, mirrored
             self.board = -self.board.T.copy()
         else:
             self.board[divmod(action, len(self.board))] = self.to_play
-            self.won = self.to_play * self.joins(action)
-        self.to_play, self.plies = -self.to_play, self.plies + 1
+            if self.joins(action):
+                self.winner = self.to_play
+        self.to_play = -self.to_play
+        self.plies += 1
 
     def joins(self, action: int) -> bool:
         """Return whether the chain of the stone on a point reaches both edges of its side."""
         size, start = len(self.board), divmod(action, len(self.board))
         colour, cells, seen = self.board[start], [start], {start}
-        for row, column in cells:  # which grows on the way
+        for row, column in cells:  # the list grows during the loop
             for down, right in STEPS:
                 r, c = row + down, column + right
                 on_board = 0 <= r < size and 0 <= c < size
@@ -44,22 +47,24 @@ class Hex:
         return {0, size - 1} <= reached
 
     def is_over(self) -> bool:
-        return bool(self.won)
+        return self.winner != 0
 
     def legal_mask(self) -> np.ndarray:
-        return np.append(self.board.ravel() == 0, self.plies == 1) & (not self.won)
+        return np.append(self.board.ravel() == 0, self.plies == 1) & (not self.is_over())
 
     def outcome(self) -> float:
-        return float(self.won * self.to_play)
+        return float(self.winner * self.to_play)
 
     def planes(self) -> np.ndarray:
         """Return the stones of the mover and of the other side, who moves, and whether a swap is possible."""
-        own, facts = self.board * self.to_play, (self.to_play == 1, self.plies == 1)
+        own = self.board * self.to_play
+        facts = (self.to_play == 1, self.plies == 1)
         return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)
 
     def copy(self) -> "Hex":
         twin = Hex(len(self.board))
-        twin.board, twin.to_play, twin.plies, twin.won = self.board.copy(), self.to_play, self.plies, self.won
+        twin.board, twin.winner = self.board.copy(), self.winner
+        twin.to_play, twin.plies = self.to_play, self.plies
         return twin
 
 
@@ -84,7 +89,7 @@ class HexEnv(StonesEnv):
 
     @cached_property
     def symmetries(self) -> Symmetries:
-        """As it is, and turned by half."""
+        """The identity and the half turn."""
         points = np.stack([np.arange(self.N**2), np.arange(self.N**2)[::-1]])
         return Symmetries(points, np.concatenate([points, np.full((2, 1), self.N**2)], axis=1))
 
@@ -97,10 +102,10 @@ class HexEnv(StonesEnv):
         lines = [
             (*xy(row, column), *xy(row + down, column + right))
             for row, column in cells
-            for down, right in ((0, 1), (1, 0), (1, -1))  # the other three are lines from the cells there
+            for down, right in ((0, 1), (1, 0), (1, -1))  # the other three directions: lines from the cells there
             if row + down < size and 0 <= column + right < size
         ]
-        low, high = -0.65, last + 0.65  # a step of 0.65 around the outermost stones
+        low, high = -0.65, last + 0.65  # the edges are 0.65 steps outside the outermost cells
         corners = [xy(row, column) for row, column in ((low, low), (low, high), (high, high), (high, low))]
         top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))
         return BoardView(

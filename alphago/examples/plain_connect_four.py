@@ -28,7 +28,7 @@ class ConnectFour:
         self.to_play = 1
 
     def play(self, action: int) -> None:
-        row = np.flatnonzero(self.board[:, action] == 0)[-1]  # the lowest empty one
+        row = np.flatnonzero(self.board[:, action] == 0)[-1]  # the lowest empty cell of the column
         self.board[row, action] = self.to_play
         self.to_play = -self.to_play
 
@@ -44,7 +44,7 @@ class ConnectFour:
         return np.zeros(WIDTH, bool) if self.is_over() else self.board[0] == 0
 
     def outcome(self) -> float:
-        return self.winner() * self.to_play  # the mover's view: who is to move after a lost game has -1
+        return self.winner() * self.to_play  # the mover's view: -1 if the player to move has lost
 
     def planes(self) -> np.ndarray:
         own = self.board * self.to_play  # the mover's view again
@@ -61,7 +61,7 @@ class PlainConnectFourEnv(StonesEnv):  # draws the board of planes 0 and 1
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
     config = {}  # it takes no arguments
-    symmetries = Symmetries(  # as it is, and left and right exchanged
+    symmetries = Symmetries(  # the identity, and the reflection that exchanges left and right
         np.stack([POINTS.ravel(), POINTS[:, ::-1].ravel()]), np.stack([np.arange(WIDTH), np.arange(WIDTH)[::-1]])
     )
 

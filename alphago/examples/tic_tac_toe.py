@@ -32,7 +32,7 @@ class TicTacToe:
         return np.zeros(9, bool) if self.is_over() else self.board == 0
 
     def outcome(self) -> float:
-        return self.winner() * self.to_play  # the mover's view: who is to move after a lost game has -1
+        return self.winner() * self.to_play  # the mover's view: -1 if the player to move has lost
 
     def planes(self) -> np.ndarray:
         own = self.board.reshape(3, 3) * self.to_play  # the mover's view again

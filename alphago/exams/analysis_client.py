@@ -16,7 +16,7 @@ from alphago.system.validation import shortened, shown
 
 LONGEST_REPLY = 10_000_000  # bytes
 TIMEOUT = 600.0  # seconds without any reply
-LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")  # programs that start the one that is meant
+LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")  # programs that start another program
 
 
 class AnalysisClient(LineProcess):
@@ -37,9 +37,9 @@ class AnalysisClient(LineProcess):
         self.write_line(json.dumps(query))
 
     def ask(self, name: str, position: GoPosition, visits: int, **more: object) -> None:
-        """Send a query for a position, reached from the empty board; replies are in Black's view.
+        """Send a query for a position; the reply will be in Black's view.
 
-        name: the query's id.  more: further fields of the query.
+        name: the query's id.  position: a position of a game from the empty board.  more: further fields of the query.
         """
         env = position.env
         self.send(
@@ -62,7 +62,7 @@ class AnalysisClient(LineProcess):
         while True:
             line = self.read_line(due, self.timeout)
             if line is None:
-                raise self.failed("the process has ended")
+                raise self.failed("the process has ended", has_exited=True)
             text = line.decode("utf-8", "replace").strip()
             try:
                 reply = json.loads(text) if text else {}
@@ -77,16 +77,16 @@ class AnalysisClient(LineProcess):
                 return reply
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:
-        """Return win rate and lead of a reply, which are in the view that the query asked for."""
-        root = reply.get("rootInfo")
-        if isinstance(root, dict) and all(
-            isinstance(root.get(name), (int, float)) for name in ("winrate", "scoreLead")
-        ):
-            return float(root["winrate"]), float(root["scoreLead"])
+        """Return win rate and lead in a reply; they are in the view that the query asked for."""
+        info = reply.get("rootInfo")
+        if isinstance(info, dict):
+            win, lead = info.get("winrate"), info.get("scoreLead")
+            if isinstance(win, (int, float)) and isinstance(lead, (int, float)):
+                return float(win), float(lead)
         raise self.failed(f"the reply has no winrate and scoreLead: {shown(reply)}")
 
     def describe(self) -> dict[str, Any]:
-        """Return the program with its version, and the names of its networks, as an exam's provenance has them."""
+        """Return the program with its version, and the names of its networks, for an exam's provenance."""
         self.send({"id": "version", "action": "query_version"})
         version = self.receive().get("version", "")
         self.send({"id": "models", "action": "query_models"})
@@ -96,6 +96,6 @@ class AnalysisClient(LineProcess):
 
 
 def program_name(words: list[str]) -> str:
-    """Return the name of the program that a command means: "katago" for "nice -n 19 ./katago analysis"."""
+    """Return the name of the program in a command, such as "katago" for "nice -n 19 ./katago analysis"."""
     names = [os.path.basename(word) for word in words if not word.startswith("-") and not word.isdigit()]
     return next((name for name in names if not name.startswith(LAUNCHERS)), names[0])

@@ -1,4 +1,4 @@
-"""Positions that are drawn from games for an exam or for labels, and what a judge says of them."""
+"""Positions that are drawn from games for an exam or for labels, with a judge's evaluations of them."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -16,11 +16,10 @@ from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
 
-# In an undecided position
-LEAST_WIN = 0.03  # of either side
-MOST_LEAD = 1.2  # points, for each line of the board
-POINTS = 10.0  # points that weigh as much as a whole win rate in the choice of the best move
-READ = 200_000  # most positions of games that are read
+LEAST_WIN = 0.03  # least win rate of either side in an undecided position
+MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
+POINTS = 10.0  # in the choice of the best move, so many points count as much as a win rate of 1
+READ = 200_000  # largest number of positions in the games that are read
 
 
 @settings
@@ -67,11 +66,12 @@ class LabelSettings(DrawSettings):
 
 @dataclass
 class Drawn:
-    """A drawn position under judgement.
+    """A drawn position with the judge's answers so far.
 
-    number: in the order of drawing.  game: the index of its game.
+    number: the position's number in the order of drawing.  game: the index of its game.
     root: the judge's win rate and lead, in Black's view; None before they are known.
-    after: the same after each legal move, by action.  missing: legal moves that were asked and have no answer yet.
+    after: by action, the judge's win rate and lead after a legal move, in Black's view.
+    missing: legal moves about which the judge was asked and has not answered yet.
     """
 
     number: int
@@ -83,7 +83,7 @@ class Drawn:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the game may still turn, by what the judge says; other positions do not belong into an exam."""
+        """Whether either side may still win according to the judge; only such positions belong in an exam."""
         assert self.root is not None
         win, lead = self.root
         return LEAST_WIN <= win <= 1 - LEAST_WIN and abs(lead) <= MOST_LEAD * self.position.env.N
@@ -98,8 +98,8 @@ class Drawn:
         assert self.root is not None
         actions = sorted(self.after)
         values = np.array([self.after[action] for action in actions])  # [legal moves, 2], win rate and lead
-        if self.position.to_play < 0:
-            values = [1.0, 0.0] - values  # in the mover's view: 1 - win rate, and the lead negated
+        if self.position.to_play < 0:  # in White's view the win rate is 1 - Black's, and the lead is negated
+            values = np.array([1.0, 0.0]) - values
         losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
         losses[:, actions] = (values.max(axis=0) - values).T
         rate_losses, point_losses = losses
@@ -124,8 +124,8 @@ def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
     return records
 
 
-def drawn_from(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str, Any]:
-    """Return which games positions are from and how they are drawn, as provenance has it."""
+def drawing_facts(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str, Any]:
+    """Return facts for provenance, as plain data: the games, and the settings of the drawing."""
     digest = hashlib.sha256()
     for record in records:
         digest.update(record.moves.tobytes())
@@ -140,7 +140,7 @@ def drawn_from(records: Sequence[GameRecord], drawing: DrawSettings) -> dict[str
 
 
 def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> Iterator[Drawn]:
-    """Yield positions of games in a random order, no two of them equal by a symmetry of the board."""
+    """Yield positions of games in a random order; no two of them are equal or symmetric."""
     generator = np.random.default_rng(drawing.seed)
     order = generator.permutation(len(records))
     seen: set[bytes] = set()
@@ -151,7 +151,7 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
             last = len(record) - 1
             if drawing.last_ply is not None:
                 last = min(last, drawing.last_ply)
-            chance = generator.random()  # also for games that are too short, so that each draw has its number
+            chance = generator.random()  # drawn for short games too: the other games' numbers do not depend on them
             if last < drawing.first_ply:
                 continue
             ply = drawing.first_ply + int(chance * (last - drawing.first_ply + 1))
@@ -166,6 +166,6 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
 
 
 def symmetric_key(position: GoPosition) -> bytes:
-    """Return a key of the stones, the side to move and the komi that is the same for all symmetries of the board."""
+    """Return a key that two positions share if they have the same side to move and komi, and symmetric stones."""
     turned = position.board.ravel()[position.env.symmetries.points]
     return min(board.tobytes() for board in turned) + f"{position.to_play} {position.komi}".encode()

@@ -1,4 +1,4 @@
-"""`ExamResult`: what several players answer to an exam, graded, paired, by parts, and as pictures."""
+"""`ExamResult`: the answers of several players to an exam, with grades, differences, tables and pictures."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ from alphago.exams.positions import Exam
 from alphago.exams.statistics import Halves, halves_of
 from alphago.exams.tables import DIFFERENCES, grade_table, parts_table
 
-COLUMNS = 5
+COLUMNS = 5  # positions side by side in a picture
 
 
 @dataclass(frozen=True)
 class ExamResult:
     """The answers of players to an exam.
 
-    names: such as "9x9@64".  answers: of each player.
+    names: the players' names, such as "9x9@64".  answers: the answers of each player.
     """
 
     exam: Exam
@@ -35,7 +35,7 @@ class ExamResult:
 
     @cached_property
     def marks(self) -> tuple[Marks, ...]:
-        """The answers of each player beside the judge's."""
+        """The marks of each player: its answers compared with the judge's."""
         return tuple(mark(self.exam, answers) for answers in self.answers)
 
     @property
@@ -54,31 +54,35 @@ class ExamResult:
     def paired(self, first: int = 1, second: int = 0, rows: np.ndarray | None = None) -> Grade:
         """Return the grade of player `first` minus that of `second`, from their differences in each position.
 
-        The interval is of the mean difference, which is far narrower than that of either grade.
+        The intervals are those of the mean differences; they are far narrower than the intervals of the two grades.
         rows: as in `grade`.
         """
-        one, other = self.marks[first], self.marks[second]
-        return difference_of(one, other) if rows is None else difference_of(one.take(rows), other.take(rows))
+        first_marks, second_marks = self.marks[first], self.marks[second]
+        if rows is not None:
+            first_marks, second_marks = first_marks.take(rows), second_marks.take(rows)
+        return difference_of(first_marks, second_marks)
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs (later, earlier) of players with the same network or as many readouts; all pairs if there is none."""
-        both = [(later, earlier) for later in range(len(self.names)) for earlier in range(later)]
-        parts = [name.rpartition("@")[::2] for name in self.names]
-        alike = [(a, b) for a, b in both if any(x == y for x, y in zip(parts[a], parts[b], strict=True))]
-        return alike or both
+        """Pairs (later, earlier) of players with the same network or the same readouts; all pairs if there are none."""
+        all_pairs = [(later, earlier) for later in range(len(self.names)) for earlier in range(later)]
+        networks = [name.rpartition("@")[0] for name in self.names]
+        readouts = [name.rpartition("@")[2] for name in self.names]
+        alike = [(a, b) for a, b in all_pairs if networks[a] == networks[b] or readouts[a] == readouts[b]]
+        return alike or all_pairs
 
     def by_phase(self, player: int = 0) -> dict[str, Grade]:
-        """Return a player's grade in each phase of the game that the exam has (`alphago.exams.kinds.PHASES`)."""
+        """Return a player's grade in each phase of the game, a name of PHASES, of which the exam has positions."""
         return self._by(player, PHASES, self.phases)
 
     def by_kind(self, player: int = 0) -> dict[str, Grade]:
-        """Return a player's grade in each kind of position that the exam has (`alphago.exams.kinds`)."""
+        """Return a player's grade in each kind of position, a name of KINDS, of which the exam has positions."""
         return self._by(player, KINDS, self.kinds)
 
-    def _by(self, player: int, names: Sequence[str], labels: Sequence[str]) -> dict[str, Grade]:
-        found = np.array(labels)
-        return {name: self.grade(player, found == name) for name in names if (found == name).any()}
+    def _by(self, player: int, names: Sequence[str], name_of: Sequence[str]) -> dict[str, Grade]:
+        """Return a player's grade in the positions of each name; name_of: the name of each position."""
+        rows = {name: np.array(name_of) == name for name in names}
+        return {name: self.grade(player, chosen) for name, chosen in rows.items() if chosen.any()}
 
     @cached_property
     def phases(self) -> list[str]:
@@ -104,12 +108,12 @@ class ExamResult:
 
         Moves that lose equally many points are ordered by the win rate lost.
         """
-        uncut = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]
-        order = np.lexsort((-self.marks[player].rate, -uncut))  # first by the last key
+        points = self.exam.points[np.arange(len(self.exam)), self.answers[player].actions]  # not cut at MOST_LOST
+        order = np.lexsort((-self.marks[player].rate, -points))  # the last key is the most important one
         return order[:most].tolist()
 
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
-        """Return a picture of a player's worst moves, each beside the judge's best one."""
+        """Return a picture of a player's worst moves, each with the judge's best move."""
         worst = self.worst(player, most)
         kinds = [self.kinds[i] for i in worst]
         actions = self.answers[player].actions[worst].tolist()
@@ -152,9 +156,9 @@ class ExamResult:
 def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: Sequence[str], *, title: str) -> Svg:
     """Return a picture of positions of an exam, each with the judge's best move and the move that a player chose.
 
-    On the discs stands the win rate of the side to move, as the judge sees it; the best move has a ring.
+    The numbers on the discs are the judge's win rates of the side to move; the best move has a ring.
 
-    rows: the indices of the positions.  actions, kinds: the player's move in each of them, and the position's kind.
+    rows: the indices of the positions.  actions, kinds: the player's move in each position, and the position's kind.
     title: the text above.
     """
     drawings, captions = [], []
@@ -171,14 +175,15 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     rate = judged.black_win if mover > 0 else 1 - judged.black_win
     q = np.full(len(judged.rates), np.nan)
     priors = np.zeros(len(judged.rates))
-    priors[action], priors[judged.best] = 0.3, 1.0  # the greatest gets the ring
+    priors[action] = 0.3
+    priors[judged.best] = 1.0  # the move with the largest prior gets the ring
     for move in (action, judged.best):
         q[move] = 2 * np.clip(rate - judged.rates[move], 0, 1) - 1
     return Overlay(q=q, priors=priors, show="q")
 
 
 def caption_of(exam: Exam, row: int, action: int) -> str:
-    """Return a sentence on a move: who plays it after how many moves, what it loses, and which move is best."""
+    """Return a sentence about a move: its player, the number of moves before it, its loss, and the best move."""
     judged, board = exam.positions[row], exam.boards[row]
     return (
         f"{row + 1}. {PLAYER_NAMES[board.to_play]} {exam.env.to_text(action)} after {len(judged.moves)} moves loses "

@@ -25,10 +25,11 @@ ROOTS = ("win_error", "lead_error")
 class Grade:
     """A player's grade, or in `ExamResult.paired` the difference of two, over some positions of an exam.
 
-    positions: their number.  points: points lost a move.  rate: win rate lost a move, 0 .. 1.
+    positions: number of positions.  points: mean of points lost per move.
+    rate: mean of the win rate lost per move, 0 .. 1.
     best: share of moves that lose at most 0.1 points.  blunders: share of moves that lose more than 2 points.
-    win_error: root mean square error of the win rate, 0 .. 1.  lead_error: the same of the lead, in points.
-    correlation: of the player's win rate with the judge's; unknown in a difference.
+    win_error: root mean square error of the win rate, 0 .. 1.  lead_error: that of the lead, in points.
+    correlation: correlation of the player's win rate with the judge's; unknown in a difference.
     """
 
     positions: int
@@ -44,8 +45,8 @@ class Grade:
         """Return the numbers as plain data: `points`, `points_low`, `points_high` and so on, None if unknown."""
         row: dict[str, Any] = {"positions": self.positions}
         for name in NUMBERS:
-            one: Estimate = getattr(self, name)
-            for suffix, value in zip(("", "_low", "_high"), one, strict=True):
+            estimate: Estimate = getattr(self, name)
+            for suffix, value in zip(("", "_low", "_high"), estimate, strict=True):
                 row[name + suffix] = None if np.isnan(value) else value
         return row
 

@@ -22,8 +22,8 @@ from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 
-MOST_LOST = 20.0  # points at which losses are cut: a lost game is lost
-ALIKE = 0.1  # points that a move may lose and still count as a best one
+MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
+ALIKE = 0.1  # points that a best move may lose
 BLUNDER = 2.0  # points above which a move counts as a blunder
 PART = 64  # most positions that a thread searches between two reports
 
@@ -32,7 +32,7 @@ NEVER = threading.Event()
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What one player answers to the n positions of an exam.
+    """A player's answers to the n positions of an exam.
 
     actions: the moves, int64 [n].  black_win: Black's win rate, float64 [n], 0 .. 1.
     black_lead: Black's lead in points, float64 [n]; NaN if the network does not forecast scores.
@@ -57,12 +57,13 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The answers to n positions beside the judge's, as arrays [n].
+    """A player's answers to n positions, compared with the judge's, as arrays [n].
 
     points: points lost, at most MOST_LOST.  rate: win rate lost, 0 .. 1.
-    best: whether the move loses at most ALIKE points.  blunders: whether it loses more than BLUNDER points; 0 .. 1 for
-        moves that are drawn.
-    win_error, lead_error: Black's win rate and Black's lead, minus the judge's.  judged: Black's win rate by the judge.
+    best, blunders: whether the move loses at most ALIKE points, and whether it loses more than BLUNDER points; for a
+        player whose moves are drawn by chance, the probabilities of such moves.
+    win_error, lead_error: Black's win rate and Black's lead according to the player, minus those of the judge.
+    judged: Black's win rate according to the judge.
     """
 
     points: np.ndarray
@@ -79,18 +80,19 @@ class Marks:
 
 
 def mark(exam: Exam, answers: Answers) -> Marks:
-    """Return the answers to the first n positions of an exam beside the judge's.
+    """Return a player's marks in the first n positions of an exam; n is the number of its answers.
 
-    For a player whose moves are drawn, they are what to expect: means over the moves, by their probabilities.
+    For a player whose moves are drawn by chance, the marks are expected values: means over the moves, weighted with
+    their probabilities.
     """
     rows = np.arange(len(answers.actions))
     points, rates = exam.points[rows].astype(np.float64), exam.rates[rows].astype(np.float64)
 
-    def of_answers(each: np.ndarray) -> np.ndarray:
-        """Return what `each` [n, A] has for the answers, [n]."""
+    def of_answers(by_move: np.ndarray) -> np.ndarray:
+        """Return the values [n] of the moves in the answers, from the values [n, A] of all moves."""
         if answers.shares is None:
-            return each[rows, answers.actions]
-        return (answers.shares * np.nan_to_num(each)).sum(axis=1)  # NaN: illegal moves, with share 0
+            return by_move[rows, answers.actions]
+        return (answers.shares * np.nan_to_num(by_move)).sum(axis=1)  # illegal moves have the value NaN and share 0
 
     return Marks(
         points=of_answers(np.minimum(points, MOST_LOST)),
@@ -120,10 +122,10 @@ class ExamPlayer:
 
     exam: the positions.  env: the network's game, as `exam_game` returns it.
     evaluator: computes the network; if it forecasts scores, the answers have leads.
-    readouts: simulations per position; 0 for the policy's first move, except a pass that would lose a won game.
-    search: "puct" (also None) for the most visited move, of equally visited ones the more probable; "gumbel" for the
-        winner of sequential halving; or SearchSettings.
-    level: the level at which it plays, instead of `readouts`; None for full strength.
+    readouts: simulations per position; 0 for the policy's first move, but no pass that would lose a won game.
+    search: "puct" (also None) for the most visited move, the more probable one if several are visited equally often;
+        "gumbel" for the winner of sequential halving; or SearchSettings.
+    level: the level at which the network plays, which has readouts of its own; None for full strength.
     """
 
     def __init__(
@@ -157,10 +159,10 @@ class ExamPlayer:
         return Answers(shares.argmax(axis=1), rates, leads, shares)
 
     def moves(self, group: PositionGroup, found: Analysis) -> np.ndarray:
-        """Return the moves of a group, whose analysis is `found`, as actions, int64 [n].
+        """Return the moves of a group as actions, int64 [n]; found: the group's analysis.
 
-        They are the policy's first moves without a search, the most visited ones of PUCT, and what any other search
-        rule itself chooses, such as the winner of sequential halving.
+        Without a search they are the policy's first moves, with PUCT the most visited moves.  Any other search rule
+        chooses the moves itself, for example by sequential halving.
         """
         if self.readouts == 0:
             results = np.array([position.to_play * position.outcome for position in group.positions])
@@ -172,9 +174,9 @@ class ExamPlayer:
         return group.search.choose(group.games, by_chance, chance=np.zeros(len(found))).astype(np.int64)
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Divide the positions into ranges of at most `most` positions and of as many as fit into memory."""
-        fits = self.maker.most_games()
-        return self.maker.parts(threads, fits if most is None else min(fits, most))
+        """Divide the positions into ranges of at most `most` positions, and of no more than fit into memory."""
+        most_in_memory = self.maker.most_games()
+        return self.maker.parts(threads, most_in_memory if most is None else min(most_in_memory, most))
 
     def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
         """Return the answers to all positions.

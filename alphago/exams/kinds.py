@@ -1,19 +1,19 @@
-"""The phase and the kind of a position, told by rules on the board and on the judge's losses.
+"""The phase and the kind of a position, found by rules from the board and the judge's losses.
 
-A position is a *fight* if every move that is further than NEAR points from the best one loses at least URGENT points
-more: something is at stake there, and now.  Of the fights, the first that fits is the kind:
+A position is a *fight* if every move that is further than NEAR rows or columns from the best move loses at least URGENT
+points more than the best move.  The kind of a fight is the first of these that applies:
 
-- ladder: the best move starts a ladder of LADDER moves or more on a chain of the other side, or it saves an own chain
-  that such a ladder of the other side would take.
-- capture race: the best move is a liberty of one of two touching chains of both colours, each of two stones or more,
-  that have at most RACE liberties and cannot get more by a move on one of them, unless it takes stones.
-- life and death: every move elsewhere loses at least GROUP points more, as much as a group of stones is worth; or the
-  best move lies in an area of at most EYE_SPACE points, empty or of the other colour, that CIRCLE or more stones of one
-  colour enclose.
-- other fight: none of these, as cuts and connections.
+- ladder: the best move starts a ladder of at least LADDER moves that takes a chain of the other side, or it saves a
+  chain of the side to move from such a ladder.
+- capture race: two touching chains of both colours race, and the best move is a liberty of one of them.  Each chain has
+  at least two stones and at most RACE liberties, and cannot get more by a move on a liberty that takes no stones.
+- life and death: every move elsewhere loses at least GROUP points more than the best move, about the worth of a group;
+  or the best move is in an area that at least CIRCLE stones of one colour enclose.  The area has at most EYE_SPACE
+  points, empty or with stones of the other colour.
+- other fight: all other fights, such as cuts and connections.
 
-All other positions are quiet: endgame from the phase of that name on, open before.  These are rules of thumb: a fight
-may be of several kinds, and the rules know neither ko nor seki.
+A position that is no fight is of the kind "endgame" in the phase endgame, and of the kind "open" before.  These are
+rules of thumb: a fight may be of several kinds, and the rules know neither ko nor seki.
 """
 
 import numpy as np
@@ -23,20 +23,21 @@ from alphago.exams.ladders import Chain, Stones, ladder, neighbours
 from alphago.exams.positions import Exam, ExamPosition
 
 PHASES = ("opening", "middle game", "endgame")
-BEGINNINGS = (0.15, 0.5)  # plies, as a share of the board's points, at which the middle game and the endgame begin
+BEGINNINGS = (0.15, 0.5)  # plies at which middle game and endgame begin, as a share of the board's points
 KINDS = ("ladder", "capture race", "life and death", "other fight", "endgame", "open")
-NEAR = 2  # rows and columns from the best move to the moves that belong to the same fight
-URGENT = 2.0  # points that every move elsewhere loses more than the best one in a fight
-LADDER = 3  # moves of a ladder; fewer are plain captures
-RACE = 5  # most liberties of a chain in a capture race
-GROUP = 8.0  # points at stake where a group lives or dies: four stones and the points below them
-EYE_SPACE = 10  # most points of an area in which a group lives or dies
-CIRCLE = 4  # least stones around it
+NEAR = 2  # largest distance from the best move, in rows and columns, of the moves that belong to the same fight
+URGENT = 2.0  # points that every move elsewhere must lose more than the best move in a fight
+LADDER = 3  # least number of the attacker's moves in a ladder; a chain that is taken with fewer moves is no ladder
+RACE = 5  # largest number of liberties of a chain in a capture race
+GROUP = 8.0  # points that depend on the life of a group: four stones and the points below them
+EYE_SPACE = 10  # largest number of points of an area in which a group lives or dies
+CIRCLE = 4  # least number of stones around such an area
 
 
 def phase_of(size: int, plies: int) -> str:
     """Return the phase, a name of PHASES, of a position after `plies` moves on a board of `size` x `size` points."""
-    return PHASES[sum(plies >= share * size * size for share in BEGINNINGS)]
+    phases_begun = sum(plies >= share * size * size for share in BEGINNINGS)
+    return PHASES[phases_begun]
 
 
 def phases(exam: Exam) -> list[str]:
@@ -46,7 +47,7 @@ def phases(exam: Exam) -> list[str]:
 
 def kinds(exam: Exam) -> list[str]:
     """Return the kind of each position of an exam, a name of KINDS."""
-    return [kind_of(board, one) for board, one in zip(exam.boards, exam.positions, strict=True)]
+    return [kind_of(board, judged) for board, judged in zip(exam.boards, exam.positions, strict=True)]
 
 
 def kind_of(position: GoPosition, judged: ExamPosition) -> str:
@@ -68,11 +69,11 @@ def kind_of(position: GoPosition, judged: ExamPosition) -> str:
 
 
 def urgency(judged: ExamPosition, size: int) -> float:
-    """Return the points that the best move further than NEAR from the judge's best move loses more than it."""
+    """Return the points that any move further than NEAR from the best move must lose more than the best move."""
     row, column = divmod(judged.best, size)
     rows, columns = np.divmod(np.arange(size * size), size)
-    far = np.maximum(np.abs(rows - row), np.abs(columns - column)) > NEAR
-    losses = np.append(judged.points[:-1][far], judged.points[-1])
+    is_far = np.maximum(np.abs(rows - row), np.abs(columns - column)) > NEAR
+    losses = np.append(judged.points[:-1][is_far], judged.points[-1])  # the last is the pass, which is far too
     return float(np.nanmin(losses, initial=np.inf)) - float(judged.points[judged.best])
 
 
@@ -83,15 +84,17 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
         return False
     for chain in stones.chains():
         point = min(chain.stones)
-        line = ladder(stones, point) if len(chain.liberties) <= 2 else None  # moves of both sides, the attacker's first
-        if line is None or len(line) < 2 * LADDER - 1:
+        line = ladder(stones, point) if len(chain.liberties) <= 2 else None
+        if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
             continue
         if chain.colour != mover:
-            caught = best in chain.liberties and len(after.chain(point).liberties) == 1
-            if caught:
+            starts_ladder = best in chain.liberties and len(after.chain(point).liberties) == 1
+            if starts_ladder:
                 return True
-        elif after.colours[point] == mover and ladder(after, point) is None:
-            return True
+        else:
+            is_saved = after.colours[point] == mover and ladder(after, point) is None
+            if is_saved:
+                return True
     return False
 
 
@@ -104,10 +107,15 @@ def is_race(stones: Stones, best: int) -> bool:
 
 
 def races(stones: Stones, chain: Chain) -> bool:
-    """Return whether a chain has at most RACE liberties, and cannot get more by a move on one that takes no stones."""
+    """Return whether a chain can take part in a capture race.
+
+    It must have at least two stones and at most RACE liberties, and a move on one of the liberties must not give it
+    more than RACE liberties unless the move takes stones.
+    """
     if len(chain.stones) < 2 or len(chain.liberties) > RACE:
         return False
-    point, enemies = min(chain.stones), stones.colours.count(-chain.colour)
+    point = min(chain.stones)
+    enemies = stones.colours.count(-chain.colour)
     for liberty in chain.liberties:
         after = stones.play(chain.colour, liberty)
         if after is None:
@@ -121,7 +129,9 @@ def races(stones: Stones, chain: Chain) -> bool:
 def is_enclosed(stones: Stones, best: int) -> bool:
     """Return whether the best move lies in a small area that stones of one colour enclose."""
     for colour in (1, -1):
-        area, border, to_visit = {best}, set(), [best]
+        area = {best}
+        border = set()
+        to_visit = [best]
         while to_visit and len(area) <= EYE_SPACE:
             for point in neighbours(stones.size)[to_visit.pop()]:
                 if stones.colours[point] == colour:

@@ -1,9 +1,9 @@
-"""Label positions of games by a teacher: its policy, win rate, lead and ownership, for supervised learning.
+"""Label positions of games with a teacher's policy, win rate, lead and ownership, for supervised learning.
 
-The teacher is any program that speaks KataGo's analysis protocol, a network of this package with search among them.
-With one readout a label's policy is the network's own; with more it is the search's shares of visits.
+The teacher is any program that speaks KataGo's analysis protocol; this package has one for its own networks.  With one
+readout a label's policy is the network's own; with more readouts it is the search's shares of visits.
 
-Drawing depends on the games and the settings only, so a call that was stopped goes on where it was.
+The positions drawn depend only on the games and the settings, so a call can go on where an earlier one was stopped.
 """
 
 import shlex
@@ -16,7 +16,7 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.exams.analysis_client import AnalysisClient
-from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawn_from, read_games_of
+from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_facts, read_games_of
 from alphago.exams.positions import RULES, engine_text, exam_env
 from alphago.records.label_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
@@ -52,11 +52,12 @@ def label_games(
             "name": f"{engine_text(client.describe())}, {labelling.readouts} readout{'s' * (labelling.readouts > 1)}",
             "rules": RULES,
             "readouts": labelling.readouts,
-            "drawn": drawn_from(records, labelling),
+            "drawn": drawing_facts(records, labelling),
         }
         with LabelWriter(dataset, env, teacher) as writer:
             tell(writer.count, labelling.positions)
-            drawing = (one for one in draw(env, records, labelling) if one.number > writer.drawn)
+            last_number = writer.drawn  # of the positions that an earlier call has labelled
+            drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             try:
                 for drawn, label in labels(client, env, drawing, labelling.readouts):
                     if writer.count >= labelling.positions:
@@ -79,10 +80,10 @@ def labels(
 ) -> Iterator[tuple[Drawn, np.ndarray]]:
     """Yield drawn positions with their labels, of `label_dtype`, in the order of drawing.
 
-    AT_ONCE positions are asked at once, and the replies come in any order.
+    The client is asked about AT_ONCE positions at the same time, and its replies come in any order.
     """
-    asked: dict[str, Drawn] = {}  # by number, in the order of drawing, until they are yielded
-    found: dict[str, np.ndarray] = {}  # labels that wait for that of an earlier position
+    asked: dict[str, Drawn] = {}  # positions that are not yet yielded, by number, in the order of drawing
+    found: dict[str, np.ndarray] = {}  # labels that wait for the label of an earlier position, by number
     while True:
         while len(asked) < AT_ONCE and (drawn := next(drawing, None)) is not None:
             number = str(drawn.number)
@@ -93,15 +94,19 @@ def labels(
         reply = client.receive()
         answered = asked.get(str(reply.get("id")))
         if answered is None:
-            continue  # an answer to another question
+            continue  # the reply is not about one of these positions
         found[str(answered.number)] = label_of(client, env, reply, answered.position.to_play, readouts)
-        while asked and (number := next(iter(asked))) in found:
-            yield asked.pop(number), found.pop(number)
+        while asked:
+            first = next(iter(asked))
+            if first not in found:
+                break
+            yield asked.pop(first), found.pop(first)
 
 
 def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: int, readouts: int) -> np.ndarray:
-    """Return a reply in Black's view as a label, of `label_dtype`, in the view of `mover`, 1 Black or -1 White.
+    """Return the label, of `label_dtype`, in a reply.
 
+    reply: in Black's view.  mover: the player about to move, 1 Black or -1 White, in whose view the label is.
     Raises EngineError if something is missing.
     """
     label = np.zeros((), label_dtype(env.N))
@@ -110,7 +115,7 @@ def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: i
     try:
         label["ownership"] = np.round(np.array(reply["ownership"]) * mover * OWNED)
         if readouts == 1:
-            policy = np.maximum(np.array(reply["policy"]), 0)  # the network's; below 0 for illegal moves
+            policy = np.maximum(np.array(reply["policy"]), 0)  # illegal moves are -1 in the reply
         else:
             policy = np.zeros(env.action_space)
             for info in reply["moveInfos"]:

@@ -1,7 +1,6 @@
-"""A small board to read on: chains, liberties, and whether a chain is caught in a ladder.
+"""Read whether a chain is caught in a ladder, on a simple board with chains and liberties.
 
-Of the ko rules it knows that a ko must not be retaken at once.  It reads one chain with few choices, and is told for
-what it finds, not for speed.
+The only ko rule here is that a ko must not be retaken at once.  The code is written to be simple, not fast.
 """
 
 from collections.abc import Iterator
@@ -10,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-DEEPEST = 40  # most moves of the attacker that are read
+DEEPEST = 40  # largest number of the attacker's moves that are read
+MOST_BOARDS = 2000  # largest number of boards of one reading; a chain that is not caught by then counts as free
 Line = tuple[int, ...]  # moves of both sides in turn, as points; size * size for a pass
-MOST_BOARDS = 2000  # most boards of one reading; a chain that is not caught within them counts as free
 
 
 class Chain(NamedTuple):
@@ -26,7 +25,7 @@ class Chain(NamedTuple):
 class Stones:
     """Stones on a board of `size` x `size` points.
 
-    colours: 1 Black, -1 White, 0 empty, by point.  ko: the point where the next move must not take one stone back.
+    colours: 1 Black, -1 White, 0 empty, by point.  ko: the point on which the next move would retake a ko, or None.
     """
 
     def __init__(self, size: int, colours: tuple[int, ...], ko: int | None = None) -> None:
@@ -53,7 +52,7 @@ class Stones:
         return Chain(colour, frozenset(stones), frozenset(liberties))
 
     def chains(self) -> Iterator[Chain]:
-        """Yield every chain of the board, by its first point."""
+        """Yield every chain of the board, in the order of the chains' first points."""
         seen: set[int] = set()
         for point, colour in enumerate(self.colours):
             if colour and point not in seen:
@@ -63,7 +62,7 @@ class Stones:
 
     def touching(self, chain: Chain) -> Iterator[Chain]:
         """Yield the chains of the other colour that touch a chain."""
-        around = {p for stone in chain.stones for p in neighbours(self.size)[stone]}
+        around = {near for stone in chain.stones for near in neighbours(self.size)[stone]}
         seen: set[int] = set()
         for point in sorted(around):
             if self.colours[point] == -chain.colour and point not in seen:
@@ -72,19 +71,23 @@ class Stones:
                 yield other
 
     def play(self, colour: int, point: int) -> "Stones | None":
-        """Return the stones after a move on an empty point; None if it is suicide or takes a ko back."""
+        """Return the stones after a move on an empty point; None if the move is suicide or retakes a ko."""
         if point == self.ko:
             return None
-        colours, captured = list(self.colours), list[int]()
+        colours = list(self.colours)
         colours[point] = colour
-        after = Stones(self.size, tuple(colours))
+        captured: list[int] = []
         for near in neighbours(self.size)[point]:
-            if after.colours[near] == -colour and not (taken := after.chain(near)).liberties:
-                captured += taken.stones
-                kept = [0 if p in taken.stones else c for p, c in enumerate(after.colours)]
-                after = Stones(self.size, tuple(kept))
+            if colours[near] != -colour:
+                continue
+            chain = Stones(self.size, tuple(colours)).chain(near)
+            if not chain.liberties:
+                captured += chain.stones
+                for stone in chain.stones:
+                    colours[stone] = 0
+        after = Stones(self.size, tuple(colours))
         own = after.chain(point)
-        is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one, and is in atari
+        is_ko = len(captured) == len(own.stones) == len(own.liberties) == 1  # one stone took one and can be taken back
         if is_ko:
             after.ko = captured[0]
         return after if own.liberties else None
@@ -94,28 +97,29 @@ class Stones:
 def neighbours(size: int) -> tuple[tuple[int, ...], ...]:
     """Return the neighbours of each point of a board."""
     steps = ((0, 1), (0, -1), (1, 0), (-1, 0))
-    return tuple(
-        tuple((r + dr) * size + c + dc for dr, dc in steps if 0 <= r + dr < size and 0 <= c + dc < size)
-        for r in range(size)
-        for c in range(size)
-    )
+    found = []
+    for row in range(size):
+        for column in range(size):
+            places = [(row + down, column + right) for down, right in steps]
+            found.append(tuple(r * size + c for r, c in places if 0 <= r < size and 0 <= c < size))
+    return tuple(found)
 
 
 class Reading:
-    """The boards that one reading may still look at."""
+    """One reading of a ladder; boards: the largest number of boards that it looks at, None for MOST_BOARDS."""
 
     def __init__(self, boards: int | None = None) -> None:
-        self.left = MOST_BOARDS if boards is None else boards
+        self.boards_left = MOST_BOARDS if boards is None else boards
 
     def attack(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
-        """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it is free.
+        """Return the moves by which the attacker, who is to move, takes the chain on a point; None if it gets free.
 
-        Every move but the last must leave the chain one liberty, so the defender always has to answer.
+        Every move of the attacker but the last must leave the chain a single liberty, so the defender has to answer it.
 
-        deep: most moves of the attacker.
+        deep: largest number of moves of the attacker.
         """
         chain = stones.chain(point)
-        if len(chain.liberties) > 2 or deep == 0 or self.left <= 0:
+        if len(chain.liberties) > 2 or deep == 0 or self.boards_left <= 0:
             return None
         for liberty in sorted(chain.liberties):
             after = stones.play(-chain.colour, liberty)
@@ -123,24 +127,29 @@ class Reading:
                 continue
             if len(chain.liberties) == 1:
                 return (liberty,)
-            if (line := self.defend(after, point, deep - 1)) is not None:
+            line = self.defend(after, point, deep - 1)
+            if line is not None:
                 return (liberty, *line)
         return None
 
     def defend(self, stones: Stones, point: int, deep: int = DEEPEST) -> Line | None:
-        """Return the moves that follow if the defender, who moves, cannot save the chain on a point; else None.
+        """Return the moves that follow if the defender, who is to move, cannot save the chain on a point; else None.
 
-        The defender extends at the liberty, or takes a touching chain that has one liberty, and passes if neither is
-        possible.  The line is the longest resistance.
+        The defender extends at the chain's liberty or takes a touching chain that has one liberty; if neither is legal,
+        it passes.  The moves returned are the longest resistance.
+
+        deep: largest number of moves of the attacker.
         """
-        self.left -= 1
+        self.boards_left -= 1
         chain = stones.chain(point)
         if len(chain.liberties) > 1:
             return None
-        saving = set(chain.liberties)
-        saving |= {p for other in stones.touching(chain) if len(other.liberties) == 1 for p in other.liberties}
-        longest: Line = (stones.size**2, *chain.liberties)  # a pass, and the chain is taken
-        for move in sorted(saving):
+        answers = set(chain.liberties)
+        for other in stones.touching(chain):
+            if len(other.liberties) == 1:
+                answers |= other.liberties
+        longest: Line = (stones.size**2, *chain.liberties)  # a pass, after which the chain is taken
+        for move in sorted(answers):
             after = stones.play(chain.colour, move)
             if after is None:
                 continue
@@ -154,7 +163,7 @@ class Reading:
 def ladder(stones: Stones, point: int) -> Line | None:
     """Return the moves by which the other side, moving first, takes the chain on a point by a ladder.
 
-    In a ladder every move gives atari until the chain is taken; the defender's moves are between them.  None if the
-    chain gets free.
+    In a ladder every move of the attacker gives atari until the chain is taken.  The moves returned are those of both
+    sides; None if the chain gets free.
     """
     return Reading().attack(stones, point)

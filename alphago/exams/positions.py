@@ -26,6 +26,7 @@ from alphago.system.validation import check_float, check_int, shortened, shown
 VERSION = 1  # of the format
 PACKAGED = Path(__file__).with_name("packaged")
 SUFFIX = ".jsonl.gz"
+GZIP_MAGIC = b"\x1f\x8b"  # the first bytes of every gzip file
 RULES = {
     "ko": "POSITIONAL",
     "scoring": "AREA",
@@ -39,9 +40,10 @@ KEYS = ("size", "komi", "moves", "black_win", "black_lead", "best", "lost")
 
 
 class ExamPosition(NamedTuple):
-    """A position, and what the exam's judge says of it; A is the number of actions.
+    """A position with the evaluations of the exam's judge; A is the number of actions.
 
-    moves: the actions from the empty board.  black_win: 0 .. 1.  black_lead: points.  best: the best action.
+    moves: the actions from the empty board.  best: the best action.
+    black_win: Black's win rate, 0 .. 1.  black_lead: Black's lead in points.
     points: float32 [A], the points that each move loses, for the player to move; NaN for an illegal move.
     rates: float32 [A], the win rate, 0 .. 1, that each move loses; NaN for an illegal move.
     """
@@ -82,48 +84,49 @@ class Exam:
         return tuple(self.positions_of(self.env))
 
     def positions_of(self, env: GoEnv) -> list[GoPosition]:
-        """Return the positions as positions of another game on the same board, as for a network with other planes."""
-        return [env.position(komi=one.komi).after(one.moves) for one in self.positions]
+        """Return the positions as positions of `env`, a game on the same board, such as that of a network."""
+        return [env.position(komi=judged.komi).after(judged.moves) for judged in self.positions]
 
     @cached_property
     def points(self) -> np.ndarray:
         """The points that each move loses, float32 [n, A]; NaN for an illegal move."""
-        return np.stack([one.points for one in self.positions])
+        return np.stack([position.points for position in self.positions])
 
     @cached_property
     def rates(self) -> np.ndarray:
         """The win rate, 0 .. 1, that each move loses, float32 [n, A]; NaN for an illegal move."""
-        return np.stack([one.rates for one in self.positions])
+        return np.stack([position.rates for position in self.positions])
 
     @cached_property
     def black_win(self) -> np.ndarray:
         """Black's win rate, float64 [n], 0 .. 1."""
-        return np.array([one.black_win for one in self.positions])
+        return np.array([position.black_win for position in self.positions])
 
     @cached_property
     def black_lead(self) -> np.ndarray:
         """Black's lead in points, float64 [n]."""
-        return np.array([one.black_lead for one in self.positions])
+        return np.array([position.black_lead for position in self.positions])
 
     @cached_property
     def plies(self) -> np.ndarray:
         """The number of moves before each position, int64 [n]."""
-        return np.array([len(one.moves) for one in self.positions])
+        return np.array([len(position.moves) for position in self.positions])
 
     @property
     def judge(self) -> str:
-        """A clause that names the judge; "" if it is unknown."""
+        """The judge as a clause, such as "judged by KataGo 1.17"; "" if it is unknown."""
         judge = self.provenance.get("judge", {})
         return f"judged by {engine_text(judge)}" if "program" in judge else ""
 
 
 def engine_text(described: Mapping[str, Any]) -> str:
-    """Return an engine's program and networks, as `AnalysisClient.describe` has them, as text."""
-    return " with ".join(filter(None, (described["program"], " and ".join(described.get("networks", ())))))
+    """Return an engine's program and networks as text; described: from `AnalysisClient.describe`."""
+    networks = " and ".join(described.get("networks", ()))
+    return " with ".join(filter(None, (described["program"], networks)))
 
 
 def exam_env(size: int) -> GoEnv:
-    """Return the game of the exams of a board."""
+    """Return the game of all exams on a board of `size` x `size` points."""
     return GoEnv(size).match_variant()
 
 
@@ -134,10 +137,10 @@ def packaged_exams() -> dict[int, Path]:
 
 
 def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
-    """Return an exam from a file, or the packaged one of a board.
+    """Return an exam from a file, or a packaged exam.
 
-    file: the file, or the name of a packaged exam such as "9x9"; None for the packaged one of the board of `size`.
-    Raises ValueError if there is none or the file is not an exam, OSError if it cannot be read.
+    file: the file, or the name of a packaged exam such as "9x9"; None for the packaged exam of the board of `size`.
+    Raises ValueError if there is no such exam or the file is not an exam, OSError if the file cannot be read.
     """
     packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
     name = f"{size}x{size}" if file is None else str(file)
@@ -154,7 +157,7 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
 def read_exam(path: Path) -> Exam:
     """Return the exam in a file; raise ValueError, which names file and line, for anything that is not one."""
     with explain_os_error(f"the exam {path} cannot be read"):
-        lines = unpacked(path, read_file_of(path)).split(b"\n")
+        lines = decompress(path, read_file_of(path)).split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     provenance: Mapping[str, Any] = {}
     positions: list[ExamPosition] = []
@@ -162,7 +165,8 @@ def read_exam(path: Path) -> Exam:
     for number, line in numbered:
         where = f"{path}, line {number}"
         row = parse_row(line, where)
-        if not size and "exam" in row:  # a header comes first, if there is one
+        is_first = size == 0
+        if is_first and "exam" in row:  # a header
             provenance, size = read_header(row, where)
             continue
         size = size or row_size(row, where)
@@ -173,16 +177,16 @@ def read_exam(path: Path) -> Exam:
 
 
 def read_file_of(path: Path) -> bytes:
-    """Return a file's bytes; raise ValueError, which names it, if it is a folder or a pipe."""
+    """Return a file's bytes; raise ValueError, with the file's name, if it is a folder or a pipe."""
     try:
         return read_file(path)
     except ValueError as error:
         raise ValueError(f"{path} {error}") from error
 
 
-def unpacked(path: Path, data: bytes) -> bytes:
-    """Return the data of a file, decompressed if it is compressed; raise ValueError if it is damaged."""
-    if not data.startswith(b"\x1f\x8b"):
+def decompress(path: Path, data: bytes) -> bytes:
+    """Return the data of a file, decompressed if it is a gzip file; raise ValueError if it is damaged."""
+    if not data.startswith(GZIP_MAGIC):
         return data
     try:
         return gzip.decompress(data)
@@ -191,7 +195,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
 
 
 def parse_row(line: bytes, where: str) -> dict[str, Any]:
-    """Return the JSON object in a line; raise ValueError if there is none; where: file and line, for the message."""
+    """Return the JSON object in a line; raise ValueError for anything else; where: file and line, for the message."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -202,7 +206,7 @@ def parse_row(line: bytes, where: str) -> dict[str, Any]:
 
 
 def read_header(row: Mapping[str, Any], where: str) -> tuple[dict[str, Any], int]:
-    """Return provenance and board size in a header `row`; raise ValueError for another version of the format."""
+    """Return provenance and board size from a header `row`; raise ValueError for another version of the format."""
     if row["exam"] != VERSION:
         raise ValueError(f"{where}: the format must be of version {VERSION}, got {shown(row['exam'])}")
     return {key: value for key, value in row.items() if key not in ("exam", "size")}, row_size(row, where)
@@ -216,9 +220,10 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
     """Return the position in a row.
 
     size: the size of the exam's board.  where: file and line, for messages.
-    Raises ValueError if something is missing, a move is illegal, or not exactly the legal moves have a loss.
+    Raises ValueError if something is missing, if a move is illegal, if a legal move has no loss or an illegal move has.
     """
-    if missing := [key for key in KEYS if key not in row]:
+    missing = [key for key in KEYS if key not in row]
+    if missing:
         raise ValueError(f"{where} must have {', '.join(KEYS)}, got none of {', '.join(missing)}")
     if row_size(row, where) != size:
         raise ValueError(f"{where}: size must be {size} as in the lines before, got {row['size']}")
@@ -228,7 +233,7 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
         if position.is_over:
             raise ValueError("the game must go on, got moves that end it")
         best = position.check_action(row["best"])
-    except ValueError as error:  # IllegalMove is one
+    except ValueError as error:  # IllegalMove is a ValueError
         raise ValueError(f"{where}: {error}") from error
     points, rates = read_losses(row["lost"], position, where)
     win = check_float(f"{where}: black_win", row["black_win"], 0, 1)
@@ -237,15 +242,17 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
 
 
 def read_losses(lost: object, position: GoPosition, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the losses of points and win rate, each float32 [A]; raise ValueError as `read_position`."""
+    """Return the losses of points and of the win rate, each float32 [A]; raise ValueError as `read_position` does."""
     env = position.env
     if not isinstance(lost, Mapping):
         raise ValueError(f"{where}: lost must be an object with every legal move, got {shown(lost)}")
     legal = {env.to_text(int(action)): int(action) for action in np.flatnonzero(position.legal_mask)}
-    if missing := [move for move in legal if move not in lost]:
+    missing = [move for move in legal if move not in lost]
+    if missing:
         raise ValueError(f"{where}: lost must have every legal move, got none for {shortened(' '.join(missing))}")
-    if more := [move for move in lost if move not in legal]:
-        raise ValueError(f"{where}: lost must have legal moves only, got {shortened(' '.join(more))}")
+    illegal = [move for move in lost if move not in legal]
+    if illegal:
+        raise ValueError(f"{where}: lost must have legal moves only, got {shortened(' '.join(illegal))}")
     losses = np.full((2, env.action_space), np.nan, np.float32)
     for move, action in legal.items():
         given = lost[move]
@@ -261,20 +268,23 @@ def header_line(size: int, provenance: Mapping[str, Any]) -> bytes:
     return (json.dumps({"exam": VERSION, "size": size, **provenance}) + "\n").encode()
 
 
-def position_line(env: GoEnv, one: ExamPosition, **more: object) -> bytes:
+def position_line(env: GoEnv, position: ExamPosition, **more: object) -> bytes:
     """Return a position as a line of an exam's file, rounded to 0.01 points and 0.001 of the win rate.
 
     more: further keys of the line, which readers ignore.
     """
-    legal = np.flatnonzero(~np.isnan(one.points))
-    losses = {env.to_text(int(a)): [rounded(one.points[a], 2), rounded(one.rates[a], 3)] for a in legal}
+    legal = np.flatnonzero(~np.isnan(position.points)).tolist()
+    losses = {
+        env.to_text(action): [rounded(position.points[action], 2), rounded(position.rates[action], 3)]
+        for action in legal
+    }
     row = {
         "size": env.N,
-        "komi": one.komi,
-        "moves": text_of(env, one.moves),
-        "black_win": rounded(one.black_win, 3),
-        "black_lead": rounded(one.black_lead, 2),
-        "best": env.to_text(one.best),
+        "komi": position.komi,
+        "moves": text_of(env, position.moves),
+        "black_win": rounded(position.black_win, 3),
+        "black_lead": rounded(position.black_lead, 2),
+        "best": env.to_text(position.best),
         **more,
         "lost": losses,
     }
@@ -287,5 +297,5 @@ def text_of(env: GoEnv, moves: Sequence[int]) -> str:
 
 
 def rounded(value: Any, digits: int) -> float:
-    """Return a number rounded, as a float of Python; -0.0 becomes 0.0."""
+    """Return a rounded number as a Python float; -0.0 becomes 0.0."""
     return round(float(value), digits) + 0.0

@@ -9,7 +9,7 @@ from alphago.arena.elo import Z
 from alphago.arena.match import wilson
 
 SPLITS = 1000  # random halvings
-# Student's t for 95 %, by degrees of freedom from 1 on; beyond, its expansion in them is right to a thousandth.
+# Student's t for 95 % and 1 to 8 degrees of freedom; for more, the expansion in `student` is precise to a thousandth.
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
 
 
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
 
 class Halves(NamedTuple):
-    """What random halves of an exam say of a mean.
+    """How much a mean differs between random halves of an exam.
 
     gap: the root mean square of the difference between the means of the two halves.
     agreement: the share of halvings in which both means have the same sign, 0 .. 1.
@@ -41,9 +41,11 @@ UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 
 
 def around(value: float, influence: np.ndarray) -> Estimate:
-    """Return an estimate from the influence [n] that each of n positions has on it.
+    """Return an estimate with the interval that follows from the influence of each of n positions.
 
-    influence: the numbers whose mean, up to a constant, is the value to first order.  Positions count as independent.
+    value: the estimated number.
+    influence: numbers [n] whose mean differs from `value` only by a constant, to first order.  The positions are taken
+        as independent.
     """
     if len(influence) < 2:
         return Estimate(value, math.nan, math.nan)
@@ -95,20 +97,24 @@ def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the root mean square of the errors `first` minus that of `second`, both [n] on the same positions."""
-    one, other = root_mean_square(first), root_mean_square(second)
-    if math.isnan(one.value) or math.isnan(other.value):
+    first_root, second_root = root_mean_square(first).value, root_mean_square(second).value
+    if math.isnan(first_root) or math.isnan(second_root):
         return UNKNOWN
-    influence = first**2 / max(2 * one.value, 1e-12) - second**2 / max(2 * other.value, 1e-12)
-    return around(one.value - other.value, influence)
+    influence = first**2 / max(2 * first_root, 1e-12) - second**2 / max(2 * second_root, 1e-12)
+    return around(first_root - second_root, influence)
 
 
 def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
     """Return the correlation of two numbers, each [n], with Fisher's interval; UNKNOWN if one is constant or n < 4."""
-    if len(first) < 4 or np.isnan([first, second]).any() or not (np.std(first) and np.std(second)):
+    if len(first) < 4 or np.isnan([first, second]).any():
         return UNKNOWN
-    found = float(np.corrcoef(first, second)[0, 1])
-    middle, margin = math.atanh(np.clip(found, -1 + 1e-12, 1 - 1e-12)), Z / math.sqrt(len(first) - 3)
-    return Estimate(found, math.tanh(middle - margin), math.tanh(middle + margin))
+    one_is_constant = np.std(first) == 0 or np.std(second) == 0
+    if one_is_constant:
+        return UNKNOWN
+    correlation = float(np.corrcoef(first, second)[0, 1])
+    middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))
+    margin = Z / math.sqrt(len(first) - 3)
+    return Estimate(correlation, math.tanh(middle - margin), math.tanh(middle + margin))
 
 
 def halves_of(values: np.ndarray, seed: int = 0) -> Halves:

@@ -8,7 +8,7 @@ from alphago.arena import standings
 from alphago.exams.grades import Grade
 from alphago.exams.statistics import Estimate
 
-# The columns: heading, number of a Grade, decimals, whether it is a share.
+# The columns: heading, name of the number in a Grade, decimals, whether the number is a share.
 COLUMNS: tuple[tuple[str, str, int, bool], ...] = (
     ("points lost", "points", 2, False),
     ("win rate lost", "rate", 1, True),
@@ -25,22 +25,24 @@ DIFFERENCES = NAMES[:-1]  # differences have no correlation
 def grade_table(
     heading: str, grades: Mapping[str, Grade], names: Sequence[str] = NAMES, *, signed: bool = False
 ) -> list[str]:
-    """Return a table with a row for each grade, and a column for each of its numbers that at least one grade has.
+    """Return a table with a row for each grade, and a column for each number in `names` that at least one grade has.
 
-    heading: of the first column.  signed: whether positive numbers have a sign.
+    heading: the heading of the first column.  signed: whether positive numbers get a sign.
     """
     columns = [(heading, list(grades))]
     for title, name, digits, share in COLUMNS:
         estimates: list[Estimate] = [getattr(grade, name) for grade in grades.values()]
         if name in names and not all(np.isnan(estimate.value) for estimate in estimates):
-            columns.append((title, [estimate_text(estimate, digits, share, signed) for estimate in estimates]))
+            cells = [estimate_text(estimate, digits, share=share, signed=signed) for estimate in estimates]
+            columns.append((title, cells))
     return table(columns)
 
 
 def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
     """Return a table of the points that each player loses in each part of the exam.
 
-    grades: of each player, by the name of the part.
+    heading: the heading of the first column, with the parts.  names: the players' names.
+    grades: for each player, its grades by the name of the part.
     """
     parts = list(grades[0])
     columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]
@@ -51,16 +53,18 @@ def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str
     return table(columns)
 
 
-def estimate_text(one: Estimate, digits: int, share: bool = False, signed: bool = False) -> str:
+def estimate_text(estimate: Estimate, digits: int, *, share: bool = False, signed: bool = False) -> str:
     """Return an estimate as text: "1.20 ± 0.36", or for a share "56 ± 6 %"; without "±" if the interval is unknown."""
-    scale, unit = (100, " %") if share else (1, "")
-    if np.isnan(one.value):
+    if np.isnan(estimate.value):
         return "?"
+    scale, unit = (100, " %") if share else (1, "")
     sign = "+" if signed else ""
-    text = f"{scale * one.value:{sign}.{digits}f}".replace("-", "−")
-    return text + ("" if np.isnan(one.margin) else f" ± {scale * one.margin:.{digits}f}") + unit
+    value = f"{scale * estimate.value:{sign}.{digits}f}".replace("-", "−")
+    margin = "" if np.isnan(estimate.margin) else f" ± {scale * estimate.margin:.{digits}f}"
+    return value + margin + unit
 
 
 def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
     """Return columns, each a heading and its cells, as the lines of a table."""
-    return standings.table(list(zip(*((heading, *cells) for heading, cells in columns), strict=True))).split("\n")
+    rows = list(zip(*((heading, *cells) for heading, cells in columns), strict=True))
+    return standings.table(rows).split("\n")

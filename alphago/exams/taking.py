@@ -26,7 +26,7 @@ DTYPE = "float32"
 
 
 class Examinee(NamedTuple):
-    """A network as it takes part: its name, the network, and with which readouts, search and level it answers."""
+    """A network that takes the exam, with its name and the readouts, the search and the level with which it answers."""
 
     name: str
     network: Any
@@ -44,8 +44,8 @@ class Examinee(NamedTuple):
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
         if self.level is not None:
             return f"{self.name}@level={level_text(self.level)}"
-        own = isinstance(self.search, str) and self.search != PLAYER_RULE and readouts
-        return f"{self.name}@{readouts}" + (f",{self.search}" if own else "")
+        names_search = isinstance(self.search, str) and self.search != PLAYER_RULE and readouts > 0
+        return f"{self.name}@{readouts}" + (f",{self.search}" if names_search else "")
 
 
 @checks_keywords()
@@ -72,8 +72,8 @@ def exam(
         fastest, in which the networks play.  It has no meaning for evaluators and functions.
     device: where networks are computed, as in `MCTSPlayer`.
     threads: number of threads; None for all cores.
-    tell: called with a player's name, the number of all answers that the call needs, and the number of positions that
-        the player answered just now.
+    tell: called with a player's name, the number of answers that the whole call needs, and the number of positions that
+        the player has answered since the last call of `tell`.
 
     Returns an `ExamResult` with a player for each network and number of readouts: its `str()` is a table of points and
     win rate lost a move, shares of best moves and blunders, errors of win rate and lead, each with a 95 % interval.
@@ -114,28 +114,28 @@ def examinee_of(
 ) -> Examinee:
     """Return a network as an Examinee.
 
-    readouts, search: unless the network's name has others.  name: for a network without a name of its own.
-    chosen: the exam, if it is known; a network that was saved for another board is loaded for the exam's.
+    readouts, search: those of a network whose name has none.  name: the name of a network that is not given by name.
+    chosen: the exam, None if it is not known yet; a network that was saved for another board is loaded for its board.
     """
     if not isinstance(network, (str, PathLike)):
         return Examinee(name, network, readouts, search)
     text = str(network)
-    entry = parse_entrant(text, readouts=-1, search="")  # these mean that the name has none
+    entry = parse_entrant(text)
     if entry.model is None:
         raise ValueError(f"an exam must be taken by networks, got {text}")
     env: GameEnv = saved_game(entry.model)
     if chosen is not None and chosen.size != env.N:
         env = require_go(env, "an exam").resized(chosen.size)
     if entry.level is not None:
-        readouts = (0,)  # the level has its own
-    elif entry.readouts >= 0:
+        readouts = (0,)  # not used, since a level has readouts of its own
+    elif entry.readouts is not None:
         readouts = (entry.readouts,)
     return Examinee(entry.base, load_model(entry.model, env), readouts, entry.search or search, entry.level)
 
 
 def board_of(examinees: Sequence[Examinee]) -> int:
-    """Return the board of networks; raise ValueError if they have several, or none knows its board."""
-    boards = {one.name: one.env.N for one in examinees if one.env is not None}
+    """Return the size of the networks' board; raise ValueError if they differ, or if no network knows its board."""
+    boards = {examinee.name: examinee.env.N for examinee in examinees if examinee.env is not None}
     if not boards:
         raise ValueError("file must name the exam for networks that do not know their board, got None")
     if len(set(boards.values())) > 1:
@@ -148,6 +148,7 @@ def evaluator_of(network: Any, env: GoEnv, dtype: str | None, device: str) -> Ev
     """Return the evaluator of a network on the board of `env`, with forecasts of the score if the network has them."""
     if not hasattr(network, "forecast_evaluator"):
         return as_evaluator(network, env, device)
-    fits = network if network.env.plane_shape == env.plane_shape else network.resized(env)
-    evaluator: Evaluator = fits.forecast_evaluator(device, dtype=dtype)
+    has_this_board = network.env.plane_shape == env.plane_shape
+    on_board = network if has_this_board else network.resized(env)
+    evaluator: Evaluator = on_board.forecast_evaluator(device, dtype=dtype)
     return evaluator

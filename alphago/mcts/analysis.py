@@ -3,7 +3,7 @@
 import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -60,7 +60,8 @@ def analyze(
     symmetries: whether to average the network's evaluation over all symmetries of the board.
     plies: the most plies of each expected line of play.
     move_ownership: whether to return also the ownership expected after each action.
-    settings: the search, as in `MCTSPlayer`; its leaves per wave, if it does not say them, fill the network's batch.
+    settings: the search, as in `MCTSPlayer`; without `leaves`, a number of them is chosen that fills the network's
+        batch.
     device: where the network is computed, as in `MCTSPlayer`; boards stay on the CPU.
     threads: number of threads, among which the positions are divided; None for all cores.
     stop: an event that ends the search early; the network evaluates every position even then.
@@ -80,11 +81,11 @@ def analyze(
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     if maker.readouts == 0 and maker.evaluator.device == "cpu":
         return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, threads=cores)
-    ended = stop or threading.Event()
+    stop_event = stop or threading.Event()
 
     def analyze_part(rows: range) -> Analysis:
         group = maker.group(rows)
-        group.run(ended)
+        group.run(stop_event)
         return group.analysis(plies, move_ownership)
 
     parts = maker.parts(cores, maker.most_games())
@@ -124,21 +125,26 @@ def iter_analysis(
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    return yield_analyses(maker, maker.parts(cores), every, (plies, move_ownership), stop or threading.Event())
+    read = partial(PositionGroup.analysis, plies=plies, move_ownership=move_ownership)
+    return yield_analyses(maker, maker.parts(cores), every, read, stop or threading.Event())
 
 
 def yield_analyses(
-    maker: "GroupMaker", parts: Sequence[range], every: float, reading: tuple[int, bool], stop: threading.Event
+    maker: "GroupMaker",
+    parts: Sequence[range],
+    every: float,
+    read: Callable[[PositionGroup], Analysis],
+    stop: threading.Event,
 ) -> Iterator[Analysis]:
     """Search the positions, and yield an analysis of all of them every `every` seconds, the last one complete.
 
     maker: makes the searches.  parts: the ranges of positions, each searched by its own thread.
-    reading: the arguments (plies, move_ownership) of `iter_analysis`.
+    read: returns the analysis of a group of positions by its search so far.
     """
     with ThreadPoolExecutor(len(parts)) as pool:
         groups = list(pool.map(maker.group, parts))
         while True:
-            yield join_analyses([group.analysis(*reading) for group in groups])
+            yield join_analyses([read(group) for group in groups])
             if stop.is_set() or not any(group.readouts_left for group in groups):
                 return
             until = time.monotonic() + every
@@ -195,9 +201,15 @@ class GroupMaker:
 
     def group(self, rows: range) -> PositionGroup:
         """Return a search of the positions in the range `rows`, with their roots evaluated."""
-        positions, rules = [self.positions[i] for i in rows], [self.rules[i] for i in rows]
-        searched = (self.env, self.evaluator, self.settings, positions, self.readouts, rules)
-        return PositionGroup(*searched, self.symmetries)
+        return PositionGroup(
+            self.env,
+            self.evaluator,
+            self.settings,
+            positions=[self.positions[i] for i in rows],
+            readouts=self.readouts,
+            rules=[self.rules[i] for i in rows],
+            symmetries=self.symmetries,
+        )
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:
@@ -211,7 +223,7 @@ def game_of(positions: Sequence[Any]) -> GameEnv:
         if not isinstance(position, Position):
             raise TypeError(f"positions must be Positions, such as env.position(), got {shown(position)}")
     env: GameEnv = positions[0].env
-    games = {id(position.env): position.env for position in positions}  # few, even of many positions
+    games = {id(position.env): position.env for position in positions}  # many positions share few games
     for game in games.values():
         if game is not env and not env.accepts(game):
             raise ValueError(f"positions must be of one game, {env}, got one of {game}")

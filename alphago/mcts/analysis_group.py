@@ -37,11 +37,9 @@ def evaluate_alone(
     averaged = check_symmetries(env, evaluator, symmetries)
     live = live_of(positions)
     count, actions, shape = len(live), env.action_space, env.plane_shape
-    movers, priors, values = (
-        np.zeros(count, np.int8),
-        np.zeros((count, actions), np.float32),
-        np.zeros(count, np.float32),
-    )
+    movers = np.zeros(count, np.int8)
+    priors = np.zeros((count, actions), np.float32)
+    values = np.zeros(count, np.float32)
     scores = np.full(count, np.nan, np.float32)
     owners = np.zeros((count, shape[0] * shape[1] if has_forecasts else 0), np.float32)
 
@@ -65,11 +63,11 @@ def evaluate_alone(
     else:
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(evaluate_chunk, begins))
-    of_a_search = ("q", "lower_bound", "score", "score_stdev")
-    unknown: dict[str, Any] = dict.fromkeys(of_a_search, np.full((count, actions), np.nan, np.float32))
+    needs_search = ("q", "lower_bound", "score", "score_stdev")
+    unknown: dict[str, Any] = dict.fromkeys(needs_search, np.full((count, actions), np.nan, np.float32))
     no_line = np.zeros((count, actions, 0), np.int32)
-    board = owners.reshape(count, *shape) if has_forecasts else None
-    found = Analysis(
+    ownership = owners.reshape(count, *shape) if has_forecasts else None
+    of_live = Analysis(
         env,
         movers,
         visits=np.zeros((count, actions), np.int32),
@@ -83,11 +81,11 @@ def evaluate_alone(
         root_score=scores,
         root_score_stdev=np.where(np.isnan(scores), scores, 0),
         raw_score=scores.copy(),
-        ownership=board,
-        ownership_stdev=None if board is None else np.zeros_like(board),
-        raw_ownership=None if board is None else board.copy(),
+        ownership=ownership,
+        ownership_stdev=None if ownership is None else np.zeros_like(ownership),
+        raw_ownership=None if ownership is None else ownership.copy(),
     )
-    return with_ended(found, positions, live)
+    return with_ended(of_live, positions, live)
 
 
 class PositionGroup:
@@ -135,8 +133,8 @@ class PositionGroup:
         plies: the most plies of each expected line of play.
         move_ownership: whether to return also the ownership expected after each action.
         """
-        found = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
-        return with_ended(found, self.positions, self.live)
+        of_live = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
+        return with_ended(of_live, self.positions, self.live)
 
 
 def live_of(positions: Sequence[Position]) -> np.ndarray:
@@ -144,16 +142,16 @@ def live_of(positions: Sequence[Position]) -> np.ndarray:
     return np.array([i for i, position in enumerate(positions) if not position.is_over], np.int64)
 
 
-def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
+def with_ended(of_live: Analysis, positions: Sequence[Position], live: np.ndarray) -> Analysis:
     """Return the analysis of all positions, from the analysis of those whose games are not over.
 
-    found: the analysis of the positions `live`.  live: int64, the indices of these positions among all positions.
+    of_live: the analysis of the positions `live`.  live: int64, the indices of these positions among all positions.
     """
     if len(live) == len(positions):
-        return replace(found, positions=tuple(positions))
+        return replace(of_live, positions=tuple(positions))
     arrays: dict[str, Any] = {}
     for name in ARRAYS:
-        part = getattr(found, name)
+        part = getattr(of_live, name)
         if part is None:
             continue
         unknown: Any = np.nan if part.dtype.kind == "f" else 0
@@ -161,13 +159,13 @@ def with_ended(found: Analysis, positions: Sequence[Position], live: np.ndarray)
             unknown = -1
         arrays[name] = np.full((len(positions), *part.shape[1:]), unknown, part.dtype)
         arrays[name][live] = part
-    whole = replace(found, **arrays, positions=tuple(positions))
-    for i in np.setdiff1d(np.arange(len(positions)), live):
-        tell_ended(whole, int(i), positions[int(i)])
-    return whole
+    of_all = replace(of_live, **arrays, positions=tuple(positions))
+    for i in np.setdiff1d(np.arange(len(positions)), live).tolist():
+        write_ended(of_all, i, positions[i])
+    return of_all
 
 
-def tell_ended(analysis: Analysis, i: int, position: Position) -> None:
+def write_ended(analysis: Analysis, i: int, position: Position) -> None:
     """Write the outcome, score and ownership of a finished game into row i of the analysis."""
     mover = position.to_play
     analysis.to_play[i], analysis.prior[i] = mover, 0

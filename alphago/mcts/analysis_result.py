@@ -22,12 +22,12 @@ class MoveAnalysis(NamedTuple):
     order: int  # 0 for the best move
     visits: int
     prior: float
-    q: float  # NaN without visits, like the next four
+    q: float  # NaN without visits, as are the next four fields
     win_rate: float
     lower_bound: float
     score: float  # NaN also if the network forecasts no scores
     score_stdev: float
-    line: tuple[int, ...]  # actions, this one first; only this one without visits
+    line: tuple[int, ...]  # actions, this move first; without visits this move only
     line_visits: tuple[int, ...]
 
 
@@ -35,19 +35,20 @@ class MoveAnalysis(NamedTuple):
 class Analysis:
     """Evaluations of n positions of a game with A actions and a board of H x W points, as arrays.
 
-    Values, scores and ownership are from the view of the player to move; `as_black` converts them to Black's.  Values
-    are -1 .. 1. Win rates and their bounds are 0 .. 1, a draw counts half. Scores are margins in points, komi included.
-    Ownership is 1 for a point that becomes the player's, -1 for one that becomes the other side's.  NaN means unknown:
-    the results of actions without visits, and all scores if the network forecasts no scores; ownership is then None.
+    Values, scores and ownership are from the view of the player to move; `as_black` converts them to Black's view.
+    Values are -1 .. 1. Win rates and their bounds are 0 .. 1; a draw counts half. Scores are margins in points, komi
+    included. Ownership is 1 for a point that becomes the player's, -1 for a point that becomes the other side's.  NaN
+    means unknown: so are the results of actions without visits. If the network forecasts no scores, all scores are NaN
+    and ownership is None.
 
-    For a finished game the value is the outcome, score and ownership are the board's, and there are no visits.
+    For a finished game the value is the outcome, score and ownership are those of the board, and there are no visits.
 
     Arrays, with one row for each position:
 
     - int8 [n]: to_play, +1 Black, -1 White.
     - int32 [n, A]: visits.  float32 [n, A]: prior, q, lower_bound, score, score_stdev; also win_rate.
     - int32 [n, A, plies]: lines, the actions of the line of play from each action on, -1 beyond its end; line_visits,
-      0 there.  Without a search plies is 0.
+      the visits of these actions, 0 beyond the line's end.  Without a search plies is 0.
     - int32 [n]: root_visits.  float32 [n]: value, raw_value, root_score, root_score_stdev, raw_score; root_win_rate.
     - float32 [n, H, W]: ownership, ownership_stdev, raw_ownership, or None; row 0 is the top.
     - float32 [n, A, H, W]: move_ownership, move_ownership_stdev; None unless requested.
@@ -76,7 +77,7 @@ class Analysis:
     move_ownership: np.ndarray | None = None  # float32 [n, A, H, W], the mean below each action; None by default
     move_ownership_stdev: np.ndarray | None = None  # float32 [n, A, H, W]
     positions: tuple[Position, ...] = ()  # for pictures; empty if unknown
-    views: np.ndarray | None = None  # int8 [n], -1: this row is from the other side's view; None: no row is
+    views: np.ndarray | None = None  # int8 [n], 1: this row is from the mover's view, -1: the other side's; None: all 1
 
     def __len__(self) -> int:
         return len(self.to_play)
@@ -117,7 +118,8 @@ class Analysis:
         for name in TURNED:
             array = getattr(self, name)
             if array is not None:
-                turned[name] = array * signs.reshape(-1, *[1] * (array.ndim - 1))
+                one_sign_a_row = signs.reshape(len(signs), *[1] * (array.ndim - 1))
+                turned[name] = array * one_sign_a_row
         turned["lower_bound"] = np.where(signs[:, None] > 0, self.lower_bound, 1 - self.lower_bound)
         return replace(self, **turned, views=signs if self.views is None else signs * self.views)
 
@@ -143,11 +145,14 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
         to_black = to_mover * int(self.to_play[i])
-        found = {"visits": self.visits[i], "q": to_mover * self.readings[0][i]} if self.visits[i].any() else {}
+        results: dict[str, Any] = {"priors": self.prior[i]}
+        if self.visits[i].any():
+            values, _, _ = self.readings
+            results |= {"visits": self.visits[i], "q": to_mover * values[i]}
         if ownership and self.ownership is not None:
-            found["ownership"] = to_black * self.ownership[i]
+            results["ownership"] = to_black * self.ownership[i]
         moves = self.move(i, self.best(i), order=0).line if line else ()
-        return self.positions[i].svg(priors=self.prior[i], line=moves, show=show, size=size, **found)
+        return self.positions[i].svg(line=moves, show=show, size=size, **results)
 
     def _repr_svg_(self) -> str | None:
         """Return the picture of the first position for a notebook; None (the notebook shows text) without positions."""
@@ -159,9 +164,9 @@ class Analysis:
         Without a search, these are the actions that have a prior.  Actions are ordered by visits, and those with equal
         visits by prior.
         """
-        known = self.visits[i] if self.visits[i].any() else self.prior[i]
+        listed = (self.visits[i] if self.visits[i].any() else self.prior[i]) > 0
         ranked = np.lexsort((-self.prior[i], -self.visits[i]))
-        return ranked[known[ranked] > 0]
+        return ranked[listed[ranked]]
 
     @cached_property
     def leading(self) -> np.ndarray:
@@ -170,37 +175,45 @@ class Analysis:
         return np.asarray(np.where(most, self.prior, -1).argmax(axis=1))
 
     def _of_leading(self, values: np.ndarray) -> np.ndarray:
+        """Return the value of each position's best action, [n], from values of all actions, [n, A]."""
         return values[np.arange(len(self)), self.leading]
+
+    def _worse_for_mover(self, values: np.ndarray, limits: np.ndarray) -> np.ndarray:
+        """Return the one of two values that is worse for the player to move, [n, A]."""
+        views = np.ones(len(self)) if self.views is None else self.views
+        sign = views[:, None].astype(values.dtype)  # turns a value to the mover's view, and back
+        return sign * np.minimum(sign * values, sign * limits)
 
     def capped(self, values: np.ndarray) -> np.ndarray:
         """Return values of the actions, [n, A], in which none is better for the mover than that of the best action.
 
-        The best action is the one that is played: a better value of another one comes from fewer visits, and is less
+        The best action is the one that is played. A better value of another action comes from fewer visits, and is less
         certain.
         """
-        views = np.ones(len(self)) if self.views is None else self.views
-        to_mover = views[:, None].astype(values.dtype)  # sign that turns a value to the mover's view, and back
         best = self._of_leading(values)[:, None]
-        capped = np.where(np.isnan(best), values, to_mover * np.minimum(to_mover * values, to_mover * best))
+        capped = np.where(np.isnan(best), values, self._worse_for_mover(values, best))
         return np.asarray(capped, values.dtype)
 
     @cached_property
     def readings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The values, scores and lower bounds of the actions, each [n, A], as people read them, see `capped`."""
+        """The values, scores and lower bounds of the actions, each [n, A], as people read them, see `capped`.
+
+        No lower bound is above the win rate, which may have been lowered.
+        """
         q, score = self.capped(self.q), self.capped(self.score)
-        views = np.ones(len(self)) if self.views is None else self.views
-        sign = views[:, None].astype(q.dtype)
-        return q, score, np.asarray(sign * np.minimum(sign * self.lower_bound, sign * (1 + q) / 2), q.dtype)
+        bound = self._worse_for_mover(self.lower_bound, (1 + q) / 2)
+        return q, score, np.asarray(bound, q.dtype)
 
     @cached_property
     def root_readings(self) -> tuple[np.ndarray, np.ndarray]:
         """The values and scores of the positions, each [n], as people read them: those of the best action.
 
-        The means over all simulations are lower where most other actions lose: a position is worth what its best action
-        is worth.  Without visits they are the network's.
+        A position is worth what its best action is worth, while the means over all simulations are lower if many
+        actions lose.  Without visits the value and score are the network's.
         """
-        best = [self._of_leading(values) for values in (self.q, self.score)]
-        return np.where(np.isnan(best[0]), self.value, best[0]), np.where(np.isnan(best[1]), self.root_score, best[1])
+        best_value, best_score = self._of_leading(self.q), self._of_leading(self.score)
+        value = np.where(np.isnan(best_value), self.value, best_value)
+        return value, np.where(np.isnan(best_score), self.root_score, best_score)
 
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
@@ -223,7 +236,7 @@ class Analysis:
         return [self.move(i, int(action), order) for order, action in enumerate(listed)]
 
     def move(self, i: int, action: int, order: int) -> MoveAnalysis:
-        """Return the evaluation of one move of position i, none of it better than that of the best move (`readings`).
+        """Return the evaluation of one move of position i; it is at most that of the best move (see `readings`).
 
         order: the rank of the move among the candidates, 0 for the best.
         """

@@ -33,7 +33,7 @@ class Forbidden(NamedTuple):
 
 
 def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
-    """Return the rules that forbid anything at all."""
+    """Return the rules that forbid at least one action."""
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
@@ -77,7 +77,7 @@ class AnalysisSearch(Search):
         self.scores = np.zeros((games, nodes), np.float32)  # of each node, from its mover's view
         self.owners = np.zeros((games, nodes, points), np.int8)  # from its mover's view, in units of 1 / OWNERS
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
-        # The priors of the roots of these games, before those of forbidden moves became 0; other games' rows are 0.
+        # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
@@ -115,10 +115,10 @@ class AnalysisSearch(Search):
             return super().wave(budget)
         rows = self.games * leaves
         smaller = self._wave.part(slice(rows), slice(2 * rows))  # a wave has room for two collisions per leaf
-        found, collisions = self._select(self.tree, budget, self.rule.parameters, smaller, self._all_games)
-        if found:
-            self._evaluate(found, collisions)
-        return found
+        selected, collisions = self._select(self.tree, budget, self.rule.parameters, smaller, self._all_games)
+        if selected:
+            self._evaluate(selected, collisions)
+        return selected
 
     def priors(self, games: np.ndarray) -> np.ndarray:
         """Return the evaluator's priors at the roots, float32 [n, A], including those of forbidden actions."""
@@ -155,26 +155,29 @@ class AnalysisSearch(Search):
             self.scores[:, :before], self.owners[:, :before] = scores, owners
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
-        """Do as Search does, with a forecaster's scores and ownership kept by node; priors are of leaves that go on."""
+        """Do as `Search` does; with a forecaster, also store the forecast scores and ownership in the leaves' nodes."""
         if self.forecaster is None:
             priors, values = super()._reach_and_evaluate(wave, leaves, out)
-            self._leave_out(wave, leaves, out, priors)
+            self._exclude_forbidden(wave, leaves, out, priors)
             return priors, values
         with BOARDS:
             self.batch.reach(leaves, out)
-        going = np.flatnonzero(~out.over)
-        slots, priors, values = leaves.slots[going], self._priors[: len(going)], np.empty(len(going), np.float32)
-        scores, ownership = np.empty_like(values), np.empty((len(going), self.owners.shape[2]), np.float32)
+        live = np.flatnonzero(~out.over)
+        priors = self._priors[: len(live)]
+        values = np.empty(len(live), np.float32)
+        scores = np.empty_like(values)
+        ownership = np.empty((len(live), self.owners.shape[2]), np.float32)
         forecasts = (scores, ownership) if self.has_forecasts else None
-        self.forecaster.evaluate_forecasts(self.batch, slots, priors, values, forecasts, self.symmetries)
-        out.outcomes[going] = values
+        self.forecaster.evaluate_forecasts(self.batch, leaves.slots[live], priors, values, forecasts, self.symmetries)
+        out.outcomes[live] = values
         if self.has_forecasts:
-            self._keep(wave, going, scores, ownership)
-            self._keep_ends(wave, leaves, np.flatnonzero(out.over))
-        self._leave_out(wave, leaves, out, priors)
+            self._store(wave, live, scores, ownership)
+            self._store_final_boards(wave, leaves, np.flatnonzero(out.over))
+        self._exclude_forbidden(wave, leaves, out, priors)
         return priors, out.outcomes
 
     def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
+        """Return the actions that win at once as `Search` does, but NONE for forbidden actions."""
         moves = super()._decisive_moves(wave, leaves, reached)
         if not self._forbidden:
             return moves
@@ -184,16 +187,16 @@ class AnalysisSearch(Search):
                 moves[row] = NONE
         return moves
 
-    def _keep(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
-        """Store the forecasts for some leaves of a wave in the leaves' nodes.
+    def _store(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
+        """Store score and ownership of some leaves of a wave in the leaves' nodes.
 
-        rows: the indices of the leaves in the wave.  scores, ownership: the forecasts, one row per leaf.
+        rows: the indices of these leaves in the wave.  scores, ownership: one row per leaf.
         """
         games, nodes = wave.game[rows], wave.leaf[rows]
         self.scores[games, nodes] = scores
         self.owners[games, nodes] = np.rint(ownership * OWNERS)
 
-    def _keep_ends(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
+    def _store_final_boards(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
         """Store score and ownership of the final boards for the leaves at which the game is over.
 
         over: indices of these leaves in the wave.
@@ -202,30 +205,32 @@ class AnalysisSearch(Search):
             slots = leaves.slots[over]
             scores = self.batch.score(slots, np.empty(len(over), np.float32))
             owners = self.batch.ownership(slots, np.empty((len(over), self.owners.shape[2]), np.int8))
-            self._keep(wave, over, scores, owners.astype(np.float32))
+            self._store(wave, over, scores, owners.astype(np.float32))
 
-    def _leave_out(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
+    def _exclude_forbidden(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
         """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
 
-        The priors of roots are kept as the network gives them, in `root_priors`.
+        `root_priors` keeps the priors of roots as the network gave them.
 
         priors: [m, A], with a row for each leaf, or only for the m leaves at which the game is not over.
         """
         if not self._forbidden:
             return
-        all_leaves = np.arange(len(reached.over))
-        rows = all_leaves if len(priors) == len(all_leaves) else np.flatnonzero(~reached.over)  # the leaf of each prior
-        for prior, leaf in zip(priors, rows.tolist(), strict=True):
+        leaf_of_row = np.arange(len(reached.over))
+        if len(priors) < len(leaf_of_row):
+            leaf_of_row = np.flatnonzero(~reached.over)
+        for prior, leaf in zip(priors, leaf_of_row.tolist(), strict=True):
             game, depth, mover = int(wave.game[leaf]), int(leaves.lengths[leaf]), int(reached.movers[leaf])
             if depth == 0:
                 self.root_priors[game] = prior
             rules = [rule for rule in self.forbidden(game) if rule.player == mover and depth < rule.plies]
-            out = list({action for rule in rules for action in rule.actions})
-            left = np.delete(prior, out).sum() if out else 0
-            if left > 0:
-                prior[out] = 0
-                prior /= left
+            excluded = list({action for rule in rules for action in rule.actions})
+            sum_of_others = np.delete(prior, excluded).sum() if excluded else 0
+            if sum_of_others > 0:
+                prior[excluded] = 0
+                prior /= sum_of_others
 
     @staticmethod
     def _may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
+        """Return whether no rule forbids an action of a player at a node; depth: the node's distance from the root."""
         return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)

@@ -82,7 +82,7 @@ class Forecaster(Evaluator, Protocol):
 
 
 class AveragedEvaluator(Evaluator):
-    """An evaluator that averages those of `inner` over all symmetries of the board, for games of `env`."""
+    """An evaluator that averages the evaluations of `inner` over all symmetries of the board of `env`."""
 
     def __init__(self, inner: Forecaster, env: GameEnv) -> None:
         self.inner, self.device = inner, inner.device
@@ -122,7 +122,7 @@ class FunctionEvaluator(Evaluator):
         for i, slot in enumerate(slots):
             position = batch.env.position_of(batch, int(slot))
             policy, value = read_answer(self.function(position), batch.env)
-            # No legal action gets prior 0: the search must be able to find what the policy misses.
+            # Every legal action gets a prior above 0, so that the search can find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()
             values[i] = position.to_play * value
@@ -148,7 +148,8 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
             "the network's policy must be finite numbers >= 0, one of them above 0, got numbers from"
             f" {policy.min():g} to {policy.max():g}"
         )
-    if value.dtype.kind not in "biuf" or value.size != 1 or not abs(float(value.item())) <= 1 + ROUNDING:
+    is_number = value.dtype.kind in "biuf" and value.size == 1
+    if not is_number or not abs(float(value.item())) <= 1 + ROUNDING:
         raise ValueError(f"the network's value must be a number from -1 to 1, got {reprlib.repr(answer[1])}")
     return policy, float(value.item())
 
@@ -182,9 +183,9 @@ def fitting_network(network: Any, env: GameEnv | None) -> object:
     network = as_network(network, env)
     if env is None or not hasattr(network, "evaluator") or not hasattr(network, "resized"):
         return network
-    if network.env.plane_shape == env.plane_shape:
-        return network
-    return network if network.env.accepts(env) else network.resized(env)  # accepted: the same board, other planes
+    # A game with other planes is accepted if its board is the same.
+    fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)
+    return network if fits else network.resized(env)
 
 
 def as_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:

@@ -142,26 +142,29 @@ def halving_schedule(considered: int, readouts: int) -> np.ndarray:
     visits.  All phases have equal numbers of simulations.  The first phase visits all candidates equally often, the
     next phase the better half of them, and so on down to two (Danihelka et al. 2022, section 3; Karnin et al. 2013).
     """
-    table = np.zeros((considered + 1, readouts), np.int32)
+    by_candidates = np.zeros((considered + 1, readouts), np.int32)
     for candidates in range(1, considered + 1):
         phases = max(1, math.ceil(math.log2(candidates)))
         schedule: list[int] = []
-        visits, left = 0, candidates
+        visits = 0
+        remaining = candidates  # candidates of the present phase
         while len(schedule) < readouts:
-            for _ in range(max(1, readouts // (phases * left))):
-                schedule += [visits] * left
+            for _ in range(max(1, readouts // (phases * remaining))):
+                schedule += [visits] * remaining
                 visits += 1
-            left = max(min(2, candidates), left // 2)
-        table[candidates] = schedule[:readouts]
-    return table
+            remaining = max(min(2, candidates), remaining // 2)
+        by_candidates[candidates] = schedule[:readouts]
+    return by_candidates
 
 
 @functools.cache
 def halving_schedules(considered: int, budgets: tuple[int, ...]) -> np.ndarray:
     """Return `halving_schedule` for several budgets of readouts, int32 [budgets, considered + 1, greatest budget]."""
-    stacked = np.zeros((len(budgets), considered + 1, max(budgets, default=1)), np.int32)
-    for table, readouts in zip(stacked, budgets, strict=True):
-        few = min(considered, readouts)
-        table[: few + 1, :readouts] = halving_schedule(few, readouts)
-        table[:, readouts:] = table.shape[1]  # unreachable: `choose_candidate` would take the least visited candidate
-    return stacked
+    greatest = max(budgets, default=1)
+    schedules = np.zeros((len(budgets), considered + 1, greatest), np.int32)
+    for schedule, readouts in zip(schedules, budgets, strict=True):
+        candidates = min(considered, readouts)
+        schedule[: candidates + 1, :readouts] = halving_schedule(candidates, readouts)
+        # Beyond the budget: no candidate has so many visits, and `choose_candidate` takes the least visited one.
+        schedule[:, readouts:] = greatest
+    return schedules

@@ -17,6 +17,7 @@ import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
+from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 
@@ -24,6 +25,7 @@ WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times les
 IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the board is done
 OPEN = 1 / 3  # share of it while the search is not sure who wins
 NO_HOPE = -0.8  # value below which a lost board may be left as it is; above 0.8 the search is sure to win
+PASS_READOUTS = 400  # simulations that a pass needs between the two: fewer tell a last point from noise too seldom
 MOVING = 0.05  # share of the points that may still change hands if it is done
 EMPTY = 0.25  # share of the points that may belong to no side if it is done: on an open board a network may expect none
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
@@ -49,7 +51,7 @@ class LevelTerms(NamedTuple):
 
 def level_shares(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched."""
-    return weights(move_losses(search, games, terms), terms)
+    return weights(sure_losses(search, games, terms), terms)
 
 
 class MoveLosses(NamedTuple):
@@ -65,6 +67,20 @@ class MoveLosses(NamedTuple):
     shares: np.ndarray
     passes: np.ndarray
     analysis: Analysis
+
+
+def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
+    """Return what `move_losses` does, after PASS_READOUTS simulations where it would pass in an undecided game."""
+    losses, slots = move_losses(search, games, terms), np.arange(len(games))
+    doubtful = slots[losses.passes & (np.abs(losses.analysis.value) < abs(NO_HOPE))]
+    if len(doubtful):
+        more = np.zeros(search.games, np.int32)
+        more[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.visits[games[doubtful], ROOT])
+        search.run(more)
+        longer = move_losses(search, games[doubtful], terms)
+        for found, better in zip(losses[:3], longer[:3], strict=True):
+            found[doubtful] = better
+    return losses
 
 
 def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:

@@ -1,8 +1,8 @@
 """Levels of play, from 1 for a beginner to 10 for full strength, and what each was measured to lose a move.
 
 `levels.json`, which `benchmarks/levels.py` writes, has a table of the levels for each game, and in Go for some boards:
-what a level aims to lose by the search's own estimate (`alphago.mcts.level_choice`), and what it then loses as a strong
-judge sees it.  Levels between two whole numbers lie between them.
+what a level aims to lose by the search's own estimate (`alphago.mcts.level_choice`), and what it then loses in the
+judgement of a strong player.  The numbers of a level such as 3.5 are interpolated between those of levels 3 and 4.
 """
 
 import functools
@@ -27,11 +27,11 @@ Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 class LevelTable(NamedTuple):
     """The levels of a game.
 
-    unit: of losses, "points" or "win rate" (0 .. 1).
-    board: the size of the board on which they were measured.
-    rows: for each level from 1 on, `target`, the estimated loss that it aims at, `readouts`, the simulations of a move,
-        and what was measured: `lost`, `low` and `high` (95 %) on `positions`, in Go the measurement on the most
-        positions, and `games` [won, drawn, lost] against `opponent`.  What is unknown is missing.
+    unit: the unit of losses, "points" or "win rate" (0 .. 1).
+    board: the size of the board on which the losses were measured.
+    rows: for each level from 1 on: `target`, the loss a move at which the level aims; `readouts`, the simulations of a
+        move; `lost`, the measured loss a move, with its 95 % interval `low` to `high`, and `positions`, the number of
+        positions on which it was measured; `games` [won, drawn, lost] against `opponent`.  A row lacks what is unknown.
     """
 
     unit: str
@@ -39,7 +39,7 @@ class LevelTable(NamedTuple):
     rows: list[dict[str, Any]]
 
     def interpolate(self, level: float, name: str) -> float:
-        """Return a number of the rows, such as `target` or `lost`, at a level between them; NaN if it is unknown."""
+        """Return a number of the rows, such as `target` or `lost`, interpolated at a level; NaN if no row has it."""
         known = [(number, row[name]) for number, row in enumerate(self.rows, 1) if name in row]
         if not known:
             return float("nan")
@@ -54,20 +54,20 @@ def all_tables() -> dict[str, Any]:
 
 
 def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
-    """Return the levels of a game, in Go those of the board, else of the next larger measured board, else the largest.
+    """Return the levels of a game: of its board, else of the next larger measured board, else of the largest one.
 
-    has_scores: whether the network forecasts scores; levels without scores are by win rate.
+    has_scores: whether the network forecasts scores.  Without scores, levels in points are replaced by those of "any"
+        game, in win rates.
     """
-    found = all_tables()
-    boards = found["games"].get(env.name, {})
-    if any(one["unit"] == POINTS for one in boards.values()) and not has_scores:
-        boards = {}
-    if not boards:
-        boards = found["games"]["any"]
+    tables = all_tables()["games"]
+    boards = tables.get(env.name, {})
+    needs_scores = any(table["unit"] == POINTS for table in boards.values())
+    if not boards or (needs_scores and not has_scores):
+        boards = tables["any"]
     sizes = sorted(int(size) for size in boards)
     board = next((size for size in sizes if size >= env.N), sizes[-1])
-    one = boards[str(board)]
-    return LevelTable(one["unit"], board, one["levels"])
+    table = boards[str(board)]
+    return LevelTable(table["unit"], board, table["levels"])
 
 
 def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
@@ -77,7 +77,7 @@ def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
 
 
 def check_level(level: Any) -> Level:
-    """Return a level if it is one, a number as text too; raise ValueError for anything else."""
+    """Return a level, given as a number, as a text such as "7.5", or as EVEN; raise ValueError for anything else."""
     if level == EVEN:
         return EVEN
     try:

@@ -12,7 +12,10 @@ CHECKED = 16  # positions on which two machines' networks are compared
 
 
 def check_network(env: GameEnv, evaluator: Evaluator, wanted: str) -> None:
-    """Raise WorkerRefused unless the network computes here what it does where `network_digest` gave a digest."""
+    """Raise WorkerRefused unless the network computes the same on this machine as on the run's machine.
+
+    wanted: the `network_digest` that the run's machine computed.
+    """
     if network_digest(env, evaluator) != wanted:
         dtype = getattr(evaluator, "dtype", "network")
         raise WorkerRefused(
@@ -23,12 +26,13 @@ def check_network(env: GameEnv, evaluator: Evaluator, wanted: str) -> None:
 
 def network_digest(env: GameEnv, evaluator: Evaluator) -> str:
     """Return a hash of a network's outputs, to the last bit, for a few positions of random games."""
-    generator, slots, batch = np.random.default_rng(1), np.arange(CHECKED), env.new_batch(CHECKED)
+    generator = np.random.default_rng(1)
+    slots, batch = np.arange(CHECKED), env.new_batch(CHECKED)
     for ply in range(CHECKED):
-        going = slots[ply:]  # so that each game has another length
-        going = going[~batch.is_over(going, np.empty(len(going), np.bool_))]
-        legal = batch.legal_mask(going, np.empty((len(going), env.action_space), np.bool_))
-        batch.play(going, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
+        playing = slots[ply:]  # so that each game has another length
+        playing = playing[~batch.is_over(playing, np.empty(len(playing), np.bool_))]
+        legal = batch.legal_mask(playing, np.empty((len(playing), env.action_space), np.bool_))
+        batch.play(playing, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
     slots = slots[~batch.is_over(slots, np.empty(CHECKED, np.bool_))]
     priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
     evaluator.evaluate(batch, slots, priors, values)

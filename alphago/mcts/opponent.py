@@ -12,23 +12,23 @@ from alphago.mcts.level_choice import move_losses, played_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, level_table, terms_of
 from alphago.mcts.puct import Puct
 
-USUAL = 5  # the level of an opponent of whom nothing is known
-USUAL_MOVES = 4.0  # moves that this guess counts for
-FADING = 0.95  # weight of a move, against the one after it
-LATEST = 40  # moves that are looked at
-READOUTS = 32  # of a position
-WIDEST = 2  # the level whose candidates are looked at
-MOST = {POINTS: 20.0, "win rate": 1.0}  # loss of a move: a lost game is lost
-# A network finds fault with good moves too: what it finds in the moves of a player who loses nothing.
+USUAL = 5  # the level that an unknown opponent is assumed to have
+USUAL_MOVES = 4.0  # this assumption weighs as much as so many moves
+FADING = 0.95  # the weight of a move, divided by the weight of the next move
+LATEST = 40  # how many of the opponent's latest moves count
+READOUTS = 32  # simulations for each position
+WIDEST = 2  # the candidates of this level are the moves whose losses are compared
+MOST = {POINTS: 20.0, "win rate": 1.0}  # the greatest loss of a move that counts: a game cannot be more than lost
+# The network also sees losses in good moves: so much a move for a player who loses nothing.
 UNFAIR = {POINTS: 0.5, "win rate": 0.02}
 
 
 class OpponentStrength(NamedTuple):
     """What is known of an opponent.
 
-    level: the level that is as strong.  lost: what it loses a move, points or win rate (0 .. 1), as that level was
-    measured to lose; what that level aims at if it was not measured.  unit: of `lost`.  moves: the number of its moves
-    on which this stands.
+    level: the level that is as strong as the opponent.  lost: the measured loss a move of this level, or the loss that
+    the level aims at if it was not measured.  unit: the unit of `lost`, "points" or "win rate" (0 .. 1).  moves: the
+    number of the opponent's moves from which the level was estimated.
     """
 
     level: float
@@ -40,61 +40,67 @@ class OpponentStrength(NamedTuple):
         """Return a sentence, such as "You lose about 2.3 points a move (in 12 so far): level 6.2"."""
         if not self.moves:
             return f"You have not moved yet: level {self.level:g}"
-        told = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
-        return f"You lose {told} a move (in {self.moves} so far): level {self.level:g}"
+        loss = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
+        return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
 
 class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
-    env, evaluator: of the network.
+    env, evaluator: the network's game and evaluator.
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator) -> None:
         self.search = AnalysisSearch(env, evaluator, 1, Puct(leaves=4))
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
-        # As `look` returns them: losses of the usual opponent, and those of moves, by the game's set-up and moves.
-        self.usual = np.array([targets[USUAL - 1], *targets])
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}
+        self.usual = np.array([targets[USUAL - 1], *targets])  # what `look` returns for a typical move of level USUAL
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `look` returned, by set-up and moves
 
     def estimate(self, position: Position) -> OpponentStrength:
-        """Return the strength of the player who is not to move in a position, from its moves in this game."""
-        its_moves = [
+        """Return the strength of the player who is not to move in a position, from that player's moves in this game."""
+        opponent_moves = [
             (before.give_turn(mover), action)
             for before, mover, action in zip(position.replay(), position.movers, position.moves, strict=False)
             if mover != position.to_play
         ]
-        known = [self.look(before, action) for before, action in its_moves[-LATEST:]]
+        seen = [self.look(before, action) for before, action in opponent_moves[-LATEST:]]
         totals = USUAL_MOVES * self.usual
-        for age, losses in enumerate(reversed(known)):  # an older move counts less
+        for age, losses in enumerate(reversed(seen)):  # the latest move first; older moves count less
             totals = totals + FADING**age * losses
         level = self.level_of(totals)
         table = level_table(self.search.env, self.search.has_forecasts)
         lost = table.interpolate(level, "lost")
         if np.isnan(lost):  # the level was not measured
             lost = table.interpolate(level, "target")
-        return OpponentStrength(level, lost, table.unit, len(known))
+        return OpponentStrength(level, lost, table.unit, len(seen))
 
     def level_of(self, totals: np.ndarray) -> float:
-        """Return the level that loses as much, rounded to a tenth; totals: sums of what `look` returns."""
-        lost, *expected = totals.tolist()
-        return round(float(np.interp(-lost, -np.maximum.accumulate(expected[::-1])[::-1], np.arange(1, LEVELS + 1))), 1)
+        """Return the level that would have lost as much as the opponent did, rounded to a tenth.
+
+        totals: a sum of arrays that `look` returned: the opponent's loss, then the loss of each level.
+        """
+        lost, *by_level = totals.tolist()
+        # A higher level must not lose more than a lower one: the greatest loss of the level and of all above it.
+        descending = np.maximum.accumulate(by_level[::-1])[::-1]
+        level = np.interp(-lost, -descending, np.arange(1, LEVELS + 1))  # negated, since np.interp needs ascending x
+        return round(float(level), 1)
 
     def look(self, before: Position, action: int) -> np.ndarray:
         """Return what a move loses by the search's estimate, and what each level would lose, float64 [1 + LEVELS].
 
-        Where there is little to lose, no level would lose much, so that such a move tells little of its player.
+        Where there is little to lose, every level would lose little, so that such a move says little about its player.
         """
         key = str(before.setup), (*before.moves, action)
-        if key not in self.seen:
-            game, unit = np.zeros(1, np.int64), self.levels[0].unit
-            self.search.start(0, before)
-            self.search.run(np.array([READOUTS], np.int32))
-            lost = float(played_losses(self.search, game, np.array([action]), unit)[0])
-            fair = max(0.0, min(lost, MOST[unit]) - UNFAIR[unit])
-            candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
-            losses = np.nan_to_num(candidates.lost)
-            expected = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
-            self.seen[key] = np.array([fair, *expected])
+        if key in self.seen:
+            return self.seen[key]
+        game, unit = np.zeros(1, np.int64), self.levels[0].unit
+        self.search.start(0, before)
+        self.search.run(np.array([READOUTS], np.int32))
+        estimated = float(played_losses(self.search, game, np.array([action]), unit)[0])
+        lost = max(0.0, min(estimated, MOST[unit]) - UNFAIR[unit])
+        candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
+        losses = np.nan_to_num(candidates.lost)
+        by_level = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
+        self.seen[key] = np.array([lost, *by_level])
         return self.seen[key]

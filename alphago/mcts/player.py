@@ -13,7 +13,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import move_losses, weights
+from alphago.mcts.level_choice import sure_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
@@ -23,7 +23,7 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-CHANCES = 4  # moves of a level's loss by which a player must be behind to resign
+CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -43,8 +43,8 @@ class MCTSPlayer:
         (see `measured_threshold`).
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
         changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
-    leaves: number of leaves per wave, which are evaluated together; None for that of `settings`, or USUAL_LEAVES if
-        they do not say it.
+    leaves: number of leaves per wave, which are evaluated together; None for `leaves` of `settings`, or USUAL_LEAVES if
+        `settings` does not have it.
     seed: seed of the random choice among early moves; None for a random seed.
     device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is one
         that supports game and network.
@@ -79,15 +79,15 @@ class MCTSPlayer:
         self.resign_threshold = resign_threshold
         self.temperature_plies = -1 if two_player_mode else temperature_plies(env)  # -1: no move is drawn by chance
         self.generator = np.random.default_rng(None if seed is None else check_int("seed", seed, 0))
-        chosen = make_search(settings, self.num_readouts, USUAL_LEAVES)
+        search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
-            chosen = replace(chosen, leaves=leaves)
+            search_settings = replace(search_settings, leaves=leaves)
         self.search: Search
         self.level = None if level is None else check_level(level)
         if check_bool("forecasts", forecasts) or self.level is not None:
-            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, chosen)
+            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, search_settings)
         else:
-            self.search = Search(env, as_evaluator(self.network, env, device), 1, chosen)
+            self.search = Search(env, as_evaluator(self.network, env, device), 1, search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:
@@ -106,8 +106,8 @@ class MCTSPlayer:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position = self._start = position
-        self._record = record  # without moves until it is wanted
-        self._moves: list[tuple[Any, ...]] = []  # since then, see `move_row`
+        self._record = record  # `game_record` adds the moves
+        self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
         self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
         self._winner: int | None = None
         self._was_resign = False
@@ -188,7 +188,7 @@ class MCTSPlayer:
         return self.pick_move()
 
     def level_move(self, level: Level) -> int:
-        """Return a move of a strength, see `alphago.mcts.levels`, without playing it; it is drawn by chance.
+        """Return a move of a given level, without playing it; the move is drawn by chance (see `alphago.mcts.levels`).
 
         level: as in `MCTSPlayer`; full strength is a search of `num_readouts` simulations.
         Raises ValueError without `forecasts`, and once the game is over.
@@ -205,10 +205,11 @@ class MCTSPlayer:
         terms = terms_of(number, self.env, search.has_forecasts)
         search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
-        losses = move_losses(search, _GAME, terms)
-        # By how many points the mover is behind; if they are unknown, `should_resign` goes by the value alone.
-        behind = -float(losses.analysis.root_score[0]) if terms.unit == POINTS else np.inf
-        self._hopeless = behind >= CHANCES * terms.target
+        losses = sure_losses(search, _GAME, terms)
+        self._hopeless = True
+        if terms.unit == POINTS:  # without points `should_resign` goes by the value alone
+            points_behind = -float(losses.analysis.root_score[0])
+            self._hopeless = points_behind >= CHANCES * terms.target
         by_chance = np.ones(1, np.bool_)
         return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
 
@@ -223,7 +224,9 @@ class MCTSPlayer:
         return StrengthEstimator(self.env, self.search.evaluator)
 
     def policy_move(self) -> int:
-        """Return the action with the greatest prior, but no forbidden one, and no pass that would lose a won game.
+        """Return the action with the greatest prior among those that are not forbidden and not rash passes.
+
+        A rash pass might lose a won game (see `without_rash_passes`).
 
         Raises ValueError once the game is over.
         """
@@ -232,26 +235,26 @@ class MCTSPlayer:
         self.search.expand_roots(_GAME)
         priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
         to_play = self.position.to_play
-        out = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
-        if np.delete(priors, out).any():
-            priors[0, out] = 0
+        excluded = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
+        if np.delete(priors, excluded).any():
+            priors[0, excluded] = 0
         outcomes = np.array([to_play * self.position.outcome])
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
 
-        The part of the tree below the move is kept, except in Gumbel search, and if moves were `forbidden`: the tree
-        then lacks them.
+        The part of the tree below the move is kept, except in Gumbel search, and except if moves were `forbidden`: they
+        are missing in the tree.
         """
         action = self.position.check_action(action)
         position = self.position.play(action)
         searched = bool(self.visits().any())
         policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
         self._moves.append(move_row(self.position, action, self.root_value, policy, weight=float(searched)))
-        keeps = self.search.rule.keeps_trees and not self.forbidden
-        self.search.advance(_GAME, np.array([action], np.int32))  # nothing is forbidden any more
-        if not keeps:
+        keeps_tree = self.search.rule.keeps_trees and not self.forbidden  # read before `advance` lifts the bans
+        self.search.advance(_GAME, np.array([action], np.int32))
+        if not keeps_tree:
             self.search.forget(_GAME)
         self.position = position
 
@@ -259,8 +262,8 @@ class MCTSPlayer:
         """Return whether the player to move should resign.
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`.  With None the result is False
-            before any search, and after `level_move` also while the opponent may still lose so many points that the
-            game turns.
+            before any search.  After `level_move` it is also False as long as the opponent may still lose as many
+            points as the player is behind.
         """
         if value is None:
             if not self.root_visits or not self._hopeless:
@@ -307,8 +310,9 @@ class MCTSPlayer:
         outcome, score = self.position.outcome, self.position.score()
         if self._winner is not None:
             outcome = float(self._winner)
-            # If the board's margin contradicts the result, it is not this game's margin.
-            score = outcome if self._was_resign or np.sign(score) != outcome else score
+            # The margin of the board counts only if its sign is the result.
+            if self._was_resign or np.sign(score) != outcome:
+                score = outcome
         self._record.plies = []
         for row in [*earlier_rows(self._start), *self._moves]:
             self._record.add(*row)
@@ -320,7 +324,7 @@ def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:
     before = position.env.position(**position.setup)
     for mover, action in zip(position.movers, position.moves, strict=True):
         before = before.give_turn(mover)
-        yield move_row(before, action, 0, before.legal_mask.astype(np.int32), 0.0)
+        yield move_row(before, action, value=0, shares=before.legal_mask.astype(np.int32), weight=0.0)
         before = before.play(action)
 
 

@@ -10,16 +10,15 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 
 MOST_PLIES = 400  # of a playout; then the current board is scored
-
-
+# Constants of SplitMix64: the step from one state to the next, and the two factors of its finalizer.
 STEP, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 class PlayoutEvaluator(Evaluator):
     """An evaluator with equal priors for all legal actions, and the mean result of random games as value.
 
-    In the random games a side passes only if it has no other legal move, so that the board is filled before they end.
-    They depend on the position and the seed only, and not on what is evaluated beside it.
+    In the random games a side passes only if it has no other legal move, so that the board is filled before a game
+    ends.  The random games of a position depend on the position and the seed only, not on the rest of the batch.
 
     playouts: the number of random games from each position.
     seed: seed of the random moves; None for a random one.
@@ -43,18 +42,18 @@ class PlayoutEvaluator(Evaluator):
         count = len(slots)
         movers = batch.to_play(slots, np.empty(count, np.int8))
         games = batch.env.new_batch(count)
-        everyone = np.arange(count)
-        games.copy(slots, everyone, of=batch)
-        going = everyone
+        all_games = np.arange(count)
+        games.copy(slots, all_games, of=batch)
+        playing = all_games
         for ply in range(MOST_PLIES):
-            going = going[~games.is_over(going, np.empty(len(going), np.bool_))]
-            if not len(going):
+            playing = playing[~games.is_over(playing, np.empty(len(playing), np.bool_))]
+            if not len(playing):
                 break
-            legal = games.legal_mask(going, np.empty((len(going), self.env.action_space), np.bool_))
-            games.play(going, self.draw(legal, mixed(seeds[going] + np.uint64(ply))))
-        to_play = games.to_play(everyone, np.empty(count, np.int8))
-        for_black = games.outcome(everyone, np.empty(count, np.float32)) * to_play
-        return for_black * movers
+            legal = games.legal_mask(playing, np.empty((len(playing), self.env.action_space), np.bool_))
+            games.play(playing, self.draw(legal, mixed(seeds[playing] + np.uint64(ply))))
+        to_play = games.to_play(all_games, np.empty(count, np.int8))
+        black_outcomes = games.outcome(all_games, np.empty(count, np.float32)) * to_play
+        return black_outcomes * movers
 
     def draw(self, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Return a random legal action for each row, int32 [n]; a pass only if it is the only legal action.
@@ -62,8 +61,9 @@ class PlayoutEvaluator(Evaluator):
         legal: bool [n, A], the legal actions; changed in place.  seeds: uint64 [n].
         """
         if self.env.pass_action is not None:
-            others = legal.sum(axis=1) > 1
-            legal[others, self.env.pass_action] = False
+            has_others = legal.sum(axis=1) > 1
+            legal[has_others, self.env.pass_action] = False
+        # Each action gets a random number; the legal action with the greatest number is drawn.
         numbers = mixed(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * STEP)
         above_zero = numbers | np.uint64(1)
         return np.where(legal, above_zero, np.uint64(0)).argmax(axis=1).astype(np.int32)
@@ -73,7 +73,7 @@ class PlayoutEvaluator(Evaluator):
 
 
 def mixed(numbers: np.ndarray) -> np.ndarray:
-    """Return numbers, uint64, as random ones: the finalizer of SplitMix64 (Steele, Lea, Flood 2014)."""
+    """Return pseudo-random numbers made of `numbers`, uint64, by SplitMix64's finalizer (Steele, Lea, Flood 2014)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * FIRST
     numbers = (numbers ^ (numbers >> np.uint64(27))) * SECOND
     return numbers ^ (numbers >> np.uint64(31))

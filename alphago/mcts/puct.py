@@ -77,7 +77,7 @@ class PuctRule(SearchRule):
     def __init__(self, settings: Puct, games: int) -> None:
         """Make the rule for a search of `games` games."""
         self.settings = settings
-        self.parameters = PuctParameters(  # of floats, for which the kernels are compiled
+        self.parameters = PuctParameters(  # kernels are compiled for floats, so settings such as 1 become 1.0
             np.full(games, settings.c_puct, np.float64),
             float(settings.parent_value_weight),
             float(settings.first_play_reduction),
@@ -109,7 +109,7 @@ class PuctRule(SearchRule):
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return for each game, bool [B], whether its most visited action can no longer change.
 
-        It cannot if it leads by more than `budget` visits, or is the only legal action.
+        The most visited action is certain if it leads by more than `budget` visits, or is the only legal action.
         """
         games = np.arange(len(budget))
         visits = root_visits(tree, games)

@@ -15,7 +15,7 @@ from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
 Result = TypeVar("Result")
-LEAST = 64  # fewest games of a range: waking a thread takes as long as searching fewer
+LEAST = 64  # fewest games of a range: searching fewer games takes no longer than waking a thread
 
 
 class Ranges:
@@ -43,7 +43,7 @@ class Ranges:
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
         bounds = [whole_games(wave.game, bound) for bound in bounds]
-        # The row of `priors` of each leaf: `priors` may have rows only for games that are not over.
+        # For each leaf, its row in `priors`, which may have rows only for leaves at which the game is not over.
         prior_rows = np.arange(len(values) + 1)
         if len(priors) < len(values):
             prior_rows[1:] = np.cumsum(~reached.over)
@@ -55,7 +55,7 @@ class Ranges:
             return waves.expand(tree, part, part_reached, part_priors, values[begin:end])
 
         broken = sum(self._run(expand_part, bounds))
-        expand_part(0, 0, collisions=slice(None))  # no leaves, but the collisions of all games
+        expand_part(0, 0, collisions=slice(None))  # removes the collisions of all games; there are no leaves left
         return broken
 
     def bounds(self, count: int) -> list[int]:
@@ -65,34 +65,37 @@ class Ranges:
 
     def _run(self, work: Callable[[int, int], Result], bounds: Sequence[int]) -> list[Result]:
         """Return the results of `work(begin, end)` for each range; the calling thread does the last range."""
-        *others, last = pairwise(bounds)
-        waiting = [self._pool.submit(work, *part) for part in others]
+        *pool_ranges, last_range = pairwise(bounds)
+        futures = [self._pool.submit(work, *pool_range) for pool_range in pool_ranges]
         try:
-            own = work(*last)
+            last_result = work(*last_range)
         finally:
-            theirs = [future.result() for future in waiting]
-        return [*theirs, own]
+            results = [future.result() for future in futures]
+        return [*results, last_result]
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
-    """Move together the rows of `wave` that `select` wrote for each range; return the numbers of leaves and collisions.
+    """Close the gaps between the rows of `wave` that `select` wrote for each range of games.
 
-    bounds: the index of the first game of each range, and the number of games.  counts: (leaves, collisions) of each
-        range.
+    bounds: the index of the first game of each range, and the number of games.
+    counts: for each range, how many leaves and how many collisions `select` wrote.
     leaves: rows per game of the arrays in `wave`; `wave.collisions` has 2 * leaves rows per game.
+    Returns the number of all leaves and of all collisions.
     """
-    rows = collided = 0
-    for begin, (found, met) in zip(bounds, counts, strict=False):
-        to, source = slice(rows, rows + found), slice(begin * leaves, begin * leaves + found)
-        if to != source:
+    all_leaves = all_collisions = 0
+    for first_game, (found, collided) in zip(bounds, counts, strict=False):
+        target = slice(all_leaves, all_leaves + found)
+        source = slice(first_game * leaves, first_game * leaves + found)
+        if target != source:
             depth = int(wave.length[source].max(initial=0))
-            wave.path[to, :depth] = wave.path[source, :depth]
+            wave.path[target, :depth] = wave.path[source, :depth]
             for array in (wave.game, wave.leaf, wave.length):
-                array[to] = array[source]
-        first = 2 * leaves * begin
-        wave.collisions[collided : collided + met] = wave.collisions[first : first + met]
-        rows, collided = rows + found, collided + met
-    return rows, collided
+                array[target] = array[source]
+        begin = 2 * leaves * first_game
+        wave.collisions[all_collisions : all_collisions + collided] = wave.collisions[begin : begin + collided]
+        all_leaves += found
+        all_collisions += collided
+    return all_leaves, all_collisions
 
 
 def whole_games(games: np.ndarray, bound: int) -> int:

@@ -21,17 +21,17 @@ CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of
 class SearchRule(ABC):
     """How a search prepares a move, chooses children, and derives a policy and an action from its visits.
 
-    In all methods `games` is int64 [n], games with evaluated roots; A is the number of actions, B the number of all
-    games.
+    In all methods `games` is int64 [n], the games to work on, whose roots are evaluated; A is the number of actions, B
+    the number of all games.
     keeps_trees: whether a search continues in the previous search's tree, below the move played.
     select: `alphago.mcts.kernels.waves.select`, compiled with the rule's kernel `choose` by `select_by`.
     parameters: a NamedTuple of numbers and arrays that the kernel reads; values may change from search to search,
         types may not.
     room: number of nodes that `prepare` may add to a game's tree.
     heeds_early: whether `selfplay_moves` heeds `early`, so that the setting `temperature_plies` acts.
-    change_values: for rules that change the values of a wave's leaves before they are backed up, the function that does
-        it: called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and the values
-        (float32 [n], in the view of the leaf's mover), which it changes in place.
+    change_values: a function that changes the values of a wave's leaves in place before they are backed up; None in
+        most rules.  It is called with the wave (n leaves), whether the game is over at each leaf (bool [n]), and the
+        values (float32 [n], from the view of the leaf's mover).
     """
 
     keeps_trees: bool
@@ -89,7 +89,7 @@ class SearchRule(ABC):
 
 @settings
 class SearchSettings(ABC):
-    """Settings of a search: those of every rule; a subclass has those of its own rule, which `new_rule` makes.
+    """Settings of a search that every rule has; a subclass adds the settings of its rule, which `new_rule` makes.
 
     A subclass is decorated with `alphago.system.validation.settings`, or with `dataclass(frozen=True)`.
     """
@@ -170,9 +170,9 @@ def choose_actions(visits: np.ndarray, by_visits: np.ndarray, chance: np.ndarray
 def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, outcomes: np.ndarray) -> np.ndarray:
     """Return the priors [n, A], set to 0 for passes that might lose a game the mover is winning.
 
-    Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded if
-    the current board is lost for the mover although the value is above 0, or drawn although the value is above CLEARLY;
-    but never if it is the only legal action.
+    Area scoring counts dead stones left on the board as alive, so a pass can lose a won game. The pass is excluded in
+    two cases: the current board is lost for the mover, but the value is above 0; or the board is drawn, but the value
+    is above CLEARLY.  A pass that is the only legal action is not excluded.
 
     values: [n], the search's values, from the mover's view.
     outcomes: [n], results of the current boards, from the mover's view: 1, 0 or -1.
@@ -180,23 +180,24 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     if env.pass_action is None:
         return priors
     has_others = np.delete(priors, env.pass_action, axis=1).any(axis=1)
-    most_value = np.maximum(outcomes + CLEARLY, 0)  # 0 on a lost board, CLEARLY on a drawn one, no limit on a won one
+    limits = np.maximum(outcomes + CLEARLY, 0)  # lost board: 0, drawn: CLEARLY, won: more than any value
+    is_rash = (values > limits) & has_others
     priors = priors.copy()
-    priors[(values > most_value) & has_others, env.pass_action] = 0
+    priors[is_rash, env.pass_action] = 0
     return priors
 
 
 def without_idle_moves(
     batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:
-    """Return the chosen actions, int32 [n], but a pass for those that gain nothing.
+    """Return the chosen actions, int32 [n], with another action in place of each idle move.
 
-    Such moves are those into own eyes and points that belong to a side for good (`GameBatch.sensible_mask`).  Where a
-    pass might lose a won game (`without_rash_passes`), or the game is not DECIDED, the other move with the greatest
-    weight is played instead.
+    An idle move gains nothing: it fills an own eye, or a point that belongs to a side for good
+    (`GameBatch.sensible_mask`).  It is replaced only where a pass is legal: by the pass if the game is DECIDED and the
+    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle.
 
-    batch, games: the positions, int64 [n].  actions: int32 [n].
-    weigh: returns the weights of moves instead, [n, A], 0 for those that must not be played; the chosen have more.
+    batch, games: the positions, int64 [n].  actions: int32 [n], the chosen actions.
+    weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
     values: [n], from the mover's view.
     """
     env, slots = batch.env, np.arange(len(games))
@@ -210,23 +211,25 @@ def without_idle_moves(
     weights = weigh()
     sensible &= weights > 0
     may_pass = sensible[:, env.pass_action]
-    idle = ~sensible[slots, actions] & may_pass
+    is_idle = ~sensible[slots, actions] & may_pass
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
     weights = np.where(sensible, weights, 0)
-    passing = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
-    weights[:, env.pass_action] = np.where(may_pass, passing, 0)
-    instead = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
-    return np.where(idle, instead, actions).astype(np.int32)
+    # The pass comes before all moves in a decided game, after all moves in any other game.
+    pass_weights = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
+    weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
+    replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
+    return np.where(is_idle, replacements, actions).astype(np.int32)
 
 
 def measured_threshold(network: object, position: Position) -> float:
-    """Return the resignation threshold that a network's run has measured, if it holds in a position; else -1, never.
+    """Return the resignation threshold that a network's run has measured, or -1 (never) if it does not hold here.
 
-    It holds in games such as it was measured in, `network.measured_in`: the same board and rules, a komi near by, no
-    handicap (`GameEnv.covers`).
+    A threshold holds in games like those in which it was measured, of the game `network.measured_in`: with the same
+    board and rules, a similar komi and no handicap (`GameEnv.covers`).
     """
-    game = getattr(network, "measured_in", position.env)
-    return float(getattr(network, "resign_threshold", -1.0)) if game.covers(position) else -1.0
+    never = -1.0
+    measured_in = getattr(network, "measured_in", position.env)
+    return float(getattr(network, "resign_threshold", never)) if measured_in.covers(position) else never
 
 
 def resigns(values: Any, threshold: float | None) -> Any:

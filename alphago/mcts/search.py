@@ -27,7 +27,7 @@ FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
 def leaves_for(games: int, readouts: int) -> int:
     """Return a value of `leaves` with which a wave fills the network's batch although there are few games.
 
-    games: number of all games played at once, on all threads, so that results do not depend on the number of cores.
+    games: number of all games played at once, over all threads; results then do not depend on the number of cores.
     readouts: simulations per move.
     """
     return max(1, min(8, 128 // max(games, 1), readouts // 16))
@@ -71,7 +71,7 @@ class Search:
         self._priors = np.zeros((rows, env.action_space), np.float32)
         self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
         self._all_games = 0, games  # the range of games that `_select` searches
-        self._size = 0, 0  # number of leaves and of collisions in the last wave
+        self._size = 0, 0  # number of leaves and of collisions in the last wave; `_views` has the slices of this size
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
@@ -82,8 +82,8 @@ class Search:
     def restart(self, games: np.ndarray) -> None:
         """Restart the search of `games` (int64 [n]) as from empty trees, but keep the evaluations as a cache.
 
-        The root positions must be unchanged, else call `forget`. If the leaves of a wave are not independent, the trees
-        are cleared instead, since a cached evaluation would change which other leaves a wave chooses.
+        The root positions must be unchanged; after a change call `forget`. If the leaves of a wave are not independent,
+        the trees are cleared, since a cached evaluation would change which other leaves a wave chooses.
         """
         if self.settings.independent_leaves:
             subtrees.restart_all(self.tree, games)
@@ -107,16 +107,16 @@ class Search:
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]
-            chunk = chunk[self.tree.state[chunk, ROOT] == NEW]
-            n = len(chunk)
-            if n == 0:
+            unevaluated = chunk[self.tree.state[chunk, ROOT] == NEW]
+            count = len(unevaluated)
+            if count == 0:
                 continue
-            wave.game[:n] = chunk
-            wave.leaf[:n] = ROOT
-            wave.length[:n] = 0
-            self.tree.state[chunk, ROOT] = PENDING
-            self.tree.virtual[chunk, ROOT] = 1
-            self._evaluate(n, 0)
+            wave.game[:count] = unevaluated
+            wave.leaf[:count] = ROOT
+            wave.length[:count] = 0
+            self.tree.state[unevaluated, ROOT] = PENDING
+            self.tree.virtual[unevaluated, ROOT] = 1
+            self._evaluate(count, collisions=0)
 
     def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
         """Add the rule's random noise to the roots of `games` (int64 [n]), which must be evaluated.
@@ -159,18 +159,20 @@ class Search:
             self._evaluate(leaves, collisions)
         return leaves
 
-    def _evaluate(self, n: int, collisions: int) -> None:
-        """Evaluate the first `n` leaves of the wave, and back them up; `collisions` is the wave's number of collisions.
+    def _evaluate(self, count: int, collisions: int) -> None:
+        """Evaluate the first `count` leaves of the wave, and back up their values.
 
         After any exception (a broken network, Ctrl-C) the trees of these games are cleared, since they may be
         inconsistent.
+
+        collisions: the wave's number of collisions.
         """
-        size = n, collisions
+        size = count, collisions
         if size != self._size:  # most waves have the previous wave's size, and new slices cost a tenth of a wave
             self._size = size
-            part = self._wave.part(slice(n), slice(collisions))
-            leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:n])
-            self._views = part, leaves, Reached(*(array[:n] for array in self._reached))
+            part = self._wave.part(slice(count), slice(collisions))
+            leaves = Leaves(part.game, part.path, part.length, self._leaf_slots[:count])
+            self._views = part, leaves, Reached(*(array[:count] for array in self._reached))
         wave, leaves, reached = self._views
         try:
             if self.batch.device == "cpu":
@@ -184,7 +186,7 @@ class Search:
             broken = self._expand(self.tree, wave, reached, priors, values)
             if broken:
                 raise ValueError(
-                    f"{type(self.evaluator).__name__} returned no usable evaluation of {broken} of {n} positions: "
+                    f"{type(self.evaluator).__name__} returned no usable evaluation of {broken} of {count} positions: "
                     "a legal action needs a positive prior and every value must be finite, from -1 to 1"
                 )
         except BaseException:
@@ -202,14 +204,14 @@ class Search:
         with BOARDS:
             self.batch.reach(leaves, out)
         over, values = out.over, out.outcomes
-        going = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
-        priors = self._priors[: len(going)]
-        if len(going) == len(over):
-            self.evaluator.evaluate(self.batch, going, priors, values)
-        elif len(going):
-            going_values = np.empty(len(going), np.float32)
-            self.evaluator.evaluate(self.batch, going, priors, going_values)
-            values[~over] = going_values
+        live = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
+        priors = self._priors[: len(live)]
+        if len(live) == len(over):
+            self.evaluator.evaluate(self.batch, live, priors, values)
+        elif len(live):
+            live_values = np.empty(len(live), np.float32)
+            self.evaluator.evaluate(self.batch, live, priors, live_values)
+            values[~over] = live_values
         return priors, values
 
     def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:

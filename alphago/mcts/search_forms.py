@@ -1,9 +1,9 @@
 """The search rules by name, and the forms in which a search is given and saved.
 
-A search is given as settings, `Puct(c_puct=1.5)`, which hold exactly; as a rule's name, "puct", for the rule's settings
-that suit the place; or as a dictionary that changes some of these, {"c_puct": 1.5}, and may name the rule,
-{"kind": "puct", "c_puct": 1.5}.  Settings are saved as such a dictionary with all fields.  The rule's name is a key of
-SEARCHES, or for a class of one's own "module:Class".
+A search is given in one of three forms: settings, `Puct(c_puct=1.5)`, which are taken as they are; a rule's name,
+"puct", for settings of this rule that are chosen by the number of simulations; or a dictionary that changes some of
+these settings, {"c_puct": 1.5}, and may name the rule, {"kind": "puct", "c_puct": 1.5}.  Settings are saved as such a
+dictionary with all fields.  The rule's name is a key of SEARCHES, or for a class of your own "module:Class".
 """
 
 import pkgutil
@@ -28,7 +28,7 @@ from alphago.system.validation import (
 )
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
-PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the rules of players and of self-play that choose none
+PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
 
 SearchForm = SearchSettings | Mapping[str, Any] | str | None
 
@@ -66,13 +66,16 @@ def plain_form(search: SearchForm) -> dict[str, Any]:
 
 def rule_name(kind: type[SearchSettings]) -> str:
     """Return the name by which `rule_class` finds a class of settings."""
-    return next((name for name, own in SEARCHES.items() if own is kind), qualified_name(kind))
+    for name, named_kind in SEARCHES.items():
+        if named_kind is kind:
+            return name
+    return qualified_name(kind)
 
 
 def rule_class(name: str, known: object = None) -> type[SearchSettings]:
     """Return the class of settings of the rule called `name`.
 
-    known: settings whose class need not be imported.
+    known: settings whose class is returned without an import if it has this name.
     Raises ValueError for an unknown name, ImportError for a class that cannot be imported.
     """
     if isinstance(known, SearchSettings) and rule_name(type(known)) == name:
@@ -89,7 +92,7 @@ def rule_class(name: str, known: object = None) -> type[SearchSettings]:
 
 
 def check_fields(kind: type[SearchSettings], given: Mapping[str, object]) -> None:
-    """Raise UnusedSetting for the first setting that `kind` does not have, but another rule; TypeError for others."""
+    """Raise UnusedSetting for a setting that only another rule than `kind` has, TypeError for one that no rule has."""
     for name in given:
         check_used(kind, name, given[name])
         check_keywords(kind.__qualname__, [name], all_fields(kind))
@@ -104,8 +107,8 @@ def check_used(kind: type[SearchSettings], name: str, value: object = UNSET) -> 
         return
     for rule, owner in SEARCHES.items():
         if name in keywords_of(owner):
-            way = None if isinstance(value, Unset) else f"{owner.__qualname__}({name}={shown(value)})"
-            raise unused_setting(name, kind, rule, way)
+            remedy = None if isinstance(value, Unset) else f"{owner.__qualname__}({name}={shown(value)})"
+            raise unused_setting(name, kind, rule, remedy)
 
 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
@@ -115,13 +118,13 @@ def check_heeds_early(search: SearchSettings, name: str) -> None:
         raise unused_setting(name, type(search), rule)
 
 
-def unused_setting(name: str, kind: type[SearchSettings], rule: str, way: str | None = None) -> UnusedSetting:
+def unused_setting(name: str, kind: type[SearchSettings], rule: str, remedy: str | None = None) -> UnusedSetting:
     """Return the error for a setting of the rule called `rule` that a search of class `kind` does not have.
 
-    way: the value of `search` to give; None for the rule's name.
+    remedy: the value of `search` that the message proposes; None for the rule's name.
     """
     fault = f"{name} is a setting of {SEARCHES[rule].__qualname__}, but this search is {kind.__qualname__}"
-    return UnusedSetting(fault, f"search={way or repr(rule)}", ("search", rule))
+    return UnusedSetting(fault, f"search={remedy or repr(rule)}", ("search", rule))
 
 
 def all_fields(*kinds: type[SearchSettings]) -> list[str]:

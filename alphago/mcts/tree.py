@@ -24,13 +24,14 @@ from alphago.mcts.kernels.nodes import NONE
 class Tree(NamedTuple):
     """The nodes of B games.
 
-    `value_sum` is from the view of the player who moved to the node, who is the mover of its parent.
+    `value_sum` is from the view of the player who moved to the node, the mover of the node's parent; at the root it is
+    from the view of the root's mover.
     """
 
     parent: np.ndarray  # int32 [B, N]
     first_child: np.ndarray  # int32 [B, N]
     next_sibling: np.ndarray  # int32 [B, N]
-    cached: np.ndarray  # int32 [B, N], first in the list of children that an earlier search evaluated
+    cached: np.ndarray  # int32 [B, N], first node in the list of children that an earlier search evaluated
     action: np.ndarray  # int32 [B, N], the action that leads here
     next_action: np.ndarray  # int32 [B, N], the untried action with the greatest prior, or NONE
     state: np.ndarray  # int8 [B, N], NEW and so on, see kernels/nodes.py
@@ -39,7 +40,7 @@ class Tree(NamedTuple):
     virtual: np.ndarray  # int32 [B, N], simulations of the current wave that passed here
     prior: np.ndarray  # float32 [B, N], of the action that leads here
     value: np.ndarray  # float32 [B, N], the evaluation, from the view of `mover`
-    value_sum: np.ndarray  # float32 [B, N], sum of the values backed up (at the root from the view of `mover`)
+    value_sum: np.ndarray  # float32 [B, N], sum of the values backed up
     waiting: np.ndarray  # float32 [B, N, A], priors of the untried actions, TAKEN for tried ones
     used: np.ndarray  # int32 [B], number of nodes in use
 

@@ -15,7 +15,7 @@ from alphago.mcts.search import Search
 
 
 class TreeSums(NamedTuple):
-    """TreeSums over the simulations of a search, by action; index A is for the whole tree (see `kernels.add_up`)."""
+    """Sums over the simulations of a search, by action; index A is for the whole tree (see `kernels.add_up`)."""
 
     weight: np.ndarray  # float64 [n, A + 1]
     squared_value: np.ndarray
@@ -48,11 +48,12 @@ def read_analysis(
     kernels.write_lines(tree, games, lines, line_visits)
     q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
     kernels.root_values(tree, games, q)
-    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)  # last column: of all simulations
-    points: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
+    # The last column is for all simulations, the others are for those of one action.
+    score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
+    ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
     if owners.shape[2]:
         raw = owners[games, ROOT] / np.float32(OWNERS)
-        points = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
+        ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
         env,
         to_play=tree.mover[games, ROOT],
@@ -71,7 +72,7 @@ def read_analysis(
         root_score_stdev=score_stdev[:, -1],
         raw_score=scores[games, ROOT],
         positions=positions,
-        **points,
+        **ownership,
     )
 
 
@@ -110,11 +111,12 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
 def ownership_of(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
     """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
     weight = sums.weight if every_move else sums.weight[:, -1:]
-    pair = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
-    mean, stdev = (array.reshape(*array.shape[:2], *env.plane_shape) for array in pair)
-    whole = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
-    below = {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
-    return whole | below if every_move else whole
+    flat_mean, flat_stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
+    shape = (*flat_mean.shape[:2], *env.plane_shape)
+    mean, stdev = flat_mean.reshape(shape), flat_stdev.reshape(shape)
+    of_position = {"ownership": mean[:, -1], "ownership_stdev": stdev[:, -1]}
+    of_moves = {"move_ownership": mean[:, :-1], "move_ownership_stdev": stdev[:, :-1]}
+    return of_position | of_moves if every_move else of_position
 
 
 def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.ndarray:
@@ -129,10 +131,10 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)
-        extra = 1 / (count * count)
+        extra_weight = 1 / (count * count)
         mean_square = squared / count
-        mixed = (mean_square * count + (mean_square + 1) * extra) / (count + extra)
+        mixed = (mean_square * count + (mean_square + 1) * extra_weight) / (count + extra_weight)
         variance = np.maximum(mixed - q.astype(np.float64) ** 2, 0)
-        effective_count = (count + extra) ** 2 / (count + extra * extra)
+        effective_count = (count + extra_weight) ** 2 / (count + extra_weight * extra_weight)
         radius = DEVIATIONS * np.sqrt(variance / effective_count)
     return ((1 + q - radius) / 2).astype(np.float32)

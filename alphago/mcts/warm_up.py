@@ -35,8 +35,8 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
 
     Returns None if the kernels are already compiled, if numba is switched off, or if there is only one core.
 
-    game: the packaged game of a command that is about to play a move: the planes of this game are compiled first, then
-        what a player and an analysis need; "" for self-play, whose rule is compiled first.
+    game: the packaged game of a command that is about to play a move: the kernels of this game's planes are compiled
+        first, then those of a player and an analysis; "" for self-play: the kernels of its rule are compiled first.
     The process ends at the latest when this process ends.
     """
     if numba.config.DISABLE_JIT or available_cores() < 2:
@@ -99,7 +99,8 @@ class Blank:
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(GAMES_AT_ONCE)
-    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):
+    other_rules = [rule for rule in SEARCHES if rule != SELF_PLAY_RULE]
+    for rule in [SELF_PLAY_RULE, *other_rules]:
         blank: Any = Blank()
         search = Search(blank, UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
@@ -144,7 +145,7 @@ def compile_player(analysis: bool = True) -> None:
 
 
 def end_with_parent() -> None:
-    """End this process as soon as its input ends, because the process that started it has ended, however it did."""
+    """End this process as soon as its standard input ends: then the process that started it has ended."""
     os.read(0, 1)
     os._exit(0)
 

@@ -42,9 +42,10 @@ class ResidualTower(nn.Module):
         height, pooled = check_int("height", height, 0), check_bool("pooled", pooled)
         self.activate = ACTIVATIONS[activation]
         self.entry = conv_bn(planes, channels, 3)
-        pools = (pooled and number % 2 == 1 for number in range(height))  # of each block, not a list: see `few_weights`
-        self.blocks = nn.Sequential(*(BLOCKS[block](channels, pools_here, activation) for pools_here in pools))
-        # Nothing normalises what the preactivation blocks have added up.
+        # A generator, not a list: `few_weights` must stop a damaged height before a list of it would fill the memory.
+        block_pooled = (pooled and number % 2 == 1 for number in range(height))
+        self.blocks = nn.Sequential(*(BLOCKS[block](channels, is_pooled, activation) for is_pooled in block_pooled))
+        # Preactivation blocks add to the features without a norm after the last addition.
         self.last = nn.BatchNorm2d(channels) if block == "preactivation" else None
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:

@@ -70,10 +70,10 @@ def two_layers(features: int, hidden: int, outputs: int = 1) -> tuple[nn.Linear,
 class Block(nn.Module):
     """Base class of a tower's blocks: [B, channels, H, W] -> [B, channels, H, W].
 
-    pooled: whether the block sees the whole board.  If so, the input h of its last convolution becomes h + W [mean h,
-        max h].  The mean and the maximum are taken over the board, and the matrix W maps those of all channels to a
-        bias per channel.  So facts about the whole board (ko fights, the score) reach every point in one block (Wu
-        2019, "Accelerating Self-Play Learning in Go", section 3.3).
+    pooled: whether the block sees the whole board.  If so, the input h of its last convolution is replaced by
+        h + W [mean h, max h].  Mean and maximum of each channel are taken over the board, and the matrix W maps the
+        means and maxima of all channels to a bias for each channel.  So facts about the whole board (ko fights, the
+        score) reach every point in one block (Wu 2019, "Accelerating Self-Play Learning in Go", section 3.3).
     activation: a name in ACTIVATIONS.
     """
 
@@ -91,8 +91,8 @@ class Block(nn.Module):
         """Add the bias computed from the whole board to `hidden`; return `hidden` unchanged if not `pooled`."""
         if self.pooled is None:
             return hidden
-        whole = torch.cat(board_pool(hidden, self.training), dim=1)
-        return add_board_bias(hidden, self.pooled(whole), self.training)
+        means_and_maxima = torch.cat(board_pool(hidden, self.training), dim=1)
+        return add_board_bias(hidden, self.pooled(means_and_maxima), self.training)
 
 
 class ResidualBlock(Block):

@@ -91,30 +91,33 @@ def export_model(
     Unless the error is an OSError, no file is written.
     """
     path = user_path(path)
-    written = path.suffix.removeprefix(".") if format is None else format
-    if written not in FORMATS:
-        wanted = "format must be onnx, w32, w16 or npz"
-        raise ValueError(f"{wanted}, or the end of the file's name, got {path.name if format is None else format!r}")
+    chosen = path.suffix.removeprefix(".") if format is None else format
+    if chosen not in FORMATS:
+        got = path.name if format is None else format
+        raise ValueError(f"format must be onnx, w32, w16 or npz, or the end of the file's name, got {got!r}")
     positions = check_int("positions", positions, 1)
     net = load_model(net) if isinstance(net, (str, PathLike)) else net
     graph = network_graph(net)
-    if written == "onnx":
+    if chosen == "onnx":
         files = {path: onnx_bytes(graph, net)}
         exported = onnx_run(files[path])
+    elif chosen == "npz":
+        files = {path: npz_bytes(graph, net)}
+        exported = numpy_run(graph)
     else:
-        files = {path: npz_bytes(graph, net)} if written == "npz" else raw_files(graph, net, path, written)
-        exported = rounded_run(graph, np.float16 if written == "w16" else None)
-    boards = check_boards(net)
+        files = raw_files(graph, net, path, chosen)
+        exported = numpy_run(graph, np.float16 if chosen == "w16" else None)
+    games = games_to_compare(net)
     differences: dict[str, float] = {}  # the largest on any board
-    for env in boards:
+    for env in games:
         for name, difference in compare(net, env, exported, positions).items():
             differences[name] = max(difference, differences.get(name, 0.0))
-    if written != "w16" and max(differences.values()) > ROUNDING:  # float16 weights may differ by more
+    if chosen != "w16" and max(differences.values()) > ROUNDING:  # float16 weights may differ by more
         raise ValueError(f"the exported network must compute what torch does, got differences of {differences}")
     for file, data in files.items():
         write_atomic(file, data)
     total = sum(len(data) for data in files.values())
-    return Export(tuple(files), total, positions * len(boards), differences)
+    return Export(tuple(files), total, positions * len(games), differences)
 
 
 # --- the network's operations ----------------------------------------------------------------------
@@ -123,7 +126,7 @@ def export_model(
 def network_graph(net: NeuralNet) -> NetworkGraph:
     """Return a network's operations in float32, with batch norms folded into convolutions.
 
-    For a size-free network the board's height and width remain symbolic, so that the list computes any board.
+    For a size-free network the board's height and width remain symbolic, so that the operations fit any board.
     Raises ValueError, which names the part and the layer, if a layer cannot be translated.
     """
     height, width = ("height", "width") if net.size_free else net.env.plane_shape
@@ -132,18 +135,19 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
     with TRACING_LOCK, torch.no_grad(), one_torch_thread():
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
-        values = translate(graph, "value", WholeValue(frozen.value), features)
-    graph.outputs["logits"] = logits._replace(shape=("batch", "actions" if net.size_free else net.env.action_space))
-    value, *forecast = values
+        value, *forecast = translate(graph, "value", ValueOutputs(frozen.value), features)
+    actions = "actions" if net.size_free else net.env.action_space
+    graph.outputs["logits"] = logits._replace(shape=("batch", actions))
     graph.outputs["value"] = reshape(graph, value, ("batch",))
     if forecast:
         score, ownership = forecast
-        graph.outputs |= {"score": reshape(graph, score, ("batch",)), "ownership": ownership}
+        graph.outputs["score"] = reshape(graph, score, ("batch",))
+        graph.outputs["ownership"] = ownership
     return graph
 
 
-class WholeValue(nn.Module):
-    """A value head as a module that returns all its predictions: value, score and ownership, or the value alone."""
+class ValueOutputs(nn.Module):
+    """A value head as a module whose output is (value, score, ownership) if the head predicts them, else the value."""
 
     def __init__(self, head: nn.Module) -> None:
         super().__init__()
@@ -157,24 +161,24 @@ class WholeValue(nn.Module):
 
 
 def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor) -> tuple[Tensor, ...]:
-    """Append a part's operations to the graph and return the part's outputs.
+    """Append a part's operations to the graph and return the part's outputs, one or several.
 
     slot: the part's slot, such as "policy".  inputs: the part's input.
     Raises ValueError if the part cannot be translated.
     """
-    part = module.head if isinstance(module, WholeValue) else module
+    part = module.head if isinstance(module, ValueOutputs) else module
     try:
         outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
     except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
         raise ValueError(f"{slot}: {class_path(type(part))} cannot be exported: {error}") from error
-    return (outputs,) if isinstance(outputs, Tensor) else outputs
+    return (outputs,) if isinstance(outputs, Tensor) else outputs  # a Tensor is a tuple too
 
 
 # --- comparison with torch -------------------------------------------------------------------------
 
 
-def check_boards(net: NeuralNet) -> list[GameEnv]:
-    """Return the games for the comparison: the network's, and if it is size-free also the game on another board."""
+def games_to_compare(net: NeuralNet) -> list[GameEnv]:
+    """Return the games for the comparison: the network's, and for a size-free network also one on another board."""
     if not net.size_free:
         return [net.env]
     for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):
@@ -216,10 +220,10 @@ def onnx_run(data: bytes) -> Computation:
     return lambda planes: dict(zip(names, session.run(names, {"planes": planes}), strict=True))
 
 
-def rounded_run(graph: NetworkGraph, dtype: type[np.floating] | None) -> Computation:
+def numpy_run(graph: NetworkGraph, dtype: type[np.floating] | None = None) -> Computation:
     """Return a function that computes a graph with numpy: planes -> outputs by name.
 
-    dtype: the weights are rounded to this dtype first; None for no rounding.
+    dtype: the dtype to which the weights are rounded first; None for no rounding.
     """
     weights = dict(graph.weights)
     if dtype is not None:
@@ -255,7 +259,7 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
     onnx = package("onnx")
     helper = onnx.helper
     nodes = [helper.make_node(step.op, step.inputs, [step.output], **step.attributes) for step in graph.steps]
-    # The steps' outputs are numbered; these give the network's outputs their names.
+    # The steps' outputs have numbers as names; these nodes give the network's outputs their own names.
     nodes += [helper.make_node("Identity", [tensor.name], [name]) for name, tensor in graph.outputs.items()]
     weights = [onnx.numpy_helper.from_array(array, name) for name, array in graph.weights.items()]
     planes, *outputs = (
@@ -305,7 +309,7 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
 
 def layer_weights(graph: NetworkGraph) -> dict[str, np.ndarray]:
     """Return the weights of the layers by name, in order, without the constants that operations use."""
-    # A layer's weight has a name such as "policy.0.weight", a constant one such as "c3".
+    # The name of a layer's weight is such as "policy.0.weight", that of a constant such as "c3".
     return {name: array for name, array in graph.weights.items() if "." in name}
 
 

@@ -1,4 +1,4 @@
-"""A network as a list of ONNX operations, which other programs compute, and OpenVINO and numpy here.
+"""A network as a list of ONNX operations, for other programs, for OpenVINO, and for numpy.
 
 `alphago.nn.translator` makes the list, `alphago.nn.export` writes it, `alphago.nn.inference.openvino` compiles it, and
 `run_graph` computes it with numpy.
@@ -36,7 +36,7 @@ class Tensor(NamedTuple):
     shape: Sides
 
 
-Number = torch.Tensor | np.ndarray | float  # what becomes a weight or a constant
+Number = torch.Tensor | np.ndarray | float  # numbers that a graph stores as a weight or a constant
 
 
 @dataclass
@@ -67,7 +67,7 @@ class NetworkGraph:
     def keep(self, value: Number, name: str | None = None) -> str:
         """Store a weight or a constant, and return its name.
 
-        value: a tensor, array or number.  It is stored as float32, but arrays of integers, such as shapes, as int64.
+        value: a tensor, array or number.  Arrays of integers, such as shapes, are stored as int64, all else as float32.
         name: the weight's name; None to make a name for a constant.
         """
         array = value.detach().float().cpu().numpy() if isinstance(value, torch.Tensor) else np.asarray(value)
@@ -107,7 +107,7 @@ def convolution(
     padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
     grouped = padded.reshape(len(x), group, -1, *padded.shape[2:])
     kernels = kernel.reshape(group, -1, *kernel.shape[1:])
-    # Each entry of the kernel multiplies a window of this size; that of entry (i, j) begins at (row, column).
+    # Entry (i, j) of the kernel multiplies a window of `rows` x `columns` points, which begins at (row, column).
     rows = padded.shape[2] - dilations[0] * (kernel_shape[0] - 1)
     columns = padded.shape[3] - dilations[1] * (kernel_shape[1] - 1)
     out = np.reshape(np.asarray(bias, np.float32), (-1, 1, 1))

@@ -1,18 +1,19 @@
 """Larger networks that compute the same as a smaller one, to go on learning with more weights.
 
-After Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer": what the network has learned is kept,
-instead of being learned again.  Here new channels are not copies of old ones but newly initialised; what old channels
-read from them has the weight 0 at first.  New blocks add 0 at first (`alphago.nn.blocks.ResidualBlock`).
+The method is after Chen et al. 2016, "Net2Net: Accelerating Learning via Knowledge Transfer": the larger network keeps
+what the smaller one has learned.  Here new channels are not copies of old ones but newly initialised, and the weights
+from new channels to old ones are 0 at first.  New blocks add 0 at first (`alphago.nn.blocks.ResidualBlock`).
 """
 
 import torch
 
 from alphago.nn.net import NeuralNet
 
-POOLED = "pooled.weight"  # reads the means of all channels, then their maxima (`alphago.nn.blocks.board_bias`)
+# End of the name of a weight whose inputs are the means of all channels, then their maxima (`nn.blocks.board_bias`).
+POOLED = "pooled.weight"
 
 
-def grown(net: NeuralNet, tower_height: int | None = None, channels: int | None = None) -> NeuralNet:
+def grow(net: NeuralNet, tower_height: int | None = None, channels: int | None = None) -> NeuralNet:
     """Return a new network with a higher or wider default tower that computes the same as `net`.
 
     tower_height, channels: the new sizes; None for those of `net`.
@@ -35,10 +36,13 @@ def grown(net: NeuralNet, tower_height: int | None = None, channels: int | None 
 
 @torch.no_grad()
 def embed(old: torch.Tensor, new: torch.Tensor, halves: int) -> None:
-    """Copy weights into the first outputs and inputs of a larger tensor; set those from new inputs to old outputs to 0.
+    """Copy a layer's weights into those of a larger layer.
 
-    old, new: [outputs, inputs, ...], [outputs] or a scalar.  halves: number of equal parts of the inputs, which grow
-        each for itself.
+    The first outputs and inputs of the larger layer are the old ones.  Weights from new inputs to old outputs become 0;
+    all other weights of new outputs stay as they are.
+
+    old, new: the weights, [outputs, inputs, ...], [outputs] or a scalar.
+    halves: number of equal parts into which the inputs are divided; in each part the new inputs follow the old ones.
     """
     if old.dim() == 0:
         new.copy_(old)

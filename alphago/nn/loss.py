@@ -68,7 +68,7 @@ LOSSES = {
 
 # Entry of a target policy for an action to leave out of the softmax; an entry of 0 is a probability.
 ILLEGAL = -1.0
-LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0; it is finite, so its product with 0 is 0
+LEFT_OUT = -1e9  # logit of an action to leave out: its exponential is 0, and its product with a target of 0 is 0 too
 
 
 class Losses(NamedTuple):
@@ -123,7 +123,7 @@ def alphazero_loss(
     value_each = (value.float() - target_value).square()
     if weight is None:
         weight = torch.ones_like(value_each)
-    share = weight / weight.sum().clamp_min(1e-12)  # all zero: no loss, no gradient
+    share = weight / weight.sum().clamp_min(1e-12)  # if all weights are 0, the loss and its gradient are 0
     policy_loss, value_loss = (share * policy_each).sum(), (share * value_each).sum()
     total = weights.policy * policy_loss + weights.value * value_loss
     if weights.log_sum:
@@ -172,7 +172,7 @@ class EndTargets(Protocol):
 
     @property
     def ended(self) -> torch.Tensor:
-        """0 for positions of games that ended by resignation, whose ownership and score are unknown, else 1, [B]."""
+        """Whether ownership and score of a game's end are known, [B]: 1, or 0 if the game ended by resignation."""
 
 
 def forecast_loss(
@@ -184,7 +184,8 @@ def forecast_loss(
     weights: the weights of ownership and score in `total`.
     """
     share = targets.weight / targets.weight.sum().clamp_min(1e-12) * targets.ended
-    losses, total = {}, share.new_zeros(())
+    losses = {}
+    total = share.new_zeros(())
     has_owners = targets.ownership.shape[1] > 0
     if forecast.ownership is not None and has_owners:
         losses["ownership"] = (share * (forecast.ownership.float() - targets.ownership).square().mean(dim=1)).sum()

@@ -10,7 +10,7 @@ from torch import nn
 from alphago.env.game import GameEnv
 from alphago.nn.model_files import ModelError
 from alphago.nn.parts import fits_game, game_structure
-from alphago.system.validation import shortened, shown
+from alphago.system.validation import is_int, shortened, shown
 
 
 def check_game_fits(path: str | PathLike[str], description: Mapping[str, Any], env: GameEnv) -> None:
@@ -46,12 +46,12 @@ def check_tower_size(
     This is checked before the tower is built, so that a damaged file cannot make it allocate much memory.
     tensors: the tensors in the file `path`.
     """
-    sizes = (tower_height, channels)
-    fits = all(isinstance(size, int) and not isinstance(size, bool) and size >= 0 for size in sizes)
     held = sum(tensor.numel() for name, tensor in tensors.items() if name.startswith("base_net."))
-    if fits:
-        entry, block = 9 * channels, 2 * 9 * channels**2  # fewest weights of their 3x3 convolutions
-        fits = entry + tower_height * block <= held and tower_height <= len(tensors)  # channels may be 0
+    fits = False
+    if is_int(tower_height, 0) and is_int(channels, 0):
+        entry, block = 9 * channels, 2 * 9 * channels**2  # fewest weights of the 3x3 convolutions of entry and block
+        enough_weights = entry + tower_height * block <= held
+        fits = enough_weights and tower_height <= len(tensors)  # the latter because `channels` may be 0
     if not fits:
         size = f"{shortened(tower_height)} blocks x {shortened(channels)} channels"
         raise ModelError(f"{path} describes {size}, but holds only {held:,} weights for them")

@@ -31,7 +31,7 @@ MOST_HEADER = 2**24  # largest header in bytes
 MOST_BYTES = 2**31  # largest file
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
-REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # the class of a custom game as module:class; only printed, never imported
+REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # class of a custom game, as module:class; it is printed, never imported
 LATEST = "weights.safetensors"  # the latest network in a run's folder
 
 
@@ -124,12 +124,12 @@ def write_network(
         write_atomic(user_path(path), bytes_of(copies, description))
     except OSError as error:
         failure = type(error)(f"the network could not be saved as {path}: {error.strerror or error}")
-        failure.errno = error.errno  # which an exception made from one text lacks
+        failure.errno = error.errno  # an exception that is made from a text has no errno
         raise failure from error
 
 
 def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, object]) -> str:
-    """Return a hash of a file's contents; texts: the header's texts, of which the entry "digest" is ignored."""
+    """Return a hash of a file's contents; texts: the texts in the header; their entry "digest" is ignored."""
     digest = hashlib.sha256(json.dumps({**texts, "digest": None}, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         digest.update(f"{name} {tensor.dtype} {list(tensor.shape)} {fingerprint({name: tensor})}".encode())
@@ -137,7 +137,7 @@ def content_digest(tensors: Mapping[str, torch.Tensor], texts: Mapping[str, obje
 
 
 def fingerprint(tensors: Mapping[str, torch.Tensor]) -> str:
-    """Return a hash of the tensors' values, bit for bit; their names do not count."""
+    """Return a hash of the tensors' values, bit for bit; the names of the tensors are ignored."""
     digest = hashlib.sha256()
     for tensor in tensors.values():
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -153,7 +153,7 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
     Raises ModelError if the file cannot be read or is damaged.  Damage is found by comparing the contents with the
     digest in the header; old files have no digest.
     """
-    texts, data = read_regular_file(path, whole=True)
+    texts, data = read_regular_file(path, header_only=False)
     try:
         tensors = tensors_from(data)
     except (SafetensorError, ValueError, KeyError) as error:
@@ -174,10 +174,12 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     return parse_description(path, read_regular_file(path)[0])
 
 
-def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[Mapping[str, object], bytes]:
-    """Return the texts in a file's header, and the bytes of the whole file if `whole`, else those of the header.
+def read_regular_file(path: str | PathLike[str], header_only: bool = True) -> tuple[Mapping[str, object], bytes]:
+    """Return the texts in a file's header, and the bytes of the header, or of the whole file.
 
     The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
+
+    header_only: whether to read and return only the bytes of the header.
     Raises ModelError if the file cannot be read or is not a network.
     """
     try:
@@ -191,7 +193,7 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
             end = header_end(path, begin, status.st_size)
             header = begin + file.read(end - len(begin))
             texts = read_header(path, header, status.st_size)
-            return texts, header + file.read() if whole else header
+            return texts, header if header_only else header + file.read()
     except FileNotFoundError:
         raise ModelError(f"there is no file {path}{meant_instead(str(path))}") from None
     except MemoryError:
@@ -201,10 +203,10 @@ def read_regular_file(path: str | PathLike[str], whole: bool = False) -> tuple[M
 
 
 def meant_instead(name: str) -> str:
-    """Return the end of a message about a missing file: the names of packaged networks that may be meant, or ""."""
-    base, at, own = name.rpartition("@")
+    """Return the end of the message about a missing file `name`: the networks that may be meant, or ""."""
+    base, at, options = name.rpartition("@")
     if at and (base in packaged_nets() or Path(base).exists()):
-        return f": {base} is a network, with {at}{own} it is a player of matches"
+        return f": {base} is a network, with {at}{options} it is a player of matches"
     if "/" in name or "." in name:
         return ""
     if near := near_names(name, packaged_nets()):
@@ -273,14 +275,17 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
     try:
         description["env"] = shortened(texts["env"])
         reference = str(texts.get("reference"))
-        # A message shows it as what to pass as --game: a placeholder, unless it looks like a class.
+        # `saved_game` tells the user to pass the reference as --game; a placeholder replaces a text that is no class.
         description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
         for key in JSON_KEYS:
-            description[key] = table(key, json.loads(texts[key]))
+            description[key] = json.loads(texts[key])
+            check_table(key, description[key])
         check_structure(description["structure"])
         net = description["net"]
-        table("custom", net["custom"])  # raises if it is no dictionary
-        for slot in table("parts", net.setdefault("parts", {})):
+        net.setdefault("parts", {})
+        for key in ("custom", "parts"):
+            check_table(key, net[key])
+        for slot in net["parts"]:
             if slot not in SLOTS:
                 raise ValueError(f"a part must be {' or '.join(SLOTS)}, got {shortened(slot)}")
         for key in ("preset", "tower_height", "channels", "size_free"):
@@ -303,11 +308,10 @@ def check_structure(structure: Mapping[str, object]) -> None:
         check_int("a side of plane_shape", side, 1, MOST_BYTES)
 
 
-def table(name: str, value: object) -> dict[str, object]:
-    """Return `value` if it is a dictionary, else raise ValueError; name: the value's name in the message."""
+def check_table(name: str, value: object) -> None:
+    """Raise ValueError unless `value` is a dictionary; name: the value's name in the message."""
     if not isinstance(value, dict):
         raise ValueError(f"{name} must be a table, got {shortened(value)}")
-    return value
 
 
 def notes_of(description: Mapping[str, Any]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
-from alphago.nn.inference.kept import kept
+from alphago.nn.inference.kept import get_or_make
 from alphago.nn.model_files import ModelError
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
@@ -30,8 +30,8 @@ from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
 TAUGHT_BY = "taught_by"  # the note in a network's file
-# (tower_height, channels, size_free).  "default" learns small boards on one machine in minutes; "paper" is the smaller
-# of the two networks of Silver et al. 2017.
+# (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
+# minutes; "paper" is the smaller of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (19, 256, False)}
 
 
@@ -82,33 +82,36 @@ class NeuralNet(nn.Module):
             preset_parts = OWN_PARTS[preset](env)
             slots = {slot: preset_parts[slot] if module is None else module for slot, module in slots.items()}
             base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
-        height, width, free = PRESETS.get(preset or "default", (0, 0, False))  # zeros: OWN_PARTS have no such sizes
-        self.size_free = (free if size_free is None else bool(size_free)) and env.actions_are_points
+        # A preset of OWN_PARTS brings its own base, so its sizes here are not used.
+        preset_height, preset_channels, preset_size_free = PRESETS.get(preset or "default", (0, 0, False))
+        self.size_free = (preset_size_free if size_free is None else bool(size_free)) and env.actions_are_points
         self.env = env
         self.notes: dict[str, str] = {}  # texts from the network's file
-        self.measured_in = env  # the game of the run that measured what `notes` say
+        self.measured_in = env  # the game in which the run measured the figures in `notes`
         self.taught_by = ""  # the teacher whose labels it has learned from; "" for none
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None  # None for a base_net that is not the default tower
         if base_net is None:
-            self.tower_height = check_int("tower_height", height if tower_height is None else tower_height, 0)
-            width = check_int("channels", width if channels is None else channels, 1)
-            base_net = ResidualTower(env.planes, width, self.tower_height, pooled=self.size_free)
+            height = check_int("tower_height", preset_height if tower_height is None else tower_height, 0)
+            width = check_int("channels", preset_channels if channels is None else channels, 1)
+            base_net = ResidualTower(env.planes, width, height, pooled=self.size_free)
+            self.tower_height = height
         self.base_net = base_net
         features = check_base(base_net, env, default_heads=value is None or policy is None)
-        if size_free is None and tuple(features.shape[2:]) != env.plane_shape:
-            self.size_free = False  # there is no feature for each point
+        has_board = tuple(features.shape[2:]) == env.plane_shape
+        if size_free is None and not has_board:
+            self.size_free = False
         self.channels = int(features.shape[1])
-        flat = features.dim() == 2
-        if flat and size_free:
+        is_flat = features.dim() == 2
+        if is_flat and size_free:
             raise ValueError(f"size_free needs features for each point, got {list(features.shape)} from base_net")
-        shape = None if flat else (int(features.shape[-2]), int(features.shape[-1]))
+        shape = None if is_flat else (int(features.shape[-2]), int(features.shape[-1]))
         if value is None:
             value = default_value(self.channels, shape, self.size_free).to(features)
         if policy is None:
             policy = default_policy(env, self.channels, shape, self.size_free).to(features)
-            if flat:  # `build_net` takes such a head without a description for an older one
+            if is_flat:  # described, since `build_net` makes an older head if there is no description
                 self.parts |= describe_slots({"policy": policy})[0]
         self.value = value
         self.policy = policy
@@ -198,7 +201,7 @@ class NeuralNet(nn.Module):
         """
         modules = (self.base_net, self.value, self.policy)
         make = partial(make_evaluator, self.env, modules, dtype, device, exact)
-        return kept(modules, (self.env, dtype, device, exact), make) if shared else make()
+        return get_or_make(modules, (self.env, dtype, device, exact), make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
@@ -211,7 +214,7 @@ class NeuralNet(nn.Module):
         def make() -> NetEvaluator:
             return NetEvaluator(self.env, *modules, forecasts=True, where=find_device(self.env, device), dtype=dtype)
 
-        return kept(modules, (self.env, device, dtype, "forecasts"), make)
+        return get_or_make(modules, (self.env, device, dtype, "forecasts"), make)
 
     @property
     def num_parameters(self) -> int:
@@ -229,7 +232,7 @@ class NeuralNet(nn.Module):
         return {
             "preset": self.preset,
             "tower_height": self.tower_height,
-            "channels": None if self.tower_height is None else self.channels,  # sizes the default tower only
+            "channels": None if self.tower_height is None else self.channels,  # the width of the default tower
             "size_free": self.size_free,
             "parts": self.parts,
             "custom": self.custom,
@@ -307,8 +310,8 @@ def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
 def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
     """Return new parts with the layers of cody2007/alpha_go_zero_implementation (2018).
 
-    Five 3x3 convolutions of 128 channels, of which the third and the fifth add the input of the one before, then two
-    dense layers for each head.  Without two of its quirks: a relu of the logits, and no relu in the value head.
+    The base has five 3x3 convolutions of 128 channels: one, then two residual blocks of two.  Each head has two dense
+    layers.  Unlike the original, the policy head ends without a relu, and the value head has a relu between its layers.
     """
     tower = ResidualTower(env.planes, 128, 2)
     return {"base_net": tower, **flat_heads(env, 128 * prod(env.plane_shape), 128)}
@@ -334,7 +337,7 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
     if "policy" not in slots and isinstance(net.policy, FlatPolicy):
-        # Old files describe no default parts, and the default head for features without a board had no hidden layer.
+        # The file is an old one, without a description of default parts; its default head had no hidden layer.
         net.policy = FlatPolicy(net.channels, env.action_space)
         del net.parts["policy"]
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
@@ -378,7 +381,7 @@ def load_model(
             if modules[slot] is None:
                 modules[slot] = parts.build_part_for(part, parts.strip_prefix(tensors, f"{slot}."))
         net = build_net(config, env, **modules)
-    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # a crafted description's
+    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:  # the description is damaged
         raise ModelError(f"{path} cannot be rebuilt: {shortened(error)}") from error
     model_checks.check_tensors(path, tensors, net.state_dict())
     net.load_state_dict(tensors)

@@ -32,7 +32,7 @@ def register_part(part: PartClass) -> PartClass:
     known = PARTS.get(part.__name__, part)
     if class_path(known) != class_path(part):
         raise ValueError(f"the name of a part must be new, got {class_path(part)} beside {class_path(known)}")
-    PARTS[part.__name__] = part  # a notebook may define a class again
+    PARTS[part.__name__] = part  # replaces the class if a notebook defines it again
     create: Any = part.__init__
     signature = inspect.signature(part)
 
@@ -105,7 +105,7 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
     try:
         with torch.device("meta"), few_weights(len(tensors)):
             shapes = {name: tensor.shape for name, tensor in build_part(description).state_dict().items()}
-    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:  # senseless arguments
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:  # from wrong arguments
         raise ValueError(f"{type(error).__name__}: {error}") from error
     for name, shape in shapes.items():
         found = list(tensors[name].shape) if name in tensors else "none"
@@ -116,22 +116,23 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
 
 @contextmanager
 def few_weights(most: int) -> Iterator[None]:
-    """Raise ValueError within the `with` block once this thread has built modules with far more than `most` weights.
+    """Raise ValueError within the `with` block once this thread has built far more than `most` weight tensors.
 
     So a damaged description of millions of layers cannot take hours to build.
 
     most: the number of weight tensors that the network's file has for the part.
     """
-    thread, built = threading.get_ident(), 0
+    this_thread = threading.get_ident()
+    built = 0
 
-    def count(module: nn.Module, name: str, weight: object) -> None:
+    def count_weight(module: nn.Module, name: str, weight: object) -> None:
         nonlocal built
-        if weight is not None and threading.get_ident() == thread:  # other threads may build other networks
+        if weight is not None and threading.get_ident() == this_thread:  # other threads may build other networks
             built += 1
-        if built > 2 * most:  # a part may replace some of its weights
+        if built > 2 * most:  # a part that replaces some of its weights builds more than the file has
             raise ValueError(f"the part must have at most the {most} weights that the file holds for it, got more")
 
-    handle = register_module_parameter_registration_hook(count)
+    handle = register_module_parameter_registration_hook(count_weight)
     try:
         yield
     finally:
@@ -139,7 +140,7 @@ def few_weights(most: int) -> Iterator[None]:
 
 
 def strip_prefix(tensors: Mapping[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
-    """Return the tensors whose names begin with `prefix`, such as "value.", by their names without it."""
+    """Return the tensors whose names begin with `prefix`, such as "value.", by their names without the prefix."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
@@ -200,30 +201,34 @@ def check_base(base: nn.Module, env: GameEnv, default_heads: bool) -> torch.Tens
     parameter = next(base.parameters(), torch.zeros(0))
     planes = torch.zeros(2, env.planes, *env.plane_shape, device=parameter.device, dtype=parameter.dtype)
     features = run_part("base_net", base, planes)
-    shapes = "[2, C, H, W] or [2, F] for the default heads" if default_heads else "[2, ...]"
-    fits = features.dim() in (2, 4) if default_heads else features.dim() >= 2
-    check_shape("base_net", base, planes, features, shapes, features.shape[:1] == (2,) and fits)
+    if default_heads:
+        expected, fits = "[2, C, H, W] or [2, F] for the default heads", features.dim() in (2, 4)
+    else:
+        expected, fits = "[2, ...]", features.dim() >= 2
+    fits = fits and features.shape[0] == 2
+    check_shape("base_net", base, planes, features, expected=expected, fits=fits)
     return features
 
 
 def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env: GameEnv) -> None:
     """Check a network's heads on features [2, ...].
 
-    Raises ValueError unless the value head's output is [2, 1] or [2] in -1 .. 1 and the policy head's is logits [2,
-    action_space].  Probabilities are refused as logits, because a softmax of them would be nearly uniform.
+    Raises ValueError unless the value head's output is [2, 1] or [2] in -1 .. 1, and the policy head's output is
+    [2, action_space] and not probabilities.  A softmax of probabilities would be nearly uniform.
     """
-    output = run_part("value", value, features)
-    check_shape("value", value, features, output, "[2, 1] or [2]", output.shape in ((2, 1), (2,)))
-    if output.abs().max() > 1.001:
-        largest = f"{output.abs().max():.3g}"
-        raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest}; end it with a tanh")
-    output = run_part("policy", policy, features)
-    shapes = f"[2, {env.action_space}] (logits of {env})"
-    check_shape("policy", policy, features, output, shapes, output.shape == (2, env.action_space))
-    random = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
-    outputs = torch.cat([output, run_part("policy", policy, random)])
-    sums = outputs.sum(dim=1)
-    like_probabilities = bool((outputs >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
+    values = run_part("value", value, features)
+    fits = values.shape in ((2, 1), (2,))
+    check_shape("value", value, features, values, expected="[2, 1] or [2]", fits=fits)
+    largest = values.abs().max()
+    if largest > 1.001:
+        raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest:.3g}; end it with a tanh")
+    logits = run_part("policy", policy, features)
+    expected, fits = f"[2, {env.action_space}] (logits of {env})", logits.shape == (2, env.action_space)
+    check_shape("policy", policy, features, logits, expected=expected, fits=fits)
+    random_features = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
+    all_logits = torch.cat([logits, run_part("policy", policy, random_features)])
+    sums = all_logits.sum(dim=1)
+    like_probabilities = bool((all_logits >= 0).all()) and torch.allclose(sums, torch.ones_like(sums), atol=1e-3)
     if isinstance(last_layer(policy), nn.Softmax) or (like_probabilities and env.action_space > 1):
         raise ValueError(
             f"policy: {class_path(type(policy))} must give logits, got probabilities: leave the softmax off at its end"
@@ -254,14 +259,14 @@ def run_part(slot: str, module: nn.Module, inputs: torch.Tensor) -> torch.Tensor
 
 
 def check_shape(
-    slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, shapes: str, fits: bool
+    slot: str, module: nn.Module, inputs: torch.Tensor, output: torch.Tensor, *, expected: str, fits: bool
 ) -> None:
-    """Raise ValueError, which names the part and both shapes, unless `fits` is True.
+    """Raise ValueError, which names the part and its shapes, unless `fits` is True.
 
-    shapes: the expected shapes, as text.
+    expected: the expected shapes of the output, as text.  fits: whether the output has one of them.
     """
     if not fits:
         raise ValueError(
-            f"{slot}: {class_path(type(module))} must give shape {shapes} for an input of shape"
+            f"{slot}: {class_path(type(module))} must give shape {expected} for an input of shape"
             f" {list(inputs.shape)}, got {list(output.shape)}"
         )

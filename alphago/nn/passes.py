@@ -1,9 +1,9 @@
 """Elementwise operations of training, for bfloat16 on a CPU, that make few passes over memory.
 
-torch makes a pass over new memory for each of norm, addition and relu, forward and backward, and its passes over
-bfloat16 are slow: they took two thirds of a gradient step of a 4 x 32 network, the convolutions one third.  Each
-function here computes a composition of torch's operations.  It uses compiled kernels (alphago.nn.kernels.norm) in
-training on channels-last bfloat16 features on the CPU, and torch otherwise.
+torch makes a pass over new memory for each norm, addition and relu, forward and backward.  Its passes over bfloat16 are
+slow: in a gradient step of a 4 x 32 network they took two thirds of the time, and the convolutions one third.  Each
+function here computes several of torch's operations at once.  In training on channels-last bfloat16 features on the CPU
+it uses compiled kernels (alphago.nn.kernels.norm), otherwise torch.
 """
 
 from typing import TypeGuard
@@ -33,7 +33,8 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     In training mode the norm's running statistics are updated.
     features, added: [B, C, H, W], like the result.
     """
-    if norm.training and is_plain_norm(norm) and suits_kernels(features) and (added is None or suits_kernels(added)):
+    inputs = [features] if added is None else [features, added]
+    if norm.training and is_plain_norm(norm) and all(suits_kernels(tensor) for tensor in inputs):
         assert norm.num_batches_tracked is not None
         norm.num_batches_tracked.add_(1)
         return NormRelu.apply(features, added, norm.weight, norm.bias, norm)
@@ -54,8 +55,9 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
     training: whether the kernels may be used; a network for search must consist of torch's operations.
     """
     if training and suits_kernels(features):
-        both = BoardPool.apply(features)
-        return both[:, : features.shape[1]], both[:, features.shape[1] :]
+        channels = features.shape[1]
+        means_and_maxima = BoardPool.apply(features)
+        return means_and_maxima[:, :channels], means_and_maxima[:, channels:]
     maximum = F.max_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
     return board_mean(features, training), maximum
 
@@ -63,8 +65,8 @@ def board_pool(features: torch.Tensor, training: bool = False) -> tuple[torch.Te
 def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
     """Return the mean of each channel over each board, [B, C], of features [B, C, H, W].
 
-    training: whether to compute it as a mean over points, whose gradient is three times as fast on a CPU.  Otherwise
-        it is computed as a pooling, which the evaluators for search can translate.
+    training: whether to use torch's mean, whose gradient is three times as fast on a CPU as that of a pooling.  For
+        search a pooling is used, which the evaluators can translate.
     """
     if training:
         return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
@@ -92,8 +94,8 @@ class Context(FunctionCtx):
     """What the functions below keep from the forward pass for the backward pass."""
 
     saved_tensors: tuple[torch.Tensor, ...]
-    mean: np.ndarray  # float64 [C], from `kernels.scale_to_norm`, like `deviation`
-    deviation: np.ndarray
+    mean: np.ndarray  # float64 [C], from `kernels.scale_to_norm`
+    deviation: np.ndarray  # float64 [C], from `kernels.scale_to_norm`
     has_added: bool
     argmax: np.ndarray  # int32 [B, C]
     shape: torch.Size
@@ -138,7 +140,7 @@ class NormRelu(torch.autograd.Function):
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
         inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
         kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
-        dadded = passed if ctx.has_added else None  # an addition passes on the gradient that the relu lets through
+        dadded = passed if ctx.has_added else None  # the gradient of the addition's result is that of both addends
         return dx, dadded, dweight, dbias, None
 
 

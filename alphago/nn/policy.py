@@ -11,7 +11,7 @@ from alphago.nn.parts import register_part
 from alphago.nn.passes import add_board_bias, board_pool
 from alphago.system.validation import check_int
 
-FLAT_HIDDEN = 64  # the hidden layer of a FlatPolicy that is a default, as large as a FlatValue's
+FLAT_HIDDEN = 64  # size of the hidden layer of a default FlatPolicy; a default FlatValue has the same
 
 
 @register_part
@@ -38,16 +38,18 @@ class PointPolicy(nn.Module):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         board = self.squeeze(features, torch.relu)
-        whole = torch.cat(board_pool(board, self.training), dim=1)
-        logits = self.points(torch.relu(add_board_bias(board, self.pooled(whole), self.training))).flatten(1)
-        return logits if self.last is None else torch.cat([logits, self.last(whole)], dim=1)
+        means_and_maxima = torch.cat(board_pool(board, self.training), dim=1)
+        hidden = torch.relu(add_board_bias(board, self.pooled(means_and_maxima), self.training))
+        logits = self.points(hidden).flatten(1)
+        return logits if self.last is None else torch.cat([logits, self.last(means_and_maxima)], dim=1)
 
 
 def may_drift(policy: nn.Module) -> bool:
-    """Return whether a policy head is a PointPolicy without a pass.
+    """Return whether the mean of a policy head's logits may drift in training: that of a PointPolicy without a pass.
 
-    A constant added to all its logits changes no probability, and all its biases may add one.  A pass has weights of
-    its own, and the weights of a dense layer decay.
+    A constant that is added to all logits changes no probability, so the policy's loss does not hold it in place, and
+    the biases of a PointPolicy can add one.  A pass has weights of its own, which such a constant would not change
+    equally; the weights of a DensePolicy or FlatPolicy decay.
     """
     return isinstance(policy, PointPolicy) and policy.last is None
 

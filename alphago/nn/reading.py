@@ -87,8 +87,8 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
         expected = value.forecast(base_net(planes_for(base_net, batch, np.zeros(1, np.int64))))
     if expected.score is None or expected.ownership is None:
         raise ValueError(f"a forecast of points needs score and ownership, got neither from {type(value).__name__}")
-    outputs = (expected.value, expected.score, expected.ownership)
-    outcome, score, ownership = (position.to_play * tensor[0].float().cpu().numpy() for tensor in outputs)  # Black's
+    outputs = (expected.value, expected.score, expected.ownership)  # in the view of the player about to move
+    outcome, score, ownership = (position.to_play * tensor[0].float().cpu().numpy() for tensor in outputs)
     if not all(np.isfinite(array).all() for array in (outcome, score, ownership)):
         raise ValueError(NOT_FINITE)
     win = min(max(float(1 + outcome) / 2, 0.0), 1.0)  # a rounded tanh may be slightly above 1
@@ -96,9 +96,9 @@ def forecast_position(base_net: nn.Module, value: nn.Module, env: GameEnv, posit
 
 
 def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Tensor:
-    """Return the planes of a batch's positions in `slots`, [n, planes, height, width], on the network's device.
+    """Return the planes of a batch's positions in `slots`, [n, planes, height, width].
 
-    They have the dtype of the network's weights.
+    They are on the device of the network's weights and have the dtype of the weights.
     """
     env = batch.env
     planes = batch.planes(slots, np.empty((len(slots), env.planes, *env.plane_shape), np.float32))
@@ -106,7 +106,7 @@ def planes_for(net: nn.Module, batch: GameBatch, slots: np.ndarray) -> torch.Ten
 
 
 def stack(positions: Sequence[Position], env: GameEnv) -> GameBatch:
-    """Return a batch with the given positions in its slots, in order; raise ValueError if one is of another game."""
+    """Return a batch with the positions in its slots, in order; raise ValueError for a position of another game."""
     for other in {id(position.env): position.env for position in positions}.values():
         if not env.accepts(other):
             raise ValueError(f"positions must be of {env}, got one of {other}")

@@ -8,10 +8,12 @@ from safetensors.torch import save as bytes_of_tensors
 
 
 def bytes_of(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) -> bytes:
-    """Return the contents of a safetensors file with contiguous tensors on the CPU that share no memory, and texts.
+    """Return the contents of a safetensors file.
 
-    `safetensors.torch.save` makes a ctypes type for each new size of a tensor, which Python keeps, so that a process
-    that saves tensors of ever other sizes grows.  So it is taken only for dtypes that NumPy does not have.
+    `safetensors.torch.save` is used only for dtypes that NumPy does not have.  It makes a ctypes type for each new size
+    of a tensor, and Python keeps these types, so the memory of a process that saves tensors of many sizes would grow.
+
+    tensors: by name; contiguous, on the CPU, no two of them in the same memory.  header: texts by name.
     """
     try:
         arrays = {name: tensor.numpy() for name, tensor in tensors.items()}

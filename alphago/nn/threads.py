@@ -1,4 +1,4 @@
-"""Threads that run tasks in parallel, each with a single torch thread; and the settings in which all is computed."""
+"""Threads that run tasks in parallel, each with a single torch thread; and torch's settings for all computations."""
 
 import contextlib
 import os
@@ -12,16 +12,16 @@ import numpy as np
 import torch
 
 Result = TypeVar("Result")
-SWITCH_SECONDS = 0.0002
+SWITCH_SECONDS = 0.0002  # see `quick_switches`
 
-# torch's threads do not exist in a forked child, which would wait for them for ever: there its own one computes.
+# A forked child does not have torch's threads, and would wait for them for ever unless torch uses a single thread.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 @contextlib.contextmanager
 def own_settings() -> Iterator[None]:
-    """Compute with torch's and NumPy's settings as they are at the start, whatever the caller has changed.
+    """Within the `with` block, compute with the default settings of torch and NumPy, whatever the caller has changed.
 
     These are: float32, tensors on the CPU unless they are put elsewhere, no autocast, no inference mode, and no
     exceptions for numbers that underflow.
@@ -48,8 +48,8 @@ def one_torch_thread() -> Iterator[None]:
 
     The other settings are those of `own_settings`.
 
-    torch's threads wait for each other after every operation.  If another program keeps one of two cores busy, a small
-    network therefore takes ten times as long on two threads as on one.
+    With several threads, torch's threads wait for each other after every operation.  If another program keeps one of
+    two cores busy, a small network therefore takes ten times as long on two threads as on one.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -62,7 +62,7 @@ def one_torch_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def own_thread() -> Iterator[None]:
-    """Compute with a single torch thread, from now on in this thread, and within the block with `own_settings`."""
+    """Set this thread's number of torch threads to 1 for good, and use `own_settings` within the `with` block."""
     torch.set_num_threads(1)
     with own_settings():
         yield
@@ -105,7 +105,7 @@ class Workers:
         futures = [self._pool.submit(task) for task in tasks]
         if stop is not None:
             for future in futures:
-                future.add_done_callback(lambda done: stop.set() if done.exception() else None)
+                future.add_done_callback(lambda ended: stop.set() if ended.exception() else None)
         try:
             return [future.result() for future in futures]
         except BaseException:

@@ -19,8 +19,8 @@ from alphago.nn.graph import NetworkGraph, Number, Side, Sides, Tensor
 
 BOARD = [2, 3]  # the axes of height and width
 SIDE = "side"  # prefix of the names of symbolic sides for which no operation exists yet
-# Options of a pooling that change nothing where its window is the whole board.
-PLAIN_POOLING = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
+# Options of a pooling that have no effect if its window is the whole board.
+POOLING_DEFAULTS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
 
 
 class Translator(fx.Interpreter):
@@ -39,12 +39,12 @@ class Translator(fx.Interpreter):
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
             raise NotImplementedError(f"no translation of {type(module).__name__}")
-        # The name of the layer's weights is that in the network, without the WholeValue around a value head.
+        # The weights have the names of the network's state dict, without the `head.` of ValueOutputs.
         return translate(self.operations, module, args[0], f"{self.slot}.{str(target).removeprefix('head.')}")
 
     def call_function(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
         """Translate a function of tensors; compute what depends on shapes alone, such as `x.shape[0] * 2`, at once."""
-        is_shape = target is getattr and args[1:] == ("shape",)  # of `x.shape`
+        is_shape = target is getattr and args[1:] == ("shape",)  # `x.shape`
         if is_shape and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
         reads_tensors = any(isinstance(item, Tensor) for item in flattened(args))
@@ -73,10 +73,7 @@ def side(tensor: Tensor, axis: int) -> int | Tensor:
 
 
 def number(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
-    """Convert an operand: a symbolic dimension from `side` to a computed Tensor, float32 [1].
-
-    Return any other value unchanged.
-    """
+    """Return an operand: for a symbolic dimension from `side` a computed Tensor, float32 [1]; others unchanged."""
     if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
         return value
     _, name, axis = value.name.split(":")  # as `side` made it
@@ -85,7 +82,7 @@ def number(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
 
 
 def flattened(values: object) -> list[object]:
-    """Return all items of nested tuples and lists; a Tensor, though a tuple, counts as an item."""
+    """Return all items of nested tuples and lists; a Tensor counts as an item although it is a tuple."""
     if isinstance(values, Tensor) or not isinstance(values, (list, tuple)):
         return [values]
     return [item for value in values for item in flattened(value)]
@@ -174,16 +171,18 @@ def broadcast(*shapes: Sequence[Side]) -> Sides:
 def product(sides: Sequence[Side]) -> Side:
     """Return the product of dimensions, such as 50 or "2*height*width"."""
     lengths = [length for length in sides if isinstance(length, int)]
-    return prod(lengths) if len(lengths) == len(sides) else "*".join(str(length) for length in sides if length != 1)
+    if len(lengths) == len(sides):
+        return prod(lengths)
+    return "*".join(str(length) for length in sides if length != 1)
 
 
 def reshape(graph: NetworkGraph, inputs: Tensor, shape: Sides) -> Tensor:
-    """Append a Reshape; raise NotImplementedError if several dimensions would have to be found out."""
+    """Append a Reshape; raise NotImplementedError if ONNX would have to infer several dimensions."""
     lengths = []
     for axis, length in enumerate(shape):
         if isinstance(length, int):
             lengths.append(length)
-        else:  # ONNX: 0 for the length of this axis of the input, -1 for a length to be found out
+        else:  # ONNX: 0 stands for the length of this axis of the input, -1 for a length to be inferred
             lengths.append(0 if inputs.shape[axis : axis + 1] == (length,) else -1)
     if lengths.count(-1) > 1:
         raise NotImplementedError(f"no translation of a change of shape from {inputs.shape} to {shape}")
@@ -211,14 +210,14 @@ def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int
     return reshape(graph, inputs, (*inputs.shape[:dim], *parts, *inputs.shape[dim + 1 :]))
 
 
-def whole_board(op: str) -> Callable[..., Tensor]:
+def board_reduction(op: str) -> Callable[..., Tensor]:
     """Return a function that translates a pooling over the whole board to the reduction `op`."""
 
     def translate(
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
         window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
-        if window != inputs.shape[2:] or not options.items() <= PLAIN_POOLING.items():
+        if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
         return graph.add(op, [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
 
@@ -226,7 +225,8 @@ def whole_board(op: str) -> Callable[..., Tensor]:
 
 
 def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> Tensor:
-    shape, axis = [*parts[0].shape], dim % len(parts[0].shape)
+    shape = [*parts[0].shape]
+    axis = dim % len(shape)
     sides = [part.shape[axis] for part in parts]
     lengths = [length for length in sides if isinstance(length, int)]
     shape[axis] = sum(lengths) if len(lengths) == len(sides) else "+".join(map(str, sides))
@@ -240,8 +240,8 @@ def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice, slice | int]) ->
     if rows != slice(None) or not isinstance(width, int):
         raise NotImplementedError(f"no translation of the index {key}")
     if not isinstance(columns, slice):
-        one = item(graph, inputs, (rows, slice(columns % width, columns % width + 1)))
-        return reshape(graph, one, (one.shape[0], *one.shape[2:]))
+        column = item(graph, inputs, (rows, slice(columns % width, columns % width + 1)))
+        return reshape(graph, column, (column.shape[0], *column.shape[2:]))
     begin, end, step = columns.indices(width)
     bounds = [np.array([bound]) for bound in (begin, end, 1, step)]  # the third is the axis
     return graph.add("Slice", [inputs, *bounds], (inputs.shape[0], len(range(begin, end, step)), *inputs.shape[2:]))
@@ -267,9 +267,9 @@ FUNCTIONS: dict[object, Callable[..., Tensor]] = {
     torch.sigmoid: unary("Sigmoid"),
     torch.cat: concatenate,
     torch.flatten: flatten,
-    F.avg_pool2d: whole_board("ReduceMean"),
-    F.max_pool2d: whole_board("ReduceMax"),
-    torch.max_pool2d: whole_board("ReduceMax"),
+    F.avg_pool2d: board_reduction("ReduceMean"),
+    F.max_pool2d: board_reduction("ReduceMax"),
+    torch.max_pool2d: board_reduction("ReduceMax"),
     operator.getitem: item,
     **dict.fromkeys((operator.add, operator.iadd, torch.add), elementwise("Add")),
     **dict.fromkeys((operator.sub, torch.sub), elementwise("Sub")),

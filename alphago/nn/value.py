@@ -14,8 +14,9 @@ from alphago.nn.blocks import conv_bn, start_small, two_layers
 from alphago.nn.parts import register_part
 from alphago.nn.passes import board_mean, board_pool
 
-PAPER_HIDDEN = 256
+PAPER_HIDDEN = 256  # size of the hidden layer of AlphaGo Zero's value head
 POINTS = 10  # points per unit of score, so that scores are about as large as values
+TYPICAL_SIDE = 8  # the side of a board on which the scaled means of a ForecastValue are 0
 
 
 class Forecast(NamedTuple):
@@ -63,16 +64,17 @@ class ForecastValue(ForecastHead):
         return torch.tanh(self.read(features)[0][:, :1])
 
     def forecast(self, features: torch.Tensor) -> Forecast:
-        both, ownership = self.read(features)
-        return Forecast(torch.tanh(both[:, 0]), both[:, 1], ownership.flatten(1))
+        value_and_score, ownership = self.read(features)
+        return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership.flatten(1))
 
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return a tensor [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
+        """Return two tensors: [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
-        (mean, most), side = board_pool(board, self.training), (features.shape[-1] - 8) / 8
-        whole = torch.cat([mean, mean * side, most, ownership_sum(ownership, self.training)], dim=1)
-        return self.last(torch.relu(self.hidden(whole))), ownership
+        mean, maximum = board_pool(board, self.training)
+        side = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE
+        summary = torch.cat([mean, mean * side, maximum, ownership_sum(ownership, self.training)], dim=1)
+        return self.last(torch.relu(self.hidden(summary))), ownership
 
 
 @register_part
@@ -112,7 +114,7 @@ class FlatValue(nn.Module):
 
 @register_part
 class AddedForecast(ForecastHead):
-    """A value head with added predictions of score and ownership; search computes the value head alone.
+    """A value head to which predictions of score and ownership are added; search computes the value head alone.
 
     Ownership is computed from the features by a 1x1 convolution.  The score is computed from the channels' means and
     maxima over the board and the sum of the ownership.  The added layers are initialised near 0.
@@ -133,8 +135,8 @@ class AddedForecast(ForecastHead):
 
     def forecast(self, features: torch.Tensor) -> Forecast:
         ownership = torch.tanh(self.owner(features))
-        whole = torch.cat([*board_pool(features, self.training), ownership_sum(ownership, self.training)], dim=1)
-        return Forecast(self.value(features).flatten(), self.score(whole).flatten(), ownership.flatten(1))
+        summary = torch.cat([*board_pool(features, self.training), ownership_sum(ownership, self.training)], dim=1)
+        return Forecast(self.value(features).flatten(), self.score(summary).flatten(), ownership.flatten(1))
 
 
 def default_value(channels: int, shape: tuple[int, int] | None, size_free: bool) -> nn.Module:

@@ -35,20 +35,21 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     if not files:
         raise ValueError(f"the folder of records must hold {' or '.join(SUFFIXES)} files, got {path} without any")
     records: list[GameRecord] = []
-    missing, why = positions, ""
-    for read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
+    missing = positions
+    first_fault = ""
+    for files_read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
         if missing <= 0:
             break
-        share = math.ceil(missing / (len(files) - read))  # of this file, if all that are left give as much
+        files_left = len(files) - files_read
         try:
-            games = read_games(files[place], env, share)
+            games = read_games(files[place], env, positions=math.ceil(missing / files_left))
         except ValueError as error:
-            why = why or str(error)
+            first_fault = first_fault or str(error)
             continue
         records += games
         missing -= sum(map(len, games))
     if not records:
-        raise ValueError(f"{path} holds no game of {env}: {why}")
+        raise ValueError(f"{path} holds no game of {env}: {first_fault}")
     return records
 
 
@@ -79,30 +80,31 @@ def read_games(path: Path, env: GameEnv, positions: int) -> list[GameRecord]:
     else:
         games = load_records(path)
     shuffled = np.random.default_rng(0).permutation(len(games)).tolist()
-    chosen, why = first_games((games[place] for place in shuffled), env, positions)
+    chosen, fault = first_games((games[place] for place in shuffled), env, positions)
     if not chosen:
-        raise ValueError(f"{path}: {why}")
+        raise ValueError(f"{path}: {fault}")
     return chosen
 
 
 def first_games(records: Iterable[GameRecord], env: GameEnv, positions: int) -> tuple[list[GameRecord], str]:
     """Return the first records that are games of `env`, until they have `positions` positions in all.
 
-    Returns also why there are none, if so: what is wrong with the last record.
+    Returns also what is wrong with the last record that is no game of `env`, for a message if no record is chosen.
     """
     chosen: list[GameRecord] = []
-    missing, why = positions, "it is empty"
+    missing = positions
+    fault = "it is empty"
     for record in records:
         try:
             check_record(record, env)
-        except ValueError as error:  # such as a repetition that the rules of `env` forbid
-            why = str(error)
+        except ValueError as error:  # for example, a repetition that the rules of `env` forbid
+            fault = str(error)
             continue
         chosen.append(record)
         missing -= len(record)
         if missing <= 0:
             break
-    return chosen, why
+    return chosen, fault
 
 
 def check_record(record: GameRecord, env: GameEnv) -> None:

@@ -23,7 +23,7 @@ from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.records.sgf.stretches import board_of
 from alphago.records.sgf.values import read_rank
-from alphago.records.sources import NO_KOMI, NO_MARGIN, Piece
+from alphago.records.sources import ID_DIGITS, NO_KOMI, NO_MARGIN, Piece
 from alphago.system.validation import check_ranges, setting, settings
 
 DAMAGED = "damaged file"
@@ -33,8 +33,9 @@ CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETI
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
 HEADER = re.compile(rb"(SZ|KM|RE|HA|RU|AB|AW|CA)\s*\[")
-LONGEST_GAME = 0xFFFF  # most plies, and most stones, that a row holds
-SCORED_WITHIN = 1.0  # greatest difference in points between the result and the last board's area that counts as equal
+LONGEST_GAME = 0xFFFF  # largest number of plies, and of set-up stones, of a row
+SCORED_WITHIN = 1.0  # largest difference in points at which the area on the last board agrees with the result
+HEADER_WITHIN = 400  # first bytes of a line in which root properties are looked for
 
 
 @settings
@@ -70,12 +71,12 @@ class GameFilter:
         check_ranges(self)
 
     def has_player(self, players: Sequence[str]) -> bool:
-        """Return whether one of these names is the wanted player's, or none is wanted."""
+        """Return whether the filter's player, if it has one, is among a game's players; players: their names."""
         return self.player is None or any(self.player.casefold() in name.casefold() for name in players)
 
     def plain(self) -> dict[str, object]:
         """Return the filter as a dictionary of its options, for JSON."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {option.name: getattr(self, option.name) for option in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ class Converter:
     # --- SGF ---
 
     def add_game(self, into: Collector, game: SgfGame) -> None:
-        """Add a game to `into`; or, if the filter rejects it, count it there with the reason."""
+        """Add a game to `into`; if the filter rejects the game, only count it there, by the reason."""
         if reason := self.why_not(game):
             where = game.faults[0].of(game.source) if game.faults else game.source
             into.reject(reason, where)
@@ -139,22 +140,22 @@ class Converter:
 
     def why_not(self, game: SgfGame) -> str:
         """Return the reason to leave a game out; "" to keep it."""
-        for refused in (FATAL, () if self.filter.cut else CUT):  # of several faults, a fatal one is told
-            for fault in game.faults:
-                if fault.kind in refused:
-                    return fault.kind
+        fatal = [fault.kind for fault in game.faults if fault.kind in FATAL]
+        cutting = [fault.kind for fault in game.faults if fault.kind in CUT and not self.filter.cut]
+        if reasons := [*fatal, *cutting]:
+            return reasons[0]
         if not self.filter.has_player(game.players):
             return PLAYER
         return self.why_filtered(game.board_size, len(game.moves), game.handicap, game.outcome, self.ranks(game))
 
     def ranks(self, game: SgfGame | None) -> tuple[int, int]:
-        """Return the ranks of Black and White, 0 if unknown; the filter's own rank for players without one.
+        """Return the ranks of Black and White; a player without a rank gets the filter's `rank`, or 0 if it has none.
 
         game: None for a game of which no ranks are known.
         """
-        usual = self.filter.rank or 0
+        default = self.filter.rank or 0
         black, white = ("", "") if game is None else game.ranks
-        return read_rank(black) or usual, read_rank(white) or usual
+        return read_rank(black) or default, read_rank(white) or default
 
     def rank_columns(self, game: SgfGame | None) -> dict[str, int]:
         """Return the columns of a row that have the players' ranks; game: as in `ranks`."""
@@ -177,18 +178,19 @@ class Converter:
         if outcome is None and not wanted.any_result:
             return NO_RESULT
         least, most = wanted.min_rank, wanted.max_rank
-        if (least is not None or most is not None) and 0 in ranks:
-            return RANK
-        if (least is not None and min(ranks) < least) or (most is not None and max(ranks) > most):
-            return RANK
-        return ""
+        if least is None and most is None:
+            return ""
+        unknown = 0 in ranks
+        too_low = least is not None and min(ranks) < least
+        too_high = most is not None and max(ranks) > most
+        return RANK if unknown or too_low or too_high else ""
 
     def score(self, env: GoEnv, game: SgfGame) -> tuple[int, bool]:
         """Return (twice Black's margin, True) if the owner of each point at the end is known, else (0, False).
 
-        The owners are known if the area of the last board, counted without removing stones, differs from the result by
-        at most SCORED_WITHIN: then no dead stones are left. The tolerance is one point, since Japanese and Chinese
-        counting differ by one.
+        The area of the last board is counted without removing stones.  If it differs from the result by at most
+        SCORED_WITHIN, no dead stones are left, so the owners are known.  The tolerance is one point because Japanese
+        and Chinese counting differ by one.
         """
         margin = game.margin
         if margin is None or game.komi is None:
@@ -196,27 +198,30 @@ class Converter:
         batch = game.position(env, 0).batch
         batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
         counted = black_score(batch)
-        if abs(counted - margin) <= SCORED_WITHIN and counted * margin > 0:  # of one sign: the same player wins
+        same_winner = counted * margin > 0
+        if same_winner and abs(counted - margin) <= SCORED_WITHIN:
             return int(2 * counted), True
         return 0, False
 
     def komi2(self, komi: float | None) -> int:
-        """Return twice the komi, for a row; for None the filter's komi is used, or UNKNOWN_KOMI if it has none."""
+        """Return twice the komi, for a row; komi: None for the filter's, and UNKNOWN_KOMI if the filter has none."""
         komi = self.filter.komi if komi is None else komi
         return UNKNOWN_KOMI if komi is None else int(2 * komi)
 
     # --- one game a line ---
 
     def add_line(self, into: Collector, name: str, line: bytes) -> None:
-        """Add the game of a line, `id TAB ;B[pd];W[dp]…`; a line with root properties (SZ, RE, …) is read as SGF.
+        """Add the game of a line, `id TAB ;B[pd];W[dp]…`.
 
-        Archives of this kind have millions of games, and bare plays are read nine times as fast as SGF.
+        A line with root properties (SZ, RE, …) is read as SGF.  Lines with nothing but plays are read nine times as
+        fast, since archives of this kind have millions of games.
+
         name: the file's name, for messages.
         """
         label, _, moves = line.partition(b"\t")
         label = label.strip().removeprefix(codecs.BOM_UTF8)
         where = f"{name}, game {label.decode('ascii', 'replace')[:40]}"
-        if HEADER.search(moves, 0, 400):
+        if HEADER.search(moves, 0, HEADER_WITHIN):
             text = moves.strip()
             text = text if text.startswith(b"(") else b"(" + text + b")"
             for game in salvage_sgf(text, name=where):
@@ -227,24 +232,26 @@ class Converter:
         if plays is None:
             into.reject(kinds.POINT if moves.strip() else kinds.UNREADABLE, f"{where}: moves must be ;B[pd];W[dp]…")
             return
-        # An index has outcome 0 for a draw and for an unknown result; only a draw has a margin, of 0.
+        # In an index the outcome of a draw and an unknown outcome are both 0; the margin is 0 only for a draw.
         has_result = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
         outcome = float(entry["outcome"]) if entry is not None and has_result else None
         reason = self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None))
-        if self.filter.player is not None:  # such lines name no players
+        if self.filter.player is not None:  # lines of plays name no players
             reason = PLAYER
         if reason:
             into.reject(reason, where)
         else:
-            self.add_plays(into, where, plays, entry if has_result else None, entry)
+            self.add_plays(into, where, plays, result=entry if has_result else None, entry=entry)
 
     def entry(self, label: bytes) -> np.void | None:
-        """Return the entry of the game with this id in the index; None if the index does not have it."""
-        if not label.isdigit() or len(label) > 18 or not len(self.index):
+        """Return the index's entry of a game; None if the index does not have it.  label: the game's id."""
+        if not label.isdigit() or len(label) > ID_DIGITS:
             return None
-        at = int(np.searchsorted(self.index["id"], int(label)))
-        found: np.void | None = self.index[at] if at < len(self.index) and self.index["id"][at] == int(label) else None
-        return found
+        place = int(np.searchsorted(self.index["id"], int(label)))
+        if place == len(self.index) or self.index["id"][place] != int(label):
+            return None
+        entry: np.void = self.index[place]
+        return entry
 
     def add_plays(
         self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], result: Any, entry: Any
@@ -252,21 +259,23 @@ class Converter:
         """Add a game on 19x19.  A game with an illegal play is rejected, or, with `filter.cut`, kept up to that play.
 
         where: names the game in messages.  plays: colours and actions, as from `plays_of`.
-        result: the entry of the index that has the game's outcome; None if the outcome is unknown.
-        entry: the entry of the index that has the game's komi; None if there is no entry.
+        entry: the game's entry in the index, for the komi; None if there is no entry.
+        result: the same entry, for outcome and margin; None if the outcome is unknown.
         """
         colours, actions = plays
         words, legal_plays, rules, area = follow_plays(colours, actions)
         if legal_plays < len(actions) and not self.filter.cut:
             into.reject(kinds.OCCUPIED, f"{where}: move {legal_plays + 1} is illegal")
             return
-        if (words < SKIPPED).sum() < self.filter.min_moves:  # the moves, without the plies of skipped turns
+        moves = (words < SKIPPED).sum()  # without the plies that stand for skipped turns
+        if moves < self.filter.min_moves:
             into.reject(SHORT, where)
             return
         komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
         margin2 = NO_MARGIN if result is None else int(result["margin2"])
         counted2 = 2 * area - komi2  # twice Black's margin on the last board, see `score`
-        agree = abs(counted2 - margin2) <= 2 * SCORED_WITHIN and counted2 * margin2 > 0
+        same_winner = counted2 * margin2 > 0
+        agree = same_winner and abs(counted2 - margin2) <= 2 * SCORED_WITHIN
         ended = margin2 != NO_MARGIN and komi2 != UNKNOWN_KOMI and agree
         row = {
             "length": len(words),
@@ -295,7 +304,7 @@ def black_score(batch: GameBatch) -> float:
 
 
 def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
-    """Return set-up stones and plies of a game as a dataset stores them, uint16, and the number of set-up stones."""
+    """Return a game's set-up stones and then its plies, as a dataset stores them, uint16; and the number of stones."""
     plies = stored_plies(game.steps(), env.pass_action)
     if not game.setup.get("black") and not game.setup.get("white"):
         return plies, 0
@@ -305,14 +314,14 @@ def words_of(env: GoEnv, game: SgfGame) -> tuple[np.ndarray, int]:
     return np.concatenate([stones, plies]), len(stones)
 
 
-def stored_plies(steps: np.ndarray, skipped: int) -> np.ndarray:
-    """Return the steps of a game (`steps_of`) as a dataset stores them, uint16: with a ply for each skipped turn.
+def stored_plies(steps: np.ndarray, pass_action: int) -> np.ndarray:
+    """Return the plies of a game as a dataset stores them, uint16, with a ply for each skipped turn.
 
-    skipped: the action of a pass, which stands for such a turn.
+    steps: the moves, from `steps_of`.  pass_action: the action of a pass, which with SKIPPED stands for a skipped turn.
     """
-    turns = np.flatnonzero(steps < 0)
-    actions = np.where(steps < 0, -1 - steps, steps).astype(np.uint16)
-    return np.insert(actions, turns, np.uint16(skipped | SKIPPED))
+    after_skipped_turn = steps < 0
+    actions = np.where(after_skipped_turn, -1 - steps, steps).astype(np.uint16)
+    return np.insert(actions, np.flatnonzero(after_skipped_turn), np.uint16(pass_action | SKIPPED))
 
 
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
@@ -320,48 +329,53 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
     Returns None if the text has any other form, or a point off the board.
     """
-    if len(text) % 6 == 0 and len(text):  # perhaps plays of six bytes each, which numpy reads at once
+    if len(text) % 6 == 0 and len(text):  # perhaps all plays have six bytes, as in ;B[pd]: numpy reads them at once
         begins, colours, opens, columns, rows, closes = np.frombuffer(text, np.uint8).reshape(-1, 6).T
         is_plain = (begins == ord(";")).all() and (opens == ord("[")).all() and (closes == ord("]")).all()
         if is_plain and ((colours == ord("B")) | (colours == ord("W"))).all():
             return actions_of(colours, columns, rows)
-    found = PLAY.findall(text)  # pairs of a colour and a point, "" for a pass
-    if not found or text.count(b";") != len(found):
+    plays = PLAY.findall(text)  # pairs of a colour and a point, b"" for a pass
+    if not plays or text.count(b";") != len(plays):
         return None
-    colours = np.frombuffer(b"".join(colour for colour, _ in found), np.uint8)
-    columns, rows = np.frombuffer(b"".join(point or b"tt" for _, point in found), np.uint8).reshape(-1, 2).T
-    return actions_of(colours, columns, rows)
+    colours = np.frombuffer(b"".join(colour for colour, _ in plays), np.uint8)
+    points = np.frombuffer(b"".join(point or b"tt" for _, point in plays), np.uint8).reshape(-1, 2)
+    return actions_of(colours, points[:, 0], points[:, 1])
 
 
 def actions_of(colours: np.ndarray, columns: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return colours (1 Black, -1 White) and actions, int32 [n]; None if a point is off the board.
 
-    colours: the letters B or W.  columns, rows: the letters of the points; all three ASCII codes, uint8 [n].
+    colours: the letters B or W.  columns, rows: the letters of the points.  All are ASCII codes, uint8 [n].
     """
-    column, row = columns.astype(np.int32) - ord("a"), rows.astype(np.int32) - ord("a")
+    column = columns.astype(np.int32) - ord("a")
+    row = rows.astype(np.int32) - ord("a")
     is_pass = (column == 19) & (row == 19)  # SGF's tt
-    if not (is_pass | ((column >= 0) & (column < 19) & (row >= 0) & (row < 19))).all():
+    on_board = (column >= 0) & (column < 19) & (row >= 0) & (row < 19)
+    if not (is_pass | on_board).all():
         return None
     actions = np.where(is_pass, 361, row * 19 + column)
     return np.where(colours == ord("B"), 1, -1).astype(np.int32), actions.astype(np.int32)
 
 
 def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, int, Rules, int]:
-    """Play a game on 19x19 under the rules that allow the most plays: `GoEnv`'s default, simple ko, or suicide allowed.
+    """Play a game on 19x19 up to its first illegal play, under the rules that allow the most plays.
+
+    The rules are `GoEnv`'s default or, if these forbid a play, simple ko, without and with suicide (LENIENT).
 
     colours, actions: the plays, as from `plays_of`.
-    Returns the plies up to the first illegal play as a dataset stores them, the number of legal plays, these rules, and
-    Black's area minus White's at the end.
+    Returns the plies as a dataset stores them, the number of legal plays, the rules, and Black's area minus White's on
+    the last board.
     """
     first = int(colours[0]) if len(colours) else 1
     attempts = []
     for rules in (Rules(), *LENIENT):
         batch = board_of(19, rules, len(actions)).new_batch(1)
         batch.reset(FIRST, to_play=first, komi=0.0)
-        attempts.append((int(go_lines.follow(batch.rows[0], colours, actions)), rules, batch))
-        if attempts[-1][0] == len(actions):
+        legal_plays = int(go_lines.follow(batch.rows[0], colours, actions))
+        attempts.append((legal_plays, rules, batch))
+        if legal_plays == len(actions):
             break
-    legal_plays, rules, batch = max(attempts, key=lambda attempt: attempt[0])  # of equals the first
-    played = int(batch.rows[0, PLY])  # without passes after the end of the game, which are legal, but not stored
+    legal_plays, rules, batch = max(attempts, key=lambda attempt: attempt[0])  # the first, if several are equal
+    played = int(batch.rows[0, PLY])  # without passes after the end of the game, which are legal but not stored
     words = stored_plies(steps_of(actions[:played], colours[:played], first), 361)
     return words, legal_plays, rules, int(black_score(batch))

@@ -65,10 +65,11 @@ GAME = np.dtype(
 class StoredGame(NamedTuple):
     """One game of a dataset.
 
-    row: of dtype GAME.  moves: int32 [T], actions.  movers: int8 [T], who played them, +1 Black, -1 White.
+    row: the game's row, of dtype GAME.
+    moves: int32 [T], actions.  movers: int8 [T], who played them, +1 Black, -1 White.
     skipped: bool, for each stored ply whether it stands for a skipped turn, which is no move.
     black, white: int32 [n], the points with set-up stones.
-    label: what a teacher says of the position before the last move (`label_dtype`); None without a teacher.
+    label: a teacher's label of the position before the last move (`label_dtype`); None without a teacher.
     """
 
     row: np.void
@@ -109,25 +110,25 @@ class StoredGame(NamedTuple):
     def to_record(self, env: GoEnv) -> GameRecord:
         """Return a training record: one-hot policies for the moves played, values 0.
 
-        Of a labelled game it has the label's targets at the last move, and weight 0 before.
+        The record of a labelled game has the label's targets at the last move, and weight 0 at all others.
         """
         moves = self.moves[: env.max_moves]
         count = len(moves)
         policies = np.zeros((count, env.action_space), np.uint16)
         policies[np.arange(count), moves] = POLICY_SCALE
         outcome = float(self.row["outcome"])
-        nothing = np.zeros(count, np.float32)
+        zeros = np.zeros(count, np.float32)
         record = GameRecord(
             moves=moves.astype(np.int16),
             policies=policies,
-            values=nothing,
+            values=zeros,
             weights=np.ones(count, np.float32),
-            surprises=nothing,
+            surprises=zeros,
             legal_counts=np.zeros(count, np.int16),
             movers=self.movers[:count],
             outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not self.has_score or count < len(self.moves),  # so that its last board is not learned from
+            resigned=not self.has_score or count < len(self.moves),  # if so, training ignores the last board
             setup=self.setup(env),
         )
         return record if self.label is None else labelled_record(record, self.label, env)
@@ -151,7 +152,7 @@ def mapped_array(path: Path) -> np.ndarray:
         raise ValueError(f"{path} is missing: {REPAIR}") from None
     except OSError:
         raise
-    except Exception as error:  # numpy reads the header with Python's tokenizer, which has errors of its own
+    except Exception as error:  # numpy reads the header with Python's tokenizer, which may raise any exception
         raise ValueError(f"{path} is damaged ({error}): {REPAIR}") from None
     return array
 
@@ -173,14 +174,16 @@ class Dataset:
         self._ends = np.cumsum([len(part.games) for part in self.parts]).astype(np.int64)
 
     def _open(self, part: Mapping[str, Any]) -> Part:
-        games, moves, *rest = [mapped_array(self.path / part[name]["file"]) for name in files_of_part(part)]
+        arrays = {name: mapped_array(self.path / part[name]["file"]) for name in files_of_part(part)}
+        games, moves, labels = arrays["games"], arrays["moves"], arrays.get("labels")
         is_sound = games.dtype == GAME and len(games) == part["count"] and moves.dtype == np.dtype("<u2")
-        for labels in rest:  # of a labelled dataset, whose games are all of one size
-            is_sound &= len(labels) == len(games) and labels.dtype == label_dtype(int(games["size"].max(initial=0)))
+        if labels is not None:  # all games of a labelled dataset have one size
+            size = int(games["size"].max(initial=0))
+            is_sound &= len(labels) == len(games) and labels.dtype == label_dtype(size)
         if not is_sound:
             path = self.path / part["games"]["file"]
             raise ValueError(f"{path} is damaged (unexpected dtype or length): {REPAIR}")
-        return Part(games, moves, *rest)
+        return Part(games, moves, labels)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -205,10 +208,11 @@ class Dataset:
     @cached_property
     def digest(self) -> str:
         """A hash of the content: equal for two datasets with the same games in the same order."""
-        seal = hashlib.blake2b(digest_size=16)
+        digest = hashlib.blake2b(digest_size=16)
         for part in self.index["parts"]:
-            seal.update("".join(part[name]["digest"] for name in files_of_part(part)).encode())
-        return seal.hexdigest()
+            for name in files_of_part(part):
+                digest.update(part[name]["digest"].encode())
+        return digest.hexdigest()
 
     def verify(self) -> None:
         """Compare every file with its digest; raise ValueError naming the first one that differs."""
@@ -234,7 +238,7 @@ class Dataset:
         return np.flatnonzero(chosen)
 
     def _place(self, number: int) -> tuple[int, int]:
-        """Return the part with game `number`, and its place in there."""
+        """Return the index of the part with game `number`, and the game's place in that part."""
         part = int(np.searchsorted(self._ends, number, side="right"))
         return part, number - (int(self._ends[part - 1]) if part else 0)
 
@@ -253,14 +257,15 @@ class Dataset:
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & (WHITE_STONE - 1)).astype(np.int32)
         area = int(row["size"]) ** 2
-        if len(plies) != row["length"] or (len(actions) and actions.max() > area) or (points >= area).any():
+        is_cut_off = len(plies) != row["length"]
+        if is_cut_off or (actions > area).any() or (points >= area).any():
             raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")
         is_white = (stones & WHITE_STONE) != 0
         part, place = self._place(number)
         labels = self.parts[part].labels
         label = None if labels is None else labels[place]
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
-        skipped = (plies & SKIPPED) != 0  # these plies are no moves, but keep the colours alternating
+        skipped = (plies & SKIPPED) != 0  # such plies are no moves; they let the colours alternate
         return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
@@ -315,8 +320,8 @@ def rules_of(code: int) -> Rules:
 
 def digest_of(path: Path) -> str:
     """Return the BLAKE2b digest of a file as hexadecimal digits."""
-    seal = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     with open(path, "rb") as file:
         while piece := file.read(2**20):
-            seal.update(piece)
-    return seal.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()

@@ -35,7 +35,8 @@ from alphago.system.files import explain_os_error, lock, user_path, write_atomic
 
 GAMES_PER_PART = 20_000
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
-EXAMPLES = 3  # messages about games left out, for each reason
+EXAMPLES = 3  # messages kept about games left out, for each reason
+SEED_FACTOR, HASH_FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd numbers whose multiples spread over 64 bits
 
 
 class Split(NamedTuple):
@@ -51,8 +52,9 @@ class Split(NamedTuple):
 
     def of(self, hashes: np.ndarray) -> np.ndarray:
         """Return the split of each game, uint8 [n] (TRAIN, VALIDATION or TEST), from its hash, uint64 [n]."""
-        mixed = (hashes ^ np.uint64(self.seed * 0x9E3779B97F4A7C15 & (2**64 - 1))) * np.uint64(0xD6E8FEB86659FD93)
-        share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53
+        seed_bits = np.uint64(self.seed * SEED_FACTOR & (2**64 - 1))
+        mixed = (hashes ^ seed_bits) * np.uint64(HASH_FACTOR)
+        share = (mixed >> np.uint64(11)).astype(np.float64) / 2**53  # the highest 53 bits as a number 0 .. 1
         split = np.full(len(hashes), TRAIN, np.uint8)
         split[share < self.validation + self.test] = TEST
         split[share < self.validation] = VALIDATION
@@ -87,13 +89,13 @@ class Collector:
 
         row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
         """
-        whole = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
-        self.rows.append(tuple(whole.get(name, 0) for name in GAME.names or ()))
+        complete = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
+        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))
         self.words.append(words)
         self.length += len(words)
 
     def reject(self, reason: str, sentence: str) -> None:
-        """Count a game that is left out for this reason; keep `sentence`, a message about it, for the first few."""
+        """Count a game that is left out for `reason`; of the first few such games, keep `sentence`, the message."""
         self.rejected[reason] += 1
         kept = self.examples.setdefault(reason, [])
         if len(kept) < EXAMPLES:
@@ -112,7 +114,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     marks = words & (WHITE_STONE | SKIPPED)
     actions = words ^ marks
     copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
-    copies[:, :stones].sort(axis=1)  # the order in which they are set up does not matter
+    copies[:, :stones].sort(axis=1)  # the order of set-up stones does not matter
     head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")
     smallest = min(copy.tobytes() for copy in copies.astype("<u2"))  # the same for all copies of the game
     return int.from_bytes(hashlib.blake2b(head + smallest, digest_size=8).digest(), "little")
@@ -125,7 +127,7 @@ def symmetry_maps(size: int) -> np.ndarray:
 
 
 class Seen:
-    """The set of hashes of all games so far: a sorted array (8 bytes a game) and a small set of recent ones."""
+    """The hashes of all games so far: a sorted array (8 bytes a game), and a small set of recent hashes."""
 
     def __init__(self, hashes: np.ndarray) -> None:
         self.sorted = np.unique(hashes.astype(np.uint64))
@@ -136,16 +138,17 @@ class Seen:
 
         Of equal new hashes only the first counts as new.
         """
-        new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")  # none equals it
-        for i in np.flatnonzero(new):
+        # A hash that is not in a sorted array has the same place there from the left and from the right.
+        is_new = np.searchsorted(self.sorted, hashes) == np.searchsorted(self.sorted, hashes, "right")
+        for i in np.flatnonzero(is_new):
             value = int(hashes[i])
             if value in self.recent:
-                new[i] = False
+                is_new[i] = False
             self.recent.add(value)
         if len(self.recent) >= MERGED_AT:
             self.sorted = np.union1d(self.sorted, np.fromiter(self.recent, np.uint64, len(self.recent)))
             self.recent.clear()
-        return new
+        return is_new
 
 
 class DatasetWriter:
@@ -165,8 +168,8 @@ class DatasetWriter:
         self.path = user_path(path)
         with explain_os_error(f"the dataset {path} cannot be made"):
             self.path.mkdir(parents=True, exist_ok=True)
-        strangers = {one.name for one in self.path.iterdir() if not one.name.startswith(".")} - {"lock"}
-        if strangers and not (self.path / INDEX).exists():
+        other_files = {file.name for file in self.path.iterdir() if not file.name.startswith(".")} - {"lock"}
+        if other_files and not (self.path / INDEX).exists():
             raise FileExistsError(f"{path} must be a new or empty folder, or a dataset: choose another one")
         self._lock = lock(self.path)
         try:
@@ -176,8 +179,8 @@ class DatasetWriter:
             raise
 
     def _open(self, split: Split | None) -> None:
-        """Read the index, or begin one, and remove files that it does not name; split: as in the constructor."""
-        self.batches: list[Batch] = []  # whose games wait to be written
+        """Read or begin the index, and remove files that the index does not name; split: as in the constructor."""
+        self.batches: list[Batch] = []  # batches of games that wait to be written
         self.waiting = 0  # the number of these games
         self.rejected: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
@@ -196,7 +199,7 @@ class DatasetWriter:
         named = {part[name]["file"] for part in self.index["parts"] for name in files_of_part(part)}
         for file in [*self.path.glob("*-*.npy"), *self.path.glob(".*.part")]:
             if file.name not in named:
-                file.unlink()  # its process was killed before it wrote the index
+                file.unlink()  # the process that wrote this file was killed before it wrote the index
 
     def __enter__(self) -> Self:
         return self
@@ -219,12 +222,12 @@ class DatasetWriter:
     # --- imports ---
 
     def begin(self, sources: Sequence[object], options: Mapping[str, object]) -> int | None:
-        """Begin or resume an import; return how many of its jobs are done, None if the whole import was done before.
+        """Begin or resume an import; return how many of its jobs are done, None if all of it was done before.
 
-        If the sources have changed since the import was interrupted, it begins again: their jobs are other ones now.
-        The games that it had written stay, and are left out as duplicates.
+        If the sources have changed since the import was interrupted, it begins again, since the sources give other jobs
+        now.  The games that were written stay in the dataset, and are left out as duplicates.
 
-        sources: JSON data, for each source a list of its path and of what shows that it has changed.
+        sources: JSON data, for each source a list: its path, then sizes and times that change when the source changes.
         options: JSON data; two imports with equal sources and options are the same import.
         Raises ValueError if an import from other paths, or with other options, was interrupted.
         """
@@ -243,7 +246,7 @@ class DatasetWriter:
                 self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
                 return int(last["jobs"])
             imports.pop()
-        elif any(one["sources"] == wanted["sources"] and one["options"] == wanted["options"] for one in imports):
+        elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
             return None
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
         return 0
@@ -253,16 +256,16 @@ class DatasetWriter:
 
         jobs: how many jobs of the import are done, with this batch.
         """
-        new = self.seen.add_new(batch.games["hash"])
+        is_new = self.seen.add_new(batch.games["hash"])
         self.rejected.update(batch.rejected)
-        if not new.all():
-            self.rejected["duplicate"] += int((~new).sum())
+        if not is_new.all():
+            self.rejected["duplicate"] += int((~is_new).sum())
         for reason, sentences in batch.examples.items():
-            told = self.examples.setdefault(reason, [])
-            told += sentences[: EXAMPLES - len(told)]
-        if new.any():
-            self.batches.append(Batch(batch.games[new], batch.moves, Counter(), {}))
-            self.waiting += int(new.sum())
+            kept = self.examples.setdefault(reason, [])
+            kept += sentences[: EXAMPLES - len(kept)]
+        if is_new.any():
+            self.batches.append(Batch(batch.games[is_new], batch.moves, Counter(), {}))
+            self.waiting += int(is_new.sum())
         self.index["imports"][-1]["jobs"] = jobs
         if self.waiting >= GAMES_PER_PART:
             self.flush()
@@ -307,13 +310,15 @@ class DatasetWriter:
 
 
 def paths_of(entry: Mapping[str, Any]) -> list[str]:
-    """Return the paths of an import's sources; entry: of the index's `imports`."""
+    """Return the paths of an import's sources; entry: the import's entry in the index."""
     return [source[0] for source in entry["sources"]]
 
 
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
-    """Return `games` and `moves` of several batches, joined as one part needs them, with `start` adjusted."""
-    games, words, total = [], [np.zeros(0, "<u2")], 0
+    """Return `games` and `moves` of several batches, joined for one part, with `start` adjusted."""
+    games = []
+    words = [np.zeros(0, "<u2")]
+    total = 0
     for batch in batches:
         for row in batch.games:
             start = int(row["start"])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from alphago.system.files import explain_os_error, named
+from alphago.system.files import explain_os_error, name_in_errors
 
 TIMEOUT = 60.0  # seconds without any data
 PIECE = 2**18  # bytes between two calls of `on_progress`
@@ -93,9 +93,10 @@ COLLECTIONS = {
 def address_name(address: str) -> str:
     """Return the file name under which an address is saved."""
     path = unquote(urlsplit(address).path)
-    names = [one for one in path.split("/") if one not in ("", ".", "..")]
-    name = "-".join(names[-3:]) if "tar.gz" in names else names[-1] if names else "games"
-    return f"{name}.tar.gz" if "tar.gz" in names else name
+    names = [name for name in path.split("/") if name not in ("", ".", "..")]
+    if "tar.gz" in names:  # an archive of a repository at GitHub: OWNER/NAME/tar.gz/refs/heads/BRANCH
+        return f"{'-'.join(names[-3:])}.tar.gz"
+    return names[-1] if names else "games"
 
 
 def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | None = None) -> Path:
@@ -113,12 +114,13 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
     if path.exists():
         return path
     part = path.with_name(path.name + PART)
-    begun = part.stat().st_size if part.exists() else 0
+    bytes_before = part.stat().st_size if part.exists() else 0
     try:
-        came, expected = receive(address, part, begun, on_progress)
+        received, expected = receive(address, part, bytes_before, on_progress)
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code != 416 or not begun:  # 416: there is nothing after the bytes that have been received
+        complete_before = error.code == 416 and bytes_before > 0  # 416: nothing follows the bytes received before
+        if not complete_before:
             raise OSError(f"{address} cannot be fetched: the server answers {error.code} {error.reason}") from None
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
@@ -126,33 +128,35 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
             f"{address} cannot be fetched: {reason}; the part received is kept, and the next call resumes there"
         ) from None
     else:
-        if expected is not None and came < expected:
-            raise OSError(f"{address} was fetched in part, {came} of {expected} bytes: the same call fetches the rest")
+        if expected is not None and received < expected:
+            raise OSError(
+                f"{address} was fetched in part, {received} of {expected} bytes: the same call fetches the rest"
+            )
     os.replace(part, path)
     return path
 
 
 def receive(
-    address: str, part: Path, begun: int, on_progress: Callable[[int], object] | None
+    address: str, part: Path, bytes_before: int, on_progress: Callable[[int], object] | None
 ) -> tuple[int, int | None]:
-    """Download to a file, after its first `begun` bytes if the server can send the rest alone, else from the start.
+    """Download to a file; a server that can send the rest of a file continues the download, others begin it again.
 
-    on_progress: as in `fetch`.
-    Returns how many bytes came, and how many the server has announced, None if it has not.
+    bytes_before: number of bytes that the file has already.  on_progress: as in `fetch`.
+    Returns the number of bytes received now, and the number that the server has announced, None if it has not.
     """
-    request = urllib.request.Request(address, headers={"Range": f"bytes={begun}-"} if begun else {})
-    came = 0
+    request = urllib.request.Request(address, headers={"Range": f"bytes={bytes_before}-"} if bytes_before else {})
+    received = 0
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-        sends_rest = begun > 0 and answer.status == 206
+        sends_rest = bytes_before > 0 and answer.status == 206
         with open(part, "ab" if sends_rest else "wb", buffering=0) as file:
             while data := answer.read(PIECE):
-                with named(part):
+                with name_in_errors(part):
                     file.write(data)
-                came += len(data)
+                received += len(data)
                 if on_progress is not None:
                     on_progress(len(data))
         expected = answer.headers.get("Content-Length")
-    return came, None if expected is None else int(expected)
+    return received, None if expected is None else int(expected)
 
 
 def fetch_collection(
@@ -175,7 +179,7 @@ def fetch_collection(
                 fetched.append(fetch(address, folder / kind, on_progress))
             except OSError as error:
                 missing.append(str(error))
-                if not files and len(missing) >= 3:  # there is no network
+                if not files and len(missing) >= 3:  # probably there is no network
                     break
     if not files:
         raise OSError(missing[0])

@@ -19,7 +19,7 @@ class Game(Protocol):
 
     @property
     def env(self) -> GameEnv | None:
-        """The game's rules and board; None if it does not know them."""
+        """The game that was played, with its rules and board; None if it is unknown."""
 
     @property
     def result_string(self) -> str:

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import io
 import multiprocessing
 import os
 import sys
@@ -98,15 +99,16 @@ def import_games(
         if not path.exists():
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
     given = [index] if isinstance(index, (str, Path)) else index
-    indexes = find_indexes(places) if given is None else [user_path(one) for one in given]
+    indexes = find_indexes(places) if given is None else [user_path(path) for path in given]
     converter = Converter(filter, read_indexes(indexes))
     sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
-        done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
-        if done is None:  # the whole import
+        jobs_done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
+        if jobs_done is None:  # the import is complete
             return ImportReport(0, writer.games)
-        for count, batch in enumerate(converted(converter, jobs(places, skip=done), workers), done + 1):
-            writer.add(batch, jobs=count)
+        batches = convert_jobs(converter, jobs(places, skip=jobs_done), workers)
+        for job, batch in enumerate(batches, jobs_done + 1):
+            writer.add(batch, jobs=job)
             if on_progress is not None:
                 kept = writer.games - writer.before
                 on_progress(kept + sum(writer.rejected.values()), kept)
@@ -117,21 +119,23 @@ def import_games(
 def stamp(path: str | Path, dataset: str | Path) -> list[object]:
     """Return [path, size, modification time], to notice changes; for a folder also a digest of its files.
 
-    A folder's size is that of its files together, its time that of the newest one.  The digest is over their names,
-    sizes and times.  Files in the dataset's own folder and files that no import reads are left out.
+    A folder's size is the sum of its files' sizes, its time that of the newest file.  The digest is over the names,
+    sizes and times of the files.  Files in the dataset's own folder, and files that no import reads, are left out.
     """
     place, written_to = Path(path), Path(dataset).resolve()
     if not place.is_dir():
         status = place.stat()
         return [str(path), status.st_size, int(status.st_mtime)]
-    digest, size, newest = hashlib.blake2b(digest_size=16), 0, 0
+    digest = hashlib.blake2b(digest_size=16)
+    size = newest = 0
     for file in files_of(place):
         if not OTHER_NAMES.search(file.name) and written_to not in file.resolve().parents:
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
                 status = file.stat()
                 name = os.fsencode(file.relative_to(place))
                 digest.update(b"%d %d %d %s" % (len(name), status.st_size, status.st_mtime_ns, name))
-                size, newest = size + status.st_size, max(newest, int(status.st_mtime))
+                size += status.st_size
+                newest = max(newest, int(status.st_mtime))
     return [str(path), size, newest, digest.hexdigest()]
 
 
@@ -155,10 +159,13 @@ def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
         yield waiting
 
 
-def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
-    """Convert the groups, and yield the games of each group, in their order; workers: as in `import_games`."""
+def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
+    """Yield the games of each job, in the jobs' order.
+
+    groups: the pieces of each job, from `jobs`.  workers: as in `import_games`.
+    """
     if isinstance(workers, int) and workers > 1:
-        yield from by_processes(converter, groups, workers)
+        yield from convert_in_processes(converter, groups, workers)
         return
     with contextlib.nullcontext() if isinstance(workers, int) else pool_of(workers) as pool:
         if pool is None:
@@ -168,8 +175,8 @@ def converted(converter: Converter, groups: Iterator[list[Piece]], workers: int 
             yield from map(batch_from_bytes, pool.in_order(ConvertingWork, converter_to_bytes(converter), packed))
 
 
-def by_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
-    """Do the same with so many processes of this machine, each with at most JOBS_AHEAD groups at a time."""
+def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
+    """Yield the same as `convert_jobs` with `workers` processes; at most JOBS_AHEAD jobs wait for each of them."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
         ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
@@ -187,11 +194,11 @@ def by_processes(converter: Converter, groups: Iterator[list[Piece]], workers: i
 
 @contextlib.contextmanager
 def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
-    """Replace the error for worker processes that ended early by a sentence."""
+    """Replace the error that a pool raises for worker processes that ended early; the new error says why they may."""
     try:
         yield
     except BrokenProcessPool:
-        # An older Python waits for ever to hand over a task that no worker is left to take.
+        # An older Python waits for ever to hand a task over, since no worker is left to take it.
         if sys.version_info < (3, 11, 5):
             vars(pool)["_call_queue"]._reader.close()
         raise ChildProcessError(
@@ -220,8 +227,8 @@ class ConvertingWork(SealedWork):
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        plain, arrays = unpack(data)
-        return cls(Converter(GameFilter(**plain), arrays["index"]))
+        filter_options, arrays = unpack(data)
+        return cls(Converter(GameFilter(**filter_options), arrays["index"]))
 
     def answer(self, job: bytes, stop: threading.Event) -> bytes:
         batch = self.converter.convert(pieces_from_bytes(job))
@@ -240,13 +247,19 @@ def batch_from_bytes(data: bytes) -> Batch:
 def pieces_to_bytes(group: list[Piece]) -> bytes:
     """Return the pieces as a job."""
     texts = [text for piece in group for text in (piece.data, *piece.lines)]
-    plain = [[piece.name, len(piece.lines), piece.error] for piece in group]
+    entries = [[piece.name, len(piece.lines), piece.error] for piece in group]
     sizes = np.array([len(text) for text in texts], np.int64)
-    return pack(plain, {"sizes": sizes, "texts": np.frombuffer(b"".join(texts), np.uint8)})
+    return pack(entries, {"sizes": sizes, "texts": np.frombuffer(b"".join(texts), np.uint8)})
 
 
 def pieces_from_bytes(job: bytes) -> list[Piece]:
-    plain, arrays = unpack(job)
-    data, ends = arrays["texts"].tobytes(), np.cumsum(arrays["sizes"])
-    texts = iter([data[end - size : end] for end, size in zip(ends, arrays["sizes"], strict=True)])
-    return [Piece(name, next(texts), tuple(next(texts) for _ in range(lines)), error) for name, lines, error in plain]
+    """Return the pieces of a job from `pieces_to_bytes`."""
+    entries, arrays = unpack(job)
+    stream = io.BytesIO(arrays["texts"].tobytes())
+    texts = iter([stream.read(size) for size in arrays["sizes"].tolist()])
+    group = []
+    for name, line_count, error in entries:
+        data = next(texts)
+        lines = tuple(next(texts) for _ in range(line_count))
+        group.append(Piece(name, data, lines, error))
+    return group

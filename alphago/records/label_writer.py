@@ -17,17 +17,18 @@ PER_PART = 1000  # labels that are written together
 class LabelWriter(DatasetWriter):
     """A labelled dataset opened for writing; a context manager that locks its folder.
 
-    A part ends with the number of the position that was drawn last, from which a later call goes on.
+    Each part has the number of the position that was drawn last, so that a later call can go on after it.
 
     path: the folder, new or begun by the same call.  env: the game.
-    teacher: plain data, the index's `teacher`.
+    teacher: the entry `teacher` of the index, plain data.
     Raises ValueError if the folder has another dataset, or was begun with other games, settings or another teacher.
     """
 
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
         super().__init__(path)
         self.env = env
-        self.rows: list[tuple[dict[str, int], np.ndarray, np.ndarray]] = []  # row of the game, moves, label
+        # For each label that is not yet written: the game's row, its moves, and the label.
+        self.rows: list[tuple[dict[str, int], np.ndarray, np.ndarray]] = []
         # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         try:
@@ -55,16 +56,17 @@ class LabelWriter(DatasetWriter):
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.
 
-        moves: all moves of the game, which has no skipped turns; by them the position goes into a split.
-        label: of `label_dtype`.  drawn: the number of the position, larger than those before.
+        moves: all moves of the game, without skipped turns; they determine the split of the position.
+        label: of `label_dtype`.  drawn: the number of the position, larger than those of all earlier calls.
         """
         black_moves = ply % 2 == 0
+        mover_wins = label["win"] > 0.5
         row = {
             "hash": game_hash(self.env.N, 1, 0, moves.astype(np.uint16)),
             "length": ply + 1,
             "size": self.env.N,
             "first": 1,
-            "outcome": 1 if (label["win"] > 0.5) == black_moves else -1,  # the win rate is that of the player to move
+            "outcome": 1 if mover_wins == black_moves else -1,
             "flags": RESULT,
             "komi2": round(2 * komi),
             "rules": rules_code(self.env.rules),

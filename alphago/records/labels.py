@@ -1,11 +1,11 @@
-"""Labels: what a teacher says of positions, in place of moves played and results.
+"""Labels: a teacher's evaluations of positions, which replace the moves played and the results of games.
 
 A labelled dataset has one position in each of its games: the one before the game's last ply.  Beside `games` and
 `moves` a part has
 
     labels-000000.npy    a row of `label_dtype(size)` for each game, in the view of the player about to move
 
-and the index has `teacher`: its name, who labelled how, and which games the positions are from.
+and the index has an entry `teacher`: the teacher's name, how it labelled, and which games the positions are from.
 """
 
 from dataclasses import replace
@@ -47,7 +47,10 @@ def label_policies(labels: np.ndarray | np.void) -> np.ndarray:
 
 
 def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecord:
-    """Return a game's record with a label's targets: only the last position counts, and its move is the teacher's."""
+    """Return a game's record with a label's targets.
+
+    Only the last position has a weight, and its move is the most probable one of the label's policy.
+    """
     policy = label_policies(label)
     moves, policies, weights = record.moves.copy(), record.policies.copy(), np.zeros_like(record.weights)
     moves[-1] = policy.argmax()

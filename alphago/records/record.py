@@ -34,7 +34,7 @@ class GameRecord:
     """
 
     moves: np.ndarray  # int16 [T]
-    policies: np.ndarray  # uint16 [T, A], POLICY_SCALE = 1.0: shares of visits (PUCT) or the improved policy (Gumbel)
+    policies: np.ndarray  # uint16 [T, A], POLICY_SCALE is 1.0: shares of visits (PUCT) or the improved policy (Gumbel)
     values: np.ndarray  # float32 [T], root value after the search, mover's view
     weights: np.ndarray  # float32 [T], weight in the loss; 0: no search, or one with fewer readouts than a full one
     surprises: np.ndarray  # float32 [T], KL divergence in nats of the network's policy from the search's; 0: unknown
@@ -141,8 +141,9 @@ def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
 
     movers: who played each move.  first: the side to move in the beginning; 0 for games that skip no turns.
     """
-    before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
-    return np.where((movers == before) & (first != 0), -1 - moves.astype(np.int32), moves).astype(np.int32)
+    movers_before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
+    turn_skipped = (movers == movers_before) & (first != 0)
+    return np.where(turn_skipped, -1 - moves.astype(np.int32), moves).astype(np.int32)
 
 
 def quantise(policy: np.ndarray) -> np.ndarray:
@@ -179,7 +180,7 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
-    data = read_named(user_path(path))  # numpy leaves a file open if it cannot read it
+    data = read_named(user_path(path))  # numpy gets bytes, since it would leave a file open that it cannot read
     if not data.startswith(b"PK"):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
@@ -191,21 +192,22 @@ def load_records(path: str | Path) -> list[GameRecord]:
 def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
     """Return the records in the arrays of a file; arrays that contradict each other may raise any exception."""
     ends = np.cumsum(arrays["lengths"])
-    single = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}
-    joined = {name: arrays[name] for name in ARRAYS}
-    if {len(array) for array in single.values()} != {len(ends)}:
+    plies = int(ends[-1]) if len(ends) else 0
+    of_games = {name: arrays[name] for name in ("outcomes", "scores", "resigned", "seeds", "setups")}  # an item a game
+    of_plies = {name: arrays[name] for name in ARRAYS}  # an item a ply
+    if any(len(array) != len(ends) for array in of_games.values()):
         raise ValueError("some games lack an array")
-    if {len(array) for array in joined.values()} != {int(ends[-1]) if len(ends) else 0}:
+    if any(len(array) != plies for array in of_plies.values()):
         raise ValueError("the games' lengths do not add up")
-    split: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in joined.items()}
-    seeds = [None if first < 0 else (int(first), int(second)) for first, second in single["seeds"]]
+    split: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in of_plies.items()}
+    seeds = [None if first < 0 else (int(first), int(second)) for first, second in of_games["seeds"]]
     return [
         GameRecord(
             **{name: split[name][i] for name in ARRAYS},
-            outcome=float(single["outcomes"][i]),
-            score=float(single["scores"][i]),
-            resigned=bool(single["resigned"][i]),
-            setup=json.loads(str(single["setups"][i])),
+            outcome=float(of_games["outcomes"][i]),
+            score=float(of_games["scores"][i]),
+            resigned=bool(of_games["resigned"][i]),
+            setup=json.loads(str(of_games["setups"][i])),
             seed=seeds[i],
             seconds=None,
         )
@@ -214,7 +216,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
 
 
 class RecordedMoves(NamedTuple):
-    """The next move of each of n games, which their builders share, since thousands of games are played at once."""
+    """The next move of each of n games; the builders of these games share it, since thousands are played at once."""
 
     policies: np.ndarray  # uint16 [n, A]
     numbers: np.ndarray  # float64 [n, 6]: action, value, number of legal actions, mover, weight, surprise
@@ -235,8 +237,9 @@ class RecordBuilder:
         self.setup = setup or {}
         self.seed = seed
         self.began = time.monotonic()
-        self.plies: list[tuple[RecordedMoves, int]] = []  # of each ply the moves of many games, and its row in them
-        self.dropped = 0  # number of first moves that have lost their weights
+        # For each ply: a block with the moves of many games, and the row of this game in the block.
+        self.plies: list[tuple[RecordedMoves, int]] = []
+        self.dropped = 0  # number of moves at the beginning whose weights are 0
 
     @classmethod
     def of(cls, record: GameRecord) -> "RecordBuilder":

@@ -13,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -27,15 +28,18 @@ TAR_NAMES = re.compile(r"\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$", re.
 PACKED_NAMES = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 INDEX_NAME = re.compile(r"\.index(?:\.txt|\.zip)?$", re.IGNORECASE)
 OTHER_NAMES = re.compile(r"\.(?:py|cpp|c|h|js|md|html?|json|png|jpe?g|pdf|exe|npz|npy|safetensors|csv)$", re.IGNORECASE)
-LINE = re.compile(rb"^\s*([^\t;()\[]{1,64})\t\s*\(?\s*;[^\t]*")  # an id, a tab, the moves
+GAME_LINE = re.compile(rb"^\s*[^\t;()\[]{1,64}\t\s*\(?\s*;")  # the beginning of a line with a game: an id, a tab, moves
+SGF_BEGIN = re.compile(rb"\(\s*;")
 RESULT = re.compile(r"(?:[BW]|Black|White)\+|Draw|Jigo", re.IGNORECASE)
-NO_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-UNREADABLE = (*NO_ARCHIVE, OSError, EOFError, RuntimeError, NotImplementedError, ValueError)
+BAD_ARCHIVE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+UNREADABLE = (*BAD_ARCHIVE, OSError, EOFError, RuntimeError, NotImplementedError, ValueError)
 KOMI = re.compile(r"-?[0-9]{1,2}\.[0-9]{1,2}")
 HEAD = 4096  # first bytes of a file, from which its kind is recognised
-LINES_AT_ONCE = 500
+LINES_AT_ONCE = 500  # lines of a piece
 LONGEST_LINE = 2**20  # bytes
 MOST_LEVELS = 3  # archives inside archives
+ID_DIGITS = 18  # largest number of digits of a game's id in an index, so that it fits int64
+TYGEM_COLUMNS = 10  # least number of columns in a line of Tygem's index
 
 
 class Piece(NamedTuple):
@@ -69,7 +73,7 @@ def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
 
 def files_of(path: Path) -> list[Path]:
     """Return the files in a folder and its subfolders, sorted; for a file, the file itself."""
-    return sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    return sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
 
 
 def may_hold_sgf(name: str) -> bool:
@@ -81,7 +85,7 @@ def may_hold_sgf(name: str) -> bool:
 def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
     """Yield the pieces of one file.
 
-    asked: whether the caller named the file itself (rather than its folder), so that it is read whatever its suffix.
+    asked: whether the caller gave the path of the file itself, not of its folder; then its suffix may be any.
     """
     name = str(file)
     try:
@@ -152,18 +156,13 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
     asked: whether to yield the whole text even if it does not look like SGF.
     """
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]
-    head = reader.peek(HEAD)[:HEAD]
+    head = reader.peek(HEAD)[:HEAD]  # the first bytes, which are read again below
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
-    if LINE.match(first_line):
-        waiting: list[bytes] = []
-        while line := reader.readline(LONGEST_LINE):
-            waiting.append(line)
-            if len(waiting) == LINES_AT_ONCE:
-                yield Piece(name, lines=tuple(waiting))
-                waiting = []
-        if waiting:
-            yield Piece(name, lines=tuple(waiting))
-    elif asked or re.search(rb"\(\s*;", head):
+    if GAME_LINE.match(first_line):
+        lines = iter(lambda: reader.readline(LONGEST_LINE), b"")
+        while group := tuple(islice(lines, LINES_AT_ONCE)):
+            yield Piece(name, lines=group)
+    elif asked or SGF_BEGIN.search(head):
         yield whole_file(name, reader)
 
 
@@ -174,19 +173,22 @@ NO_MARGIN, NO_KOMI = -32768, -32768
 
 
 def find_indexes(paths: Iterable[str | Path]) -> list[Path]:
-    """Return the index files, such as yenw's `kifu.index`, in these folders and in the two above each path."""
+    """Return the index files, such as yenw's `kifu.index`, for games at these paths.
+
+    They are looked for in each folder with its subfolders, and in the two folders above each path.
+    """
     places = list(map(Path, paths))
-    above = dict.fromkeys(folder for path in places for folder in list(path.resolve().parents)[:2])  # each once
-    searches = [*(path.rglob for path in places if path.is_dir()), *(folder.glob for folder in above)]
+    folders_above = dict.fromkeys(folder for path in places for folder in list(path.resolve().parents)[:2])
+    searches = [*(path.rglob for path in places if path.is_dir()), *(folder.glob for folder in folders_above)]
     found = [file for search in searches for file in sorted([*search("*.index"), *search("*.index.zip")])]
-    return list(dict.fromkeys(file.resolve() for file in found if file.is_file()))
+    return list(dict.fromkeys(file.resolve() for file in found if file.is_file()))  # without duplicates
 
 
 def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     """Return the entries of index files, [n] of dtype ENTRY, sorted by id; zip archives of index files are read too.
 
-    A line of an index has columns separated by tabs.  The first is the id of a game; its result and perhaps its komi
-    are in any of the others.  Lines whose id is not a number are skipped.
+    A line of an index has columns separated by tabs.  The first column is the id of a game; the result, and perhaps the
+    komi, may be in any other column.  Lines whose id is not a number are skipped.
     """
     entries: list[tuple[int, int, int, int]] = []
     for path in map(Path, paths):
@@ -199,20 +201,23 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
             with open(path, "rb") as stream:
                 entries += filter(None, map(read_entry, stream))
     array = np.array(entries, ENTRY)
-    _, firsts = np.unique(array["id"], return_index=True)  # of several entries with one id the first counts
+    _, firsts = np.unique(array["id"], return_index=True)  # the first of several entries with the same id
     return array[firsts]
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
     """Return id, outcome, twice the margin and twice the komi from a line of an index; None if it is not an entry.
 
-    Lines of ten columns are Tygem's, which have no komi but other numbers.
+    Lines of Tygem's index have no komi, but other numbers that look like one.
     """
-    columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
-    if not columns[0].isdecimal() or len(columns[0]) > 18:
+    game_id, *columns = line.decode("utf-8", "replace").strip("\ufeff\r\n ").split("\t")
+    if not game_id.isdecimal() or len(game_id) > ID_DIGITS:
         return None
-    result = next((one for one in columns[1:] if RESULT.match(one)), "")
-    komi = next((read_komi(one) for one in columns[1:] if KOMI.fullmatch(one)), None) if len(columns) < 10 else None
+    result = next((column for column in columns if RESULT.match(column)), "")
+    komi_text = next((column for column in columns if KOMI.fullmatch(column)), "")
+    is_tygem = 1 + len(columns) >= TYGEM_COLUMNS
+    komi = None if is_tygem else read_komi(komi_text)
     outcome, margin = outcome_of(result), margin_of(result)
     margin2 = NO_MARGIN if margin is None else int(2 * margin)
-    return int(columns[0]), int(outcome or 0), margin2, NO_KOMI if komi is None else int(2 * komi)
+    komi2 = NO_KOMI if komi is None else int(2 * komi)
+    return int(game_id), int(outcome or 0), margin2, komi2

@@ -20,13 +20,14 @@ if sys.platform != "win32":
 
 LOCK = "lock"
 DAMAGED = ".damaged"  # suffix of damaged files that were set aside
-NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # which Windows has not, nor has it pipes among its files
-MOST_BYTES = 2**32  # of a file that is read as a whole: far more than any that the package writes
+# To open a pipe without waiting.  Windows has no such flag, and no pipes among its files.
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+MOST_BYTES = 2**32  # largest file that is read as a whole; the package's own files are far smaller
 
 
 def user_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path that a user gave, with the home folder for a leading ~, which no shell may have replaced."""
-    with contextlib.suppress(RuntimeError):  # there is no such user, or no home folder
+    """Return a path that a user gave, with a leading ~ replaced by the home folder, as a shell replaces it."""
+    with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder
         return Path(path).expanduser()
     return Path(path)
 
@@ -34,49 +35,54 @@ def user_path(path: str | os.PathLike[str]) -> Path:
 def write_atomic(path: Path, data: bytes | memoryview) -> None:
     """Write `data` to `path` atomically: readers see the old file or the complete new one, even after a power cut.
 
-    A link stays, and the file to which it leads is replaced, as by other programs: who keeps `weights.safetensors` on
-    another disk behind a link wants it there.
+    If `path` is a link, the link stays, and the file to which it leads is replaced.
 
-    Raises OSError, which names `path`, if the file cannot be written or something else than a regular file is there;
-    what is there is then unchanged.
+    Raises OSError, which names `path`, if the file cannot be written, or if `path` is a folder, a pipe or a device.
+    An existing file is then unchanged.
     """
-    with named(path):
-        place = Path(os.path.realpath(path))
-        check_regular(place)
-        part = place.with_name(f".{place.name[:64]}.{secrets.token_hex(8)}.part")
+    with name_in_errors(path):
+        target = Path(os.path.realpath(path))
+        check_regular(target)
+        part = target.with_name(f".{target.name[:64]}.{secrets.token_hex(8)}.part")
         try:
             with open(part, "xb") as file:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(part, place)
+            os.replace(part, target)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(part)
             raise
-        flush_folder(place.parent)
+        flush_folder(target.parent)
 
 
 def append(path: Path, data: bytes) -> None:
-    """Append `data` to a file in one write; if that fails, raise OSError, which names it, and leave it unchanged."""
-    with named(path), open_to_append(path) as file:
-        before = file.tell()
+    """Append `data` to a file in one write.
+
+    If the write fails, the file is left unchanged, and OSError, which names the file, is raised.
+    """
+    with name_in_errors(path), open_to_append(path) as file:
+        old_size = file.tell()
         try:
             if file.write(data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
-            file.truncate(before)
+            file.truncate(old_size)
             raise
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """Open a regular file, unbuffered, at its end, and create it if there is none; never wait for a pipe's reader."""
+    """Open a file for unbuffered appending; create the file if it does not exist.
+
+    Raises OSError if `path` is not a regular file.
+    """
     check_regular(path)
     return open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags | NO_WAIT, 0o666))
 
 
 def check_regular(path: Path) -> None:
-    """Raise OSError if something else than a regular file is at `path`."""
+    """Raise OSError if `path` is a folder, a pipe, a socket or a device."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -84,14 +90,13 @@ def check_regular(path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "there is a folder of that name", str(path))
     if not stat.S_ISREG(mode):
-        kinds = {stat.S_ISFIFO: "pipe", stat.S_ISSOCK: "socket"}
-        kind = next((name for test, name in kinds.items() if test(mode)), "device")
+        kind = "pipe" if stat.S_ISFIFO(mode) else "socket" if stat.S_ISSOCK(mode) else "device"
         raise OSError(errno.EINVAL, f"{path.name} is a {kind}, no regular file", str(path))
 
 
 @contextlib.contextmanager
-def named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Give an OSError in the `with` block the name `path`: a full disk, for example, raises one without a name."""
+def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Set the file name of an OSError in the `with` block to `path`; that of a full disk, for example, has none."""
     try:
         yield
     except OSError as error:
@@ -100,19 +105,19 @@ def named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def os_error_text(error: OSError) -> str:
-    """Return what an OSError says of its file, as one sentence without Python's number of the error."""
+    """Return an OSError's message as one sentence, with the file's name and without the error's number."""
     if error.filename and error.strerror:
         return f"{error.filename} cannot be used: {error.strerror}"
     return error.strerror or str(error)
 
 
 def is_new_or_empty(folder: Path) -> bool:
-    """Return whether a path is free for a folder: nothing is there, or an empty folder."""
+    """Return whether a path does not exist or is an empty folder."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush a folder to disk, so that a rename in it is durable, on systems that support this."""
+    """Flush a folder to disk, so that a rename in it survives a power cut; do nothing where the system cannot."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -124,10 +129,10 @@ def flush_folder(folder: Path) -> None:
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes.
 
-    Raises OSError if it cannot be opened.  Raises ValueError if it is not a regular file, is a link to itself, has more
-    than `most` bytes (an empty file may claim to have any number) or more than fit into the memory, or if the disk
-    fails to read it (EIO).  The ValueError's message, such as "is no file", continues a sentence that begins with the
-    file's name.
+    Raises OSError if the file cannot be opened.
+    Raises ValueError if `path` is not a regular file or is a link to itself, if the file has more than `most` bytes or
+    does not fit into the memory, and if the disk fails to read it (EIO).  The ValueError's message, such as "is no
+    file", is the rest of a sentence that begins with the file's name.
     """
     try:
         with open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_WAIT)) as file:
@@ -144,14 +149,14 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     except OSError as error:
         if error.errno == errno.ENXIO:  # a socket
             raise ValueError("is no file") from None
-        if error.errno not in (errno.EIO, errno.ELOOP):
+        reasons = {errno.ELOOP: "it is a link to itself", errno.EIO: os.strerror(errno.EIO)}
+        if error.errno not in reasons:
             raise
-        why = "it is a link to itself" if error.errno == errno.ELOOP else os.strerror(errno.EIO)
-        raise ValueError(f"cannot be read ({why})") from error
+        raise ValueError(f"cannot be read ({reasons[error.errno]})") from error
 
 
 def read_named(path: Path) -> bytes:
-    """Return a file's bytes as `read_file` does; a ValueError's message is a whole sentence with the file's name."""
+    """Return a file's bytes as `read_file` does, but with the file's name in the message of a ValueError."""
     try:
         return read_file(path)
     except ValueError as error:
@@ -161,8 +166,8 @@ def read_named(path: Path) -> bytes:
 def parse_json(data: bytes) -> Any:
     """Return the value in a JSON text.
 
-    Raises ValueError with the message "is damaged", which continues a sentence that begins with the file's name:
-    Python's own message about a number of too many digits names a setting of Python.
+    Raises ValueError for any other data.  Its message, "is damaged (...)", is the rest of a sentence that begins with
+    the file's name.  It has only the class of Python's error, since Python's message may be about Python's settings.
     """
     try:
         return json.loads(data)

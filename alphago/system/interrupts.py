@@ -15,19 +15,22 @@ LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
 
 
 def ignore_interrupts() -> None:
-    """Ignore Ctrl-C from here on: the process ends, and an exception in its exit handlers would print a traceback."""
+    """Ignore Ctrl-C from now on, in a process that is about to end.
+
+    A KeyboardInterrupt in an exit handler would print a traceback.
+    """
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextlib.contextmanager
 def ended_by_interrupt() -> Iterator[None]:
-    """End the process at once and without a message on Ctrl-C within the `with` block, which imports libraries.
+    """Within the `with` block, let Ctrl-C end the process at once and without a message.
 
-    A KeyboardInterrupt during an import could be ignored or printed by a library.
+    The block imports libraries, which could ignore or print a KeyboardInterrupt.
     """
     before = signal.getsignal(signal.SIGINT)
-    is_main = threading.current_thread() is threading.main_thread()  # only this thread may set a handler
+    is_main = threading.current_thread() is threading.main_thread()  # only the main thread may set a handler
     if before is not signal.default_int_handler or not is_main:
         yield
         return
@@ -40,10 +43,10 @@ def ended_by_interrupt() -> Iterator[None]:
 
 @contextlib.contextmanager
 def repeated_interrupts() -> Iterator[None]:
-    """Repeat a Ctrl-C that is lost within the `with` block, without a message.
+    """Within the `with` block, send Ctrl-C again whenever Python has ignored it.
 
-    In a destructor, or in a callback that an import or a garbage collection calls, Python prints a KeyboardInterrupt
-    and goes on.
+    A KeyboardInterrupt in a destructor, or in a callback of an import or a garbage collection, does not end the
+    program: Python prints the error and goes on.  Here the error is not printed, and Ctrl-C comes again after LATER.
     """
     before = sys.unraisablehook
 
@@ -63,7 +66,7 @@ def repeated_interrupts() -> Iterator[None]:
 
 
 def interrupt_again() -> None:
-    """Send Ctrl-C to the main thread, which ends its waiting where the system can do that."""
+    """Send Ctrl-C to the main thread; on systems with `pthread_kill` this also ends a call that waits."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
@@ -76,18 +79,19 @@ NEEDS_GUARD = (
 
 
 def leave_if_imported_again() -> None:
-    """End a worker process that runs its parent's script, because that has no guard, before it starts workers too.
+    """End this process if it is a worker that is importing the script of its parent.
 
-    The parent then says NEEDS_GUARD; an exception here would print a traceback for each worker.
+    That happens if the script starts processes without a guard; this worker would now start workers of its own.  The
+    parent reports NEEDS_GUARD; an exception here would print a traceback for each worker.
     """
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         os._exit(1)
 
 
 def end_with_parent() -> None:
-    """Let this process, which multiprocessing began, get SIGTERM when its parent ends, even by SIGKILL.
+    """Send SIGTERM to this worker process of multiprocessing when its parent ends, even if the parent is killed.
 
-    Otherwise a worker waits for ever for its next task, since it holds the other end of the pipe open itself.
+    Otherwise the worker would wait for its next task for ever: it keeps the other end of the tasks' pipe open itself.
     """
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -8,9 +8,9 @@ from typing import BinaryIO
 
 import numpy as np
 
-# NumPy parses the arrays' headers as Python, which before 3.11.8 fails now and then where two threads do so.
+# NumPy reads the header of an array with Python's parser, which before Python 3.11.8 may fail if two threads use it.
 READING = threading.Lock()
-LEVEL = 2  # of compression: a third of the time of NumPy's level, 6, for files of games that are a tenth larger
+LEVEL = 2  # of compression; takes a third of the time of NumPy's level 6, and files of games are a tenth larger
 
 
 def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
@@ -19,7 +19,7 @@ def write_npz(file: BinaryIO, arrays: Mapping[str, np.ndarray]) -> None:
         for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
-            entry = zipfile.ZipInfo(f"{name}.npy")  # of 1980: equal arrays make equal files
+            entry = zipfile.ZipInfo(f"{name}.npy")  # dated 1980, so that equal arrays make equal files
             archive.writestr(entry, member.getbuffer(), zipfile.ZIP_DEFLATED, LEVEL)
 
 

@@ -1,4 +1,4 @@
-"""Import optional libraries: one that is absent or broken is one sentence, and what does not need it goes on."""
+"""Import optional libraries; ImportError says in one sentence which library is absent or broken."""
 
 import importlib
 from typing import Any
@@ -13,17 +13,19 @@ def optional_import(name: str, need: str) -> Any:
     name: the module.  need: the sentence for an absent library, such as "ONNX needs onnx: pip install …".
     Raises ImportError with that sentence; for a library that is installed but broken, also with its error.
     """
+    library = name.partition(".")[0]
     try:
-        importlib.import_module(name.partition(".")[0])
+        importlib.import_module(library)
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if error.name is not None and name.partition(".")[0] == error.name.partition(".")[0]:
-            raise ImportError(need) from None  # the library is missing, and not another one that it needs
-        raise broken(name, need, error) from error
+        missing = (error.name or "").partition(".")[0]
+        if missing == library:
+            raise ImportError(need) from None
+        raise broken(name, need, error) from error  # the library needs another one, which is missing
     except Exception as error:
         raise broken(name, need, error) from error
 
 
 def broken(name: str, need: str, error: Exception) -> ImportError:
-    """Return the error for a library that cannot be imported although it is there."""
+    """Return the error for a library that is installed but cannot be imported."""
     return ImportError(f"{need} ({name} is installed, but broken: {type(error).__name__}: {error})")

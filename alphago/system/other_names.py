@@ -1,4 +1,4 @@
-"""What other libraries call otherwise: names whose use says what stands here in their place."""
+"""Names that other libraries use: reading one of them raises an error that says what to use instead."""
 
 from collections.abc import Callable, Mapping
 from typing import NoReturn, TypeVar
@@ -30,10 +30,10 @@ NETWORK_NAMES = {
 }
 
 
-class CalledOtherwise:
-    """A name that a class does not have, and that raises AttributeError with the place to look.
+class NameHint:
+    """A class attribute for a name that other libraries use: reading it raises AttributeError with a hint.
 
-    So it does not exist for `hasattr`, and a derived class may define it.
+    `hasattr` therefore returns False for the name, and a derived class may define it.
     """
 
     def __init__(self, name: str, hint: str) -> None:
@@ -44,12 +44,12 @@ class CalledOtherwise:
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.hint}")
 
 
-def called_otherwise(names: Mapping[str, str]) -> Callable[[type[Class]], type[Class]]:
-    """Return a decorator that lets a class name, for each of these names, what it has instead."""
+def with_name_hints(hints: Mapping[str, str]) -> Callable[[type[Class]], type[Class]]:
+    """Return a class decorator that adds a NameHint for each name in `hints`; hints: what to use instead, by name."""
 
     def decorate(cls: type[Class]) -> type[Class]:
-        for name, hint in names.items():
-            setattr(cls, name, CalledOtherwise(name, hint))
+        for name, hint in hints.items():
+            setattr(cls, name, NameHint(name, hint))
         return cls
 
     return decorate

@@ -18,7 +18,7 @@ from alphago.system.validation import (
 
 Named = Mapping[str, Any]  # classes of parts, or objects with certain settings, by name
 KIND = "kind"  # the entry of a part's settings that names its class
-PLAIN = (bool, int, float, list, tuple, set, bytes)  # types of values that are no part
+VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are values of settings, never parts
 
 
 class Slot:
@@ -26,15 +26,16 @@ class Slot:
 
     keyword: the keyword of the part.
     named: the parts that have names: classes, or objects with certain settings.
-    default: the part where nothing sets one; None for none.
-    title: the heading of the flags of its settings.
-    kind: the class of the part where only settings are given; None for the default's, or the first with a name.
-    prefix: the beginning of the keywords of its settings; with None the settings of the usual class have their own
-        names, and those of another class begin with the class's name and "_".
-    first: whether a number, a text or a sequence may stand for the object: it is its first setting's value.
-    optional: whether None stands for no part.
-    form: whether names and settings remain a form, a dictionary, until a new run's plan makes the object from it, since
-        defaults of its settings depend on other settings.
+    default: the part if no keyword sets it; None for no part.
+    title: the heading of the flags of the part's settings.
+    kind: the default class, of which a part is made if only settings are given; None for the class of `default`, or
+        for the first class in `named`.
+    prefix: the beginning of the keywords of the part's settings.  With None, the keywords of the default class are the
+        names of its settings, and those of another class begin with the class's name and "_".
+    first: whether a number, a text or a sequence may be given in place of the part: the value of its first setting.
+    optional: whether None may be given, for no part.
+    form: whether a name or settings are kept as a form, a dictionary, from which a new run's plan makes the part; this
+        is needed if the defaults of its settings depend on other settings.
     """
 
     def __init__(
@@ -59,18 +60,23 @@ class Slot:
             self.classes.setdefault(item if isinstance(item, type) else type(item), name)
         if kind is not None:
             self.classes.setdefault(kind, keyword)
-        self.usual = kind or next(iter(self.classes), object)
-        # By the keyword of a setting of the part: the classes that have the setting, each with its name there.
+        self.default_class = kind or next(iter(self.classes), object)
+        # For each keyword of a setting: the classes that have the setting, and the setting's name in each of them.
         self.owners: dict[str, dict[type, str]] = {}
         for owner, name in self.classes.items():
             begin = prefix
             if begin is None:
-                begin = "" if owner is self.usual else f"{name.replace('-', '_')}_"
-            for field in fields(owner)[1 if first else 0 :]:  # the keyword of the part is the first setting's
+                begin = "" if owner is self.default_class else f"{name.replace('-', '_')}_"
+            own = fields(owner)[1:] if first else fields(owner)  # the keyword of the part sets the first setting
+            for field in own:
                 self.owners.setdefault(begin + field.name, {})[owner] = field.name
 
     def merge(self, before: object, given: Mapping[str, object]) -> Any:
-        """Return the part `before`, changed as the keywords in `given` say; `given` may have other keywords too."""
+        """Return the part after a call.
+
+        before: the part before the call.
+        given: the keywords of the call, among which may be keywords that are not this slot's.
+        """
         chosen = given.get(self.keyword, UNSET)
         part = before if chosen is UNSET else self.read(chosen, before)
         settings = {keyword: given[keyword] for keyword in self.owners if keyword in given}
@@ -79,21 +85,24 @@ class Slot:
         if chosen is None:
             keyword, value = next(iter(settings.items()))
             raise ValueError(f"{keyword} must be left out where {self.keyword} is None, got {shown(value)}")
-        kind, values = self.kind_of(part), {}
+        kind = self.class_of(part)
+        values = {}
         for keyword, value in settings.items():
-            owner = next((owner for owner in self.owners[keyword] if issubclass(kind, owner)), None)
+            names = self.owners[keyword]
+            owner = next((owner for owner in names if issubclass(kind, owner)), None)
             if owner is None:
                 self.refuse(keyword, kind)
-            values[self.owners[keyword][owner]] = value
+            values[names[owner]] = value
         return self.change(part, values)
 
     def read(self, given: object, before: object) -> Any:
-        """Return the part that the value `given` of the keyword stands for: a name, settings, an object.
+        """Return the part for a value of the keyword.
 
-        before: the part so far, which a name of its class leaves as it is, and of which settings change some.
+        given: the value: a name, a dictionary of settings, the value of the first setting, None, or the part itself.
+        before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
         """
         given = plain_number(given)
-        is_empty = self.optional and self.first and given in ((), [])  # such as an empty list of opponents
+        is_empty = self.optional and self.first and given in ((), [])  # an empty list of opponents, for example
         if given is None or is_empty:
             if not (self.optional or self.form):
                 raise ValueError(f"{self.keyword} must have a value, got None")
@@ -104,30 +113,30 @@ class Slot:
             values = {name: plain_number(value) for name, value in given.items()}
             part = self.read(values.pop(KIND), before) if KIND in values else before
             return self.change(part, values)
-        if isinstance(given, (str, *PLAIN)):
+        if isinstance(given, VALUES):
             if not self.first:
                 error = ValueError if isinstance(given, str) else TypeError
                 raise error(f"{self.keyword} must be {self.expected}, got {shown(given)}")
-            first_setting = fields(self.kind_of(before))[0].name
+            first_setting = fields(self.class_of(before))[0].name
             return self.change(before, {first_setting: given})
         return given
 
     def read_name(self, name: str, before: object) -> Any:
-        """Return the part or form with a name; `before` if the name is that of its class."""
+        """Return the part or form with this name; return `before` if it is of the class with this name already."""
         item = self.named[name]
         if not isinstance(item, type):
             return item
         if self.form:
-            return before if self.kind_of(before) is item else {KIND: qualified_name(item)}
+            return before if self.class_of(before) is item else {KIND: qualified_name(item)}
         return before if type(before) is item else item()
 
     def change(self, part: object, values: Mapping[str, object]) -> Any:
         """Return a part with other values of its settings, or a new part with them if `part` is None.
 
-        values: by the names of the settings in the part's class.
+        values: the other values, by the names of the settings in the part's class.
         Raises ValueError for a setting that only another part has, TypeError for one that no part has.
         """
-        kind = self.kind_of(part)
+        kind = self.class_of(part)
         names = [field.name for field in fields(kind)] if is_dataclass(kind) else []
         for name in values:
             if name not in names:
@@ -142,31 +151,34 @@ class Slot:
 
         name: the setting's keyword, or its name in the classes that have it.
         """
-        owners = list(self.owners.get(name, [])) or [owner for owner in self.classes if name in keywords_of(owner)]
+        owners = list(self.owners.get(name, ()))
+        if not owners:
+            owners = [owner for owner in self.classes if name in keywords_of(owner)]
         if not owners:
             known = keywords_of(kind) if is_dataclass(kind) else []
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.classes[owners[0]]
-        this = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
-        whose = " and ".join(owner.__qualname__ for owner in owners)
+        this_part_is = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
+        owner_names = " and ".join(owner.__qualname__ for owner in owners)
         raise UnusedSetting(
-            f"{name} is a setting of {whose}, but {this} {kind.__qualname__}",
+            f"{name} is a setting of {owner_names}, but {this_part_is} {kind.__qualname__}",
             f'{self.keyword}="{label}"',
             (self.keyword, label),
         )
 
-    def kind_of(self, part: object) -> type:
-        """Return the class of a part or form; the usual one for None and for a form that names none."""
+    def class_of(self, part: object) -> type:
+        """Return the class of a part or form; the default class for None and for a form that names no class."""
         if isinstance(part, Mapping):
             name = part.get(KIND)
-            return next((kind for kind in self.classes if qualified_name(kind) == name), self.usual)
-        return self.usual if part is None else type(part)
+            return next((kind for kind in self.classes if qualified_name(kind) == name), self.default_class)
+        return self.default_class if part is None else type(part)
 
     @property
     def expected(self) -> str:
-        """What the keyword takes, for messages."""
+        """The values that the keyword takes, for messages."""
         names = "".join(f"{name!r}, " for name in self.named)
-        return f"{names}a {self.usual.__qualname__}, a dictionary of settings{' or None' * self.optional}"
+        or_none = " or None" if self.optional else ""
+        return f"{names}a {self.default_class.__qualname__}, a dictionary of settings{or_none}"
 
     def save(self, part: object) -> Any:
         """Return the part as plain data for JSON, with the name of its class if there are several."""
@@ -175,26 +187,28 @@ class Slot:
         return save_part(part, self.classes if len(self.classes) > 1 else {}, bare=type(part) in self.classes)
 
     def load(self, saved: Any, given: Mapping[str, Any], who: str) -> Any:
-        """Return the part that `save` made plain data.
+        """Return the part from the plain data that `save` returned.
 
-        given: the keywords of a call, which has to repeat a function or an object whose settings are not saved.
+        given: the keywords of the call.  A function, and an object whose settings are not saved, must be given again.
         who: whose part it is, for messages.
         """
         if saved is None:
             return None
         classes = {name: kind for kind, name in self.classes.items()}
-        return load_part(saved, classes, self.usual, [given.get(self.keyword)], keyword=self.keyword, who=who)
+        return load_part(saved, classes, self.default_class, [given.get(self.keyword)], keyword=self.keyword, who=who)
 
 
 def save_part(part: object, classes: Mapping[type, str], *, bare: bool = False) -> dict[str, Any]:
-    """Return an object with settings as plain data.
+    """Return an object with settings as plain data: the name of its class, as `kind`, and its settings.
 
-    classes: names of classes; the name of another class is "module:class".
-    bare: whether the data need no name of a class that `classes` lacks.
+    classes: the names of classes; the name of any other class is "module:class".
+    bare: whether to leave out the name if the class is not in `classes`.
     """
     if hasattr(part, "__qualname__"):  # a function or a class
         return {"function": qualified_name(part)}
-    values = {field.name: plain(getattr(part, field.name)) for field in fields(part)} if is_dataclass(part) else {}
+    values = {}
+    if is_dataclass(part):
+        values = {field.name: value_to_data(getattr(part, field.name)) for field in fields(part)}
     if bare and type(part) not in classes:
         return values
     return {KIND: classes.get(type(part)) or qualified_name(type(part)), **values}
@@ -203,46 +217,51 @@ def save_part(part: object, classes: Mapping[type, str], *, bare: bool = False) 
 def load_part(
     saved: Mapping[str, Any],
     classes: Mapping[str, type],
-    usual: type | None,
+    default_class: type | None,
     given: Iterable[Any],
     *,
     keyword: str,
     who: str,
 ) -> Any:
-    """Return the object with settings that `save_part` made plain data.
+    """Return the object with settings from the plain data that `save_part` returned.
 
-    classes: the classes that have names.  usual: the class of data without a name.
-    given: what a call gives for the keyword: functions, and objects of classes that have no names.
+    classes: the classes that have names, by name.  default_class: the class of data without a name.
+    given: the values of the keyword in the call: functions, and objects of classes that have no names.
     keyword, who: for messages.
     """
     if "function" in saved:
         return named_function(saved["function"], given, keyword=keyword, who=who)
-    values = {name: loaded(value) for name, value in saved.items() if name != KIND}
+    values = {name: value_from_data(value) for name, value in saved.items() if name != KIND}
     name = saved.get(KIND)
-    kind = usual if name is None else classes.get(name)
-    if kind is None:
-        found = next((one for one in given if qualified_name(type(one)) == name), None)
-        if found is not None and not values:
-            return found  # an object whose settings are not saved
-        kind = type(found) if found is not None else imported(str(name), keyword=keyword, who=who)
-    return make_settings(kind, **values)
+    kind = default_class if name is None else classes.get(name)
+    if kind is not None:
+        return make_settings(kind, **values)
+    same_class = next((part for part in given if qualified_name(type(part)) == name), None)
+    if same_class is None:
+        return make_settings(import_settings(str(name), keyword=keyword, who=who), **values)
+    # An object without saved settings is no dataclass: it cannot be made again.
+    return make_settings(type(same_class), **values) if values else same_class
 
 
 def named_function(name: str, given: Iterable[object], *, keyword: str, who: str) -> Any:
-    """Return the function called `name` among those given; raise ValueError if it is not there."""
-    for one in given:
-        if hasattr(one, "__qualname__") and qualified_name(one).replace(":", ".") == name.replace(":", "."):
-            return one
+    """Return the function called `name`, "module:name" or "module.name", among the given objects.
+
+    Raises ValueError if it is not among them.
+    """
+    dotted_name = name.replace(":", ".")
+    for item in given:
+        if hasattr(item, "__qualname__") and qualified_name(item).replace(":", ".") == dotted_name:
+            return item
     raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
 
 
-def imported(name: str, *, keyword: str, who: str) -> type:
+def import_settings(name: str, *, keyword: str, who: str) -> type:
     """Return the class of settings called `name`, "module:class"; raise ValueError if it cannot be imported."""
     try:
         kind = pkgutil.resolve_name(name)
         if not (isinstance(kind, type) and is_dataclass(kind)):
             raise TypeError("it is no class of settings")
-    except Exception as error:  # importing a module runs it
+    except Exception as error:  # importing a module runs its code, which may raise anything
         raise ValueError(
             f"{who} has a {keyword} of its own class, {name}, which cannot be imported ({error}): "
             f"pass settings of that class as {keyword}=…"
@@ -250,11 +269,11 @@ def imported(name: str, *, keyword: str, who: str) -> type:
     return kind
 
 
-def plain(value: object) -> Any:
-    """Return a setting's value as plain data for JSON: a function as {"function": its name}, all else unchanged."""
+def value_to_data(value: object) -> Any:
+    """Return a setting's value as plain data for JSON: {"function": name} for a function, any other value unchanged."""
     return {"function": qualified_name(value)} if hasattr(value, "__qualname__") else value
 
 
-def loaded(value: object) -> Any:
-    """Return a value from JSON with tuples in place of lists."""
-    return tuple(map(loaded, value)) if isinstance(value, list) else value
+def value_from_data(value: object) -> Any:
+    """Return a setting's value from JSON, with tuples in place of lists."""
+    return tuple(map(value_from_data, value)) if isinstance(value, list) else value

@@ -28,11 +28,11 @@ class Unset(Enum):
 
 
 class UnusedSetting(ValueError):
-    """A setting that the chosen part of the program does not have, but another part.
+    """The error raised for a setting of another part of the program than the chosen one.
 
-    fault: the sentence about the setting, which begins with its name.
-    way: what to write in Python to choose the part that has the setting.
-    option: the same for the command line: the name and the value of a setting.
+    fault: the sentence about the setting, which begins with the setting's name.
+    way: the Python keyword and value that choose the part with the setting.
+    option: the name and the value of the command line's option that choose this part.
     """
 
     def __init__(self, fault: str, way: str, option: tuple[str, str]) -> None:
@@ -41,14 +41,14 @@ class UnusedSetting(ValueError):
         self.option = option
 
 
-NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-LARGEST = 10**9  # upper bound of numbers in settings that declare none
+BY_KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+LARGEST = 10**9  # upper bound of a number in a setting that declares no upper bound
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
 
-# Beginnings of what NumPy and Python say of an array where one value must stand.
-RAW = ("The truth value of an", "attribute name must be string")
+# Beginnings of the messages of NumPy and Python about an array where there must be a single value.
+ARRAY_ERRORS = ("The truth value of an", "attribute name must be string")
 
-# Control characters but for the tab and the line break, marks that turn the direction of writing, lone surrogates.
+# Control characters except tab and line break, marks that reverse the direction of writing, and lone surrogates.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
@@ -57,8 +57,8 @@ UNSET: Literal[Unset.UNSET] = Unset.UNSET
 def make_settings(kind: type[Kind], **given: object) -> Kind:
     """Return an instance of the settings dataclass `kind` with the given values.
 
-    Raises TypeError, which suggests similar names, for an unknown keyword.  Raises ValueError if a value is None, but
-    its setting is not optional.
+    Raises TypeError, which suggests similar names, for an unknown keyword; ValueError if the value of a setting that
+    is not optional is None.
     """
     check_keywords(kind.__qualname__, given, keywords_of(kind))
     for name, value in given.items():
@@ -91,10 +91,10 @@ def setting(
     text: the help, for the command line and the class's docstring.
     least, most: the range of a number, including both ends.
     positive: whether the number must be > 0; `least` is not needed then.
-    automatic: whether the field may be None, against its type, until a new run's plan gives it a value.
+    automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a value.
     structural: whether a resumed run must keep the value, because its games so far depend on it.
     shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
-    python: sentences that concern Python only, for the docstring.
+    python: sentences for the docstring only, about the use in Python.
     more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
     """
@@ -107,34 +107,36 @@ def setting(
 def settings(cls: type[Kind]) -> type[Kind]:
     """Decorate a class of `setting` fields: make it a frozen dataclass that checks keywords and ranges.
 
-    The help of the fields is appended to the class's docstring.  A class with checks of its own has or inherits a
-    `__post_init__`, which must call `check_ranges(self)` first.
+    The help of the fields is appended to the class's docstring.  A class with further checks has, or inherits, a
+    `__post_init__` that calls `check_ranges(self)` first.
     """
     if not hasattr(cls, "__post_init__"):
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
     declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
-    paragraphs = [textwrap.fill(describe(one), 112, subsequent_indent=" " * 4) for one in declared]
+    paragraphs = [textwrap.fill(describe(declaration), 112, subsequent_indent=" " * 4) for declaration in declared]
     arguments = [textwrap.indent(paragraph, "    ") for paragraph in paragraphs]
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
     return made
 
 
-def describe(one: Field[Any]) -> str:
+def describe(declaration: Field[Any]) -> str:
     """Return the paragraph of a docstring about a field of a settings class."""
-    return f"{one.name}: {'.  '.join(filter(None, (one.metadata['help'], one.metadata['python'])))}"
+    help_text, for_python = declaration.metadata["help"], declaration.metadata["python"]
+    return f"{declaration.name}: {help_text}.  {for_python}" if for_python else f"{declaration.name}: {help_text}"
 
 
 def check_ranges(instance: Any, owner: str = "") -> None:
     """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range and for a bool that is none.
+    Raises ValueError, which names the field, for a number out of range, and for a value that must be a bool but is not.
     """
     hints = get_type_hints(type(instance))
-    for one in fields(instance):
-        value = check_range(owner + one.name, getattr(instance, one.name), hints[one.name], one.metadata)
-        object.__setattr__(instance, one.name, value)
+    for declaration in fields(instance):
+        name = declaration.name
+        value = check_range(owner + name, getattr(instance, name), hints[name], declaration.metadata)
+        object.__setattr__(instance, name, value)
 
 
 def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
@@ -175,7 +177,7 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
         known = keywords_of(call)
         for keywords in further:
             known += keywords_of(keywords) if isinstance(keywords, type) else keywords
-        known = list(dict.fromkeys(known))  # each once
+        known = list(dict.fromkeys(known))  # without duplicates
         function = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
 
         @functools.wraps(function)
@@ -184,13 +186,13 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
-                # A sentence of a check, which has "must" in it, goes out as it is.  What Python and NumPy say of wrong
-                # arguments gives way to a sentence about the argument, if one of the two checks finds it.
-                of_array = str(error).startswith(RAW)
-                if isinstance(error, ValueError) and not of_array:
+                # The messages of this package say what an argument "must" be, and are raised unchanged.  For an error
+                # of Python or NumPy, the two checks below look for a wrong argument and raise a message about it.
+                is_array_error = str(error).startswith(ARRAY_ERRORS)
+                if isinstance(error, ValueError) and not is_array_error:
                     raise
                 check_arguments(call.__qualname__, function, given, named)
-                if of_array or " must " not in str(error):
+                if is_array_error or " must " not in str(error):
                     check_types(function, given, named)
                 raise
 
@@ -205,7 +207,7 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
 def keywords_of(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
     parameters = inspect.signature(call).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind in NAMED and parameter.name != "self"]
+    return [parameter.name for parameter in parameters if parameter.kind in BY_KEYWORD and parameter.name != "self"]
 
 
 def takes_any_keyword(call: Callable[..., object]) -> bool:
@@ -237,10 +239,10 @@ def check_arguments(
         return
     except TypeError:
         parameters = signature.parameters.values()
-    positional = [one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    positional = [item.name for item in parameters if item.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     order = [name for name in positional if name != "self"]
     if len(given) > len(positional):
-        count = len(given) - positional.count("self")
+        count = len(given) - positional.count("self")  # without the object itself
         raise TypeError(
             f"{who} takes {', '.join(order) or 'nothing'} without a name before it, and all else as name=value; "
             f"got {count} values without one"
@@ -251,31 +253,35 @@ def check_arguments(
         raise TypeError(
             f"{who} got two values for {twice[0]}: {', '.join(order)} is the order of its arguments"
         ) from None
-    required = [one.name for one in parameters if one.default is inspect.Parameter.empty and one.kind in NAMED]
+    no_default = inspect.Parameter.empty
+    required = [item.name for item in parameters if item.default is no_default and item.kind in BY_KEYWORD]
     missing = [name for name in required if name not in (*set_by_order, *named)]
     raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(order)}, …)") from None
 
 
 def check_types(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> None:
-    """Raise TypeError if an argument is not of the class, or of one of the classes, that the signature says.
+    """Raise TypeError if an argument is not of the class, or of one of the classes, in the signature.
 
-    Numbers and protocols are left alone: objects of many classes will do.
+    Arguments whose type is a number or a protocol are not checked, since objects of many classes are accepted.
     """
-    with contextlib.suppress(NameError):  # a name that only type checkers import
+    with contextlib.suppress(NameError):  # raised for a name in the signature that is imported for type checkers only
         hints = get_type_hints(function)
         for name, value in inspect.signature(function).bind(*given, **named).arguments.items():
             classes = classes_of(hints.get(name))
             if classes and not isinstance(value, classes):
-                words = " or ".join("None" if one is NoneType else one.__name__ for one in classes)
-                raise TypeError(f"{name} must be {words}, got {shown(value)}") from None
+                names = ["None" if cls is NoneType else cls.__name__ for cls in classes]
+                raise TypeError(f"{name} must be {' or '.join(names)}, got {shown(value)}") from None
 
 
 def classes_of(hint: object) -> tuple[type, ...]:
-    """Return the classes that a type hint names; () if it says less or more than classes, or if one is a number's."""
+    """Return the classes in a type hint, if `isinstance` can check it; otherwise return ().
+
+    It cannot check a hint with a protocol, with anything but classes, or with a number, for which many classes will do.
+    """
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     classes = [get_origin(member) or member for member in members]
-    for one in classes:
-        if not isinstance(one, type) or one in (object, Any, int, float) or getattr(one, "_is_protocol", False):
+    for cls in classes:
+        if not isinstance(cls, type) or cls in (object, Any, int, float) or getattr(cls, "_is_protocol", False):
             return ()
     return tuple(classes)
 
@@ -286,14 +292,20 @@ def shown(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text of others, such as a name in a file, without what moves a terminal's cursor or turns letters."""
+    """Return a foreign text, such as a name in a file, with control characters (CONTROLS) replaced.
+
+    They could move a terminal's cursor or reverse the direction of writing.
+    """
     return CONTROLS.sub("\ufffd", text)
 
 
 def shortened(value: object, most: int = 200) -> str:
     """Return a value as text for a message, without its middle if it has more than `most` letters."""
     text = str(value)
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[10 - most // 2 :]}"
+    if len(text) <= most:
+        return text
+    begin, end = most // 2, most // 2 - 10
+    return f"{text[:begin]} … {text[-end:]}"
 
 
 def check_int(name: str, value: object, least: int, most: int | None = None) -> int:

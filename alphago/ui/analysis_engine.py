@@ -3,6 +3,7 @@
 import heapq
 import itertools
 import json
+import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,7 +23,7 @@ from alphago.ui.katago import SIDES
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
-MOST_WARNINGS = 10_000  # warnings that are remembered, so that each is given once
+MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each only once
 
 
 class AnalysisEngine:
@@ -31,13 +32,13 @@ class AnalysisEngine:
     env: the game of the network; a size-free network analyses other boards too.
     network: a network, as `MCTSPlayer` takes it; or a `Networks`, with which `env` and `device` are not used.
     write: called with each reply as one line of JSON without a newline, by any thread, but never by two at once.
-    visits: the visits of a query that does not say how many.
-    side: from whose view results are reported if the query does not say it: "BLACK", "WHITE" or "SIDETOMOVE".
+    visits: the number of visits for a query without `maxVisits`.
+    side: "BLACK", "WHITE" or "SIDETOMOVE", from whose view results are reported for a query that chooses no side.
     threads: how many threads search; None for one per core. device: where the network is computed.
     version: what `query_version` answers.
     limits: what clients may ask for.
-    notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own; KaTrain
-        (1.20.0, core/remote_engine.py), when it reads from a WebSocket, mistakes such a reply for a result.
+    notes: if True, a query's first reply contains its warnings. If False, each warning is a reply of its own. KaTrain
+        on a WebSocket needs True: it mistakes a reply with a warning for a result (1.20.0, core/remote_engine.py).
     """
 
     def __init__(
@@ -87,9 +88,9 @@ class AnalysisEngine:
         try:
             fields = json.loads(line)
         except (ValueError, RecursionError) as problem:
-            gtp = line.split()[0] in GTP_WORDS
-            hint = "this is the JSON analysis protocol; `alphago gtp` speaks GTP" if gtp else f"no JSON: {problem}"
-            self.send(error(hint))
+            is_gtp = line.split()[0] in GTP_WORDS
+            text = "this is the JSON analysis protocol; `alphago gtp` speaks GTP" if is_gtp else f"no JSON: {problem}"
+            self.send(error(text))
             return
         if not isinstance(fields, dict):
             self.send(error(f"a query must be a JSON object, got {shown(fields)}"))
@@ -99,7 +100,7 @@ class AnalysisEngine:
             self.ask(fields)
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Queue the positions of a query; reply with an error if it is invalid, or if too many positions wait."""
+        """Queue the positions of a query; reply with an error if they are too many, or if the query is invalid."""
         try:
             query = read_query(fields, self.defaults)
         except QueryError as problem:
@@ -109,30 +110,35 @@ class AnalysisEngine:
         with self.changed:
             waiting = len(self._jobs)
             fits = waiting + len(query.turns) <= self.limits.positions
-            for turn in query.turns if fits else ():
-                number = next(self._numbers)
-                job = Job((-turn.priority, number), query, turn)
-                heapq.heappush(self._queue, job)
-                self._jobs[number] = job
-            self.changed.notify_all()
+            if fits:
+                for turn in query.turns:
+                    number = next(self._numbers)
+                    job = Job((-turn.priority, number), query, turn)
+                    heapq.heappush(self._queue, job)
+                    self._jobs[number] = job
+                self.changed.notify_all()
         if not fits:
             text = f"at most {self.limits.positions} positions may wait, got {len(query.turns)} more than {waiting}"
             self.send(error(text, "analyzeTurns", query.id))
 
     def warn(self, query: Query) -> None:
-        """Send those warnings of a query that were not sent before; warnings about rules are sent with every query.
+        """Send the new warnings of a query: those that no earlier query had.
 
-        With `notes`, send nothing, but store all warnings that are new, also those about rules, in `query.note`; the
-        query's next reply contains them.
+        With `notes`, the new warnings become the query's `note`, which its next reply contains.  Without `notes`, each
+        is sent as a reply of its own, and warnings about rules are sent again for each query.
         """
-        fresh = [one for one in query.warnings if one not in self._warned or (one[0] == "rules" and not self.notes)]
+        new = []
+        for field, text in query.warnings:
+            is_repeated = field == "rules" and not self.notes
+            if is_repeated or (field, text) not in self._warned:
+                new.append((field, text))
         if len(self._warned) < MOST_WARNINGS:
-            self._warned.update(fresh)
+            self._warned.update(new)
         if self.notes:
-            query.note = "; ".join(text for _, text in fresh)
+            query.note = "; ".join(text for _, text in new)
             return
-        for name, text in fresh:
-            self.send(error(text, name, query.id, kind="warning"))
+        for field, text in new:
+            self.send(error(text, field, query.id, kind="warning"))
 
     def act(self, fields: dict[str, Any]) -> None:
         """Execute an action and echo it."""
@@ -153,8 +159,8 @@ class AnalysisEngine:
     def terminate(self, fields: dict[str, Any]) -> None:
         """Echo the action "terminate" or "terminate_all", and stop queries.
 
-        `terminateId` names the query to stop; if the action has none, all queries stop. If the action has
-        `turnNumbers`, only these turns stop.
+        `terminateId` names the query to stop; without it all queries stop. `turnNumbers` lists the turns to stop;
+        without it all turns stop.
         """
         turns, query_id = fields.get("turnNumbers"), fields.get("terminateId")
         if fields["action"] == "terminate" and not isinstance(query_id, str):
@@ -168,16 +174,16 @@ class AnalysisEngine:
             for job in self._jobs.values():
                 if query_id in (None, job.query.id) and (turns is None or job.turn.number in turns):
                     job.stopped = True
-            waiting = [job for job in self._queue if job.stopped]
+            never_begun = [job for job in self._queue if job.stopped]
             self._queue = [job for job in self._queue if not job.stopped]
             heapq.heapify(self._queue)
-        for job in waiting:
+        for job in never_begun:
             self.finish(job, no_results(job))
 
     def close(self, wait: bool = True) -> None:
         """Stop the engine and wait for its threads.
 
-        wait: whether to finish all queued queries first; otherwise no more replies are sent.
+        wait: whether to finish all queued queries first; if not, no more replies are sent.
         """
         with self.changed:
             self._closing = True
@@ -189,17 +195,17 @@ class AnalysisEngine:
     # -- for the workers -----------------------------------------------------------------------------
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return up to `most` jobs, [] if there are none; return None once the worker must end.
+        """Return at most `most` jobs for a worker, [] if there are none; return None if the worker must end.
 
-        idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
+        idle: whether the worker has no other job; the call then waits until there is one.
         """
         with self.changed:
             while idle and not self._queue and not self._closing:
                 self.changed.wait()
             if self._ending or (idle and self._closing and not self._queue):
                 return None
-            fair = -(-len(self._queue) // len(self._workers))  # rounded up; the other workers get as many
-            return [heapq.heappop(self._queue) for _ in range(min(most, fair, len(self._queue)))]
+            fair_share = math.ceil(len(self._queue) / len(self._workers))
+            return [heapq.heappop(self._queue) for _ in range(min(most, fair_share))]
 
     @property
     def ending(self) -> bool:
@@ -207,7 +213,7 @@ class AnalysisEngine:
         return self._ending
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a reply of a job, and with it the warnings in the query's `note` if they were not sent yet."""
+        """Send a reply of a job; the query's first reply contains the warnings in its `note`."""
         if note := job.query.note:
             job.query.note = ""
             reply = {**reply, "warning": note}

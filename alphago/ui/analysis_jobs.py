@@ -10,13 +10,13 @@ from alphago.ui.analysis_query import MOST_VISITS, Query, QueryTurn
 
 
 class Limits(NamedTuple):
-    """What the clients of an engine may ask of it; the defaults are for the user of this machine.
+    """What the clients of an engine may ask of it; the defaults are for clients on the engine's own machine.
 
     characters: most characters of a line. positions: most positions that wait or are searched at a time.
-    visits: most visits of a position; a query for more gets this many, and a warning.
+    visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
     slots: most positions that a thread searches side by side.
-    kept: most pairs of board size and rules for which a thread keeps a search, to use it again.
-    tree_bytes: most bytes of a thread's trees together; the search of a position ends early if its tree is full.
+    kept: most searches that a thread keeps for later queries; each is for one board size and rules.
+    tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is full.
     """
 
     characters: int = 10_000_000
@@ -32,7 +32,7 @@ OWN_USER = Limits()
 
 @dataclass(order=True)
 class Job:
-    """One position of a query; jobs sort by priority, the greatest first, then by age, the oldest first."""
+    """One position of a query; jobs are sorted by priority, the greatest first, then by age, the oldest first."""
 
     rank: tuple[int, int]  # (-priority, number)
     query: Query = field(compare=False)
@@ -50,16 +50,16 @@ class JobSource(Protocol):
         """Whether workers must stop at once."""
 
     def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return up to `most` jobs, [] if there are none; return None once the worker must end.
+        """Return at most `most` jobs for a worker, [] if there are none; return None if the worker must end.
 
-        idle: whether the worker has nothing else to do; if so, the call waits until there is a job.
+        idle: whether the worker has no other job; the call then waits until there is one.
         """
 
     def send(self, reply: Mapping[str, Any]) -> None:
         """Send a reply unchanged, such as an error."""
 
     def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send an intermediate reply of a job, and with it the query's warnings if they were not sent yet."""
+        """Send a reply of a job; the query's first reply contains its warnings."""
 
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply, and forget the job."""

@@ -30,17 +30,17 @@ class Networks(ABC):
 
 
 def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
-    """Return the game `env` on a board of size `size` and by `rules`, without the options that only help self-play.
+    """Return the game `env` with another board size and rules, and without the options that only help self-play.
 
-    Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
+    In the returned game `turns` is None, `first_pass` is 0, and `max_moves` is at least 3 size².
     """
-    given = env if size == env.N else env.resized(size)
-    limit = max(given.max_moves, 3 * size * size)
-    return given.replace(max_moves=limit, turns=None, first_pass=0, **rules._asdict())
+    resized = env if size == env.N else env.resized(size)
+    max_moves = max(resized.max_moves, 3 * size * size)
+    return resized.replace(max_moves=max_moves, turns=None, first_pass=0, **rules._asdict())
 
 
 class GivenNetwork(Networks):
-    """A single network, for the board on which it was trained or, if it is size-free, for all boards.
+    """One network, which plays on the board on which it was trained or, if it is size-free, on all boards.
 
     env: the network's game.
     network: the network, in any form that MCTSPlayer accepts.

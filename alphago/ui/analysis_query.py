@@ -23,7 +23,7 @@ from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES
 
 MOST_VISITS = 10_000_000
-ONLY_SLOT = np.zeros(1, np.int64)  # of a position's batch
+ONLY_SLOT = np.zeros(1, np.int64)  # the slot of a position's batch, which has no other
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
     *("includePolicy", "includePVVisits"),
@@ -33,9 +33,9 @@ KNOWN = (
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
     *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
 )
-# White's points besides komi for N handicap stones, by rules.
+# White's bonus for N handicap stones, which is added to komi, by the name of the rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
-# The supported rules that are nearest to others, by name.
+# By the name of rules that are not supported, the supported rules that are nearest to them.
 NEAREST = {"bga": "aga", "agabutton": "aga", **dict.fromkeys(("chineseogs", "chinesekgs", "stonescoring"), "chinese")}
 TERRITORY = ("japanese", "korean")
 
@@ -51,7 +51,8 @@ class QueryError(ValueError):
 class QueryTurn(NamedTuple):
     """One position to analyse.
 
-    number: how many of the query's moves come before it. priority: positions with a greater one are searched first.
+    number: how many of the query's moves lead to the position.
+    priority: positions with a greater priority are searched first.
     """
 
     number: int
@@ -74,15 +75,15 @@ class Query:
     first: float | None  # firstReportDuringSearchAfter, seconds
     flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
     warnings: list[tuple[str, str]] = field(default_factory=list)  # (field, message)
-    note: str = ""  # warnings for the query's next reply
+    note: str = ""  # warnings that the next reply to the query has to contain
 
 
 class Defaults(NamedTuple):
     """The values of fields that a query leaves out, and the limits of a query.
 
     board: returns the game for a board size and rules; raises QueryError for a board that cannot be analysed.
-    visits, side: as in `Query`.
-    most_visits: most visits of a position; a query for more gets this many, and a warning.
+    visits, side: the values of a query that leaves them out.
+    most_visits: most visits of a position; a query that asks for more gets `most_visits`, and a warning.
     most_turns: most positions of a query.
     """
 
@@ -105,8 +106,8 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     override = fields.get("overrideSettings", {})
     if not isinstance(override, Mapping):
         raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
-    asked = override if "maxVisits" in override else fields
-    visits = whole(asked, "maxVisits", defaults.visits, least=1, most=MOST_VISITS)
+    fields_with_visits = override if "maxVisits" in override else fields
+    visits = integer_field(fields_with_visits, "maxVisits", defaults.visits, least=1, most=MOST_VISITS)
     if visits > defaults.most_visits:
         warnings.append(("maxVisits", f"visits are limited to {defaults.most_visits} here"))
         visits = defaults.most_visits
@@ -124,38 +125,40 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         env=env,
         turns=turns_of(fields, env, bonus, defaults.most_turns),
         visits=visits,
-        seconds=positive(override, "maxTime") or float("inf"),
+        seconds=positive_field(override, "maxTime") or float("inf"),
         side=side,
         forbidden=forbidden_moves(fields, env),
-        every=positive(fields, "reportDuringSearchEvery"),
-        first=positive(fields, "firstReportDuringSearchAfter"),
-        flags={name for name in FLAGS if truth(fields, name)},
+        every=positive_field(fields, "reportDuringSearchEvery"),
+        first=positive_field(fields, "firstReportDuringSearchAfter"),
+        flags={name for name in FLAGS if boolean_field(fields, name)},
         warnings=warnings,
     )
 
 
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is not square."""
-    width, height = (whole(fields, name, None, MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize"))
+    width = integer_field(fields, "boardXSize", None, least=MIN_SIZE, most=MAX_SIZE)
+    height = integer_field(fields, "boardYSize", None, least=MIN_SIZE, most=MAX_SIZE)
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
     return width
 
 
 def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
-    """Return a query's rules, given by a name or by their parts, and White's bonus for N handicap stones.
+    """Return a query's rules, and White's bonus for N handicap stones: "0", "N" or "N-1".
 
-    The bonus is "0", "N" or "N-1".  Raises QueryError for rules that are neither supported nor near supported ones.
+    A query gives its rules as a name, or as an object with their parts.  For rules that are not supported, the nearest
+    supported ones are returned; raises QueryError if there are none.
     """
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
     word = rules_word(given)
+    parts = given if isinstance(given, Mapping) else {}
     text = json.dumps(given) if isinstance(given, Mapping) else NEAREST.get(word, given)
     rules = read_rules(text) if isinstance(text, str) else None
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(given)}")
-    parts = given if isinstance(given, Mapping) else {}
     bonus = fields.get("whiteHandicapBonus", parts.get("whiteHandicapBonus", BONUS.get(word, "0")))
     if str(bonus) not in ("0", "N", "N-1"):
         raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
@@ -163,19 +166,21 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
 
 
 def rules_warnings(given: object) -> list[str]:
-    """Return what a query's field "rules" asks for and does not get, as sentences."""
-    word, parts = rules_word(given), given if isinstance(given, Mapping) else {}
+    """Return warnings about the parts of a query's rules that are not supported; given: the field "rules"."""
+    word = rules_word(given)
+    parts = given if isinstance(given, Mapping) else {}
     warnings = []
     if word in TERRITORY or str(parts.get("scoring", "AREA")).upper() == "TERRITORY":
         warnings.append("territory scoring is not supported: games are scored by area, as in Chinese rules")
-    taxed = word == "stonescoring" or str(parts.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
-    if taxed or parts.get("hasButton") or word == "agabutton":
+    has_tax = word == "stonescoring" or str(parts.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
+    has_button = word == "agabutton" or parts.get("hasButton")
+    if has_tax or has_button:
         warnings.append("taxes and buttons are not supported: games are scored by area")
     return warnings
 
 
 def rules_word(given: object) -> str:
-    """Return the small letters of a name for rules, the key of BONUS, NEAREST and TERRITORY; "" for no name."""
+    """Return a name for rules in small letters only, as in BONUS, NEAREST and TERRITORY; "" if `given` is no name."""
     return re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
 
 
@@ -186,25 +191,29 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     """
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
-    wanted = wanted_turns(fields, len(moves), most)
-    black, white = ([action for player, action in stones if player == side] for side in (1, -1))
+    priorities = priorities_of(fields, len(moves), most)
+    black = [action for player, action in stones if player == 1]
+    white = [action for player, action in stones if player == -1]
     first = first_player(fields, moves)
     is_handicap = not white and len(black) > 1 and first == -1
     handicap = len(black) if is_handicap else 0
-    usual = handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = komi_of(fields, usual) + {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
+    bonus_points = {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
+    default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
+    komi = komi_of(fields, default_komi) + bonus_points
     try:
         game = GtpGame(env, komi, black, white, first)
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
-    positions = in_a_row(game.position, moves, wanted) or one_by_one(game, moves, wanted)
-    return [QueryTurn(number, positions[number], wanted[number]) for number in sorted(wanted)]
+    positions = positions_by_kernel(game.position, moves, priorities)
+    if positions is None:
+        positions = positions_by_plays(game, moves, priorities)
+    return [QueryTurn(number, positions[number], priorities[number]) for number in sorted(priorities)]
 
 
-def wanted_turns(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
-    """Return the priority of each position to analyse, by the number of moves before it.
+def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, int]:
+    """Return the priority of each position to analyse, by its number: the number of moves that lead to it.
 
-    last: the number of all moves.  Raises QueryError for invalid fields, or for more than `most` positions.
+    last: the number of the last position.  Raises QueryError for invalid fields, or for more than `most` positions.
     """
     chosen = fields.get("analyzeTurns", [last])
     if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= last for turn in chosen):
@@ -219,20 +228,21 @@ def wanted_turns(fields: Mapping[str, Any], last: int, most: int) -> dict[int, i
     return dict(zip(chosen, priorities, strict=True))
 
 
-def in_a_row(
+def positions_by_kernel(
     start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Collection[int]
 ) -> dict[int, GoPosition] | None:
-    """Return the wanted positions by number; None if a move is illegal or the game ends.
+    """Return the wanted positions by number; None if a move is illegal, or if the game ends before its last move.
 
-    moves: (colour, action) pairs. wanted: numbers of positions; position n is the one after n moves.
-    This takes a small part of the time of `one_by_one`, which matters when queries come by the thousand.
+    This is much faster than `positions_by_plays`, which matters when queries come by the thousand.
+
+    moves: (colour, action) pairs.  wanted: numbers of positions; position n is the one after n moves.
     """
     batch, found = start.batch.extract(0), {}
     row = GoPosition(start.env, batch, start.setup).row
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
     over = np.empty(1, np.bool_)
     played = 0
-    for number in sorted({*wanted, len(moves)}):  # to the last move, since each must be legal
+    for number in sorted({*wanted, len(moves)}):  # the last position too, since every move must be legal
         legal = go_lines.follow(row, colours[played:number], actions[played:number])
         if played + legal < number or batch.is_over(ONLY_SLOT, over)[0]:
             return None
@@ -244,10 +254,12 @@ def in_a_row(
     return found
 
 
-def one_by_one(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]) -> dict[int, GoPosition]:
-    """Return the wanted positions as `in_a_row` does, also of a game that goes on after its end.
+def positions_by_plays(
+    game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]
+) -> dict[int, GoPosition]:
+    """Return the wanted positions by number, also of a game whose moves go on after two passes.
 
-    Raises QueryError for an illegal move.
+    moves, wanted: as in `positions_by_kernel`.  Raises QueryError for an illegal move.
     """
     found = {}
     for number, (player, action) in enumerate(moves):
@@ -256,7 +268,7 @@ def one_by_one(game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collecti
         try:
             game.play(player, action)
         except IllegalMove as error:
-            # KaTrain looks for these first words, which are KataGo's.
+            # KaTrain looks for the words "Illegal move", which are KataGo's.
             raise QueryError("moves", f"Illegal move {number}: {error}") from None
     if len(moves) in wanted:
         found[len(moves)] = game.ready(game.to_play)
@@ -269,22 +281,24 @@ def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) ->
     return moves[0][0] if moves else 1
 
 
-def komi_of(fields: Mapping[str, Any], usual: float) -> float:
-    """Return the query's komi, by default the usual one; raise QueryError for an invalid komi."""
+def komi_of(fields: Mapping[str, Any], default: float) -> float:
+    """Return the query's komi, or `default` if it gives none; raise QueryError for an invalid komi."""
     if "komi" not in fields:
-        return usual
+        return default
     try:
         return check_komi(fields["komi"])
     except ValueError as error:
         raise QueryError("komi", str(error)) from None
 
 
-def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = False) -> list[tuple[int, int]]:
-    """Return the list of [player, location] in a field as (colour, action) pairs.
+def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, *, required: bool = False) -> list[tuple[int, int]]:
+    """Return the [player, location] pairs in a field as (colour, action) pairs.
 
-    required: whether a missing field is an error; otherwise it counts as an empty list.
+    A missing field gives [], or raises QueryError if it is `required`.
     """
-    given = fields.get(name, None if required else [])
+    if name not in fields and not required:
+        return []
+    given = fields.get(name)
     if not isinstance(given, list):
         raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
     found = []
@@ -296,8 +310,8 @@ def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, required: bool = Fal
 
 
 def colour(name: str, given: object) -> int:
-    """Return the player `given` as +1 (Black) or -1 (White); `name` is the field, for the error."""
-    if given in ("B", "W"):  # nearly always, and queries come by the thousand
+    """Return a player as +1 (Black) or -1 (White); raise QueryError for the field `name` if `given` is no player."""
+    if given in ("B", "W"):  # nearly always so, and faster than `check_player`
         return 1 if given == "B" else -1
     try:
         return check_player(given if isinstance(given, str) else "")
@@ -306,7 +320,10 @@ def colour(name: str, given: object) -> int:
 
 
 def location(name: str, given: object, env: GoEnv) -> int:
-    """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass"."""
+    """Return the action of a location: "D4", "(3,15)" (column and row from the top left), or "pass".
+
+    Raises QueryError for the field `name` if `given` is no location.
+    """
     if isinstance(given, str):
         try:
             return env.from_text(given)
@@ -322,29 +339,29 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
     found: list[Forbidden] = []
     for name in ("avoidMoves", "allowMoves"):
         given = fields.get(name, [])
-        if not isinstance(given, list) or not all(isinstance(one, Mapping) for one in given):
+        if not isinstance(given, list) or not all(isinstance(rule, Mapping) for rule in given):
             raise QueryError(name, f"{name} must be a list of objects, got {shown(given)}")
-        for one in given:
-            moves = one.get("moves")
+        for rule in given:
+            moves = rule.get("moves")
             if not isinstance(moves, list):
                 raise QueryError(name, f"moves must be a list, got {shown(moves)}")
             actions = frozenset(location(name, move, env) for move in moves)
             if name == "allowMoves":
                 actions = frozenset(range(env.action_space)) - actions
-            depth = one.get("untilDepth")
+            depth = rule.get("untilDepth")
             if not is_int(depth, 1):
                 raise QueryError(name, f"untilDepth must be an integer >= 1, got {shown(depth)}")
-            player = colour(name, one.get("player"))
+            player = colour(name, rule.get("player"))
             if name == "allowMoves" and any(player == earlier.player for earlier in found):
                 raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")
             found.append(Forbidden(player, actions, depth))
     return found
 
 
-def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int, most: int) -> int:
-    """Return an integer field, or `default` if it is missing.
+def integer_field(fields: Mapping[str, Any], name: str, default: int | None, *, least: int, most: int) -> int:
+    """Return a field that is an integer from `least` to `most`, or `default` if the field is missing.
 
-    Raises QueryError if the number is not from `least` to `most`, or if the field is missing and `default` is None.
+    Raises QueryError for any other value, and for a missing field without default.
     """
     value = fields.get(name, default)
     if not is_int(value, least) or value > most:
@@ -352,7 +369,7 @@ def whole(fields: Mapping[str, Any], name: str, default: int | None, least: int,
     return int(value)
 
 
-def positive(fields: Mapping[str, Any], name: str) -> float | None:
+def positive_field(fields: Mapping[str, Any], name: str) -> float | None:
     """Return a field that is a number > 0; None if it is missing; raise QueryError for any other value."""
     value = fields.get(name)
     if value is None:
@@ -362,7 +379,8 @@ def positive(fields: Mapping[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def truth(fields: Mapping[str, Any], name: str) -> bool:
+def boolean_field(fields: Mapping[str, Any], name: str) -> bool:
+    """Return a field that is true or false; False if it is missing; raise QueryError for any other value."""
     value = fields.get(name, False)
     if not isinstance(value, bool):
         raise QueryError(name, f"{name} must be true or false, got {shown(value)}")

@@ -17,7 +17,7 @@ from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_
 def reply_of(query: Query, turn: QueryTurn, analysis: Analysis, i: int, during: bool) -> dict[str, Any]:
     """Return the reply to a turn of a query.
 
-    analysis: from the view of the query's `side`. i: the index of the turn's position in it.
+    analysis: of several positions, from the view of the query's `side`.  i: which of them is the turn's position.
     during: whether the search continues.
     """
     reply: dict[str, Any] = {
@@ -64,14 +64,14 @@ def move_infos(analysis: Analysis, i: int, query: Query) -> list[dict[str, Any]]
 
 
 def symmetric_hash(position: GoPosition) -> str:
-    """Return a hash of the board, the side to move and ko; turned or mirrored boards have the same hash.
+    """Return a hash of the board, the side to move and the ko; turned and mirrored boards have the same hash.
 
     Replies have no `thisHash`, because Ogatak compares `thisHash` with hashes that KataGo computes in its own way.
     """
-    marked = position.board.ravel().copy()
+    cells = position.board.ravel().copy()  # 1 Black, -1 White, 2 a point that ko forbids
     if position.ko_points:
-        marked[list(position.ko_points)] = 2
-    board = min(image.tobytes() for image in marked[position.env.symmetries.points])  # of the turned and mirrored ones
+        cells[list(position.ko_points)] = 2
+    board = min(image.tobytes() for image in cells[position.env.symmetries.points])  # the least image stands for all
     side = bytes([1 if position.to_play == 1 else 3])
     return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 

@@ -16,32 +16,36 @@ from alphago.ui.analysis_jobs import Job, JobSource, no_results
 from alphago.ui.analysis_reply import error, reply_of
 from alphago.ui.katago import seen_by
 
-LONG = 1000  # a position with more visits gets a search of its own, since trees side by side grow together
-LEAVES = 8
+LONG = 1000  # a position with more visits gets a search of its own: trees side by side all take the largest one's room
+LEAVES = 8  # most leaves of a position in a wave
 
 
 class Worker:
-    """A search thread; it has one search for each board size and rules, and one for each position with many visits."""
+    """A thread that searches.
+
+    Positions with the same board size and rules share a search; each position with more than LONG visits has its own.
+    """
 
     def __init__(self, engine: JobSource) -> None:
         self.engine = engine
         self.searches: list[PositionSlots] = []
-        self.free: dict[GoEnv, PositionSlots] = {}  # searches to reuse for further queries
+        self.kept: dict[GoEnv, PositionSlots] = {}  # shared searches, the one used longest ago first
 
     def run(self) -> None:
         """Search until the engine ends."""
         while True:
-            # At most half of the slots at once: searches then end at different times, and no thread ends long after
-            # the others.
-            most = self.engine.limits.slots
-            jobs = self.engine.take(min(most - self.busy, max(1, most // 2)), idle=self.busy == 0)
+            slots = self.engine.limits.slots
+            # At most half of the slots are filled at once: searches then end at different times, and the last jobs are
+            # spread evenly over the threads.
+            most = min(slots - self.busy, max(1, slots // 2))
+            jobs = self.engine.take(most, idle=self.busy == 0)
             if jobs is None or self.engine.ending:
                 return
             for job in jobs:
                 self.begin(job)
-            share = self.engine.limits.tree_bytes // max(1, len(self.searches))
+            tree_bytes = self.engine.limits.tree_bytes // max(1, len(self.searches))
             for search in list(self.searches):
-                self.step(search, share)
+                self.step(search, tree_bytes)
 
     @property
     def busy(self) -> int:
@@ -55,7 +59,7 @@ class Worker:
             if job.query.visits > LONG:
                 slots = PositionSlots(env, self.engine, count=1)
             else:
-                slots = self.free.get(env) or PositionSlots(env, self.engine, self.engine.limits.slots)
+                slots = self.kept.get(env) or PositionSlots(env, self.engine, self.engine.limits.slots)
                 self.keep(env, slots)
             slots.begin(job)
         except ValueError as problem:
@@ -67,13 +71,16 @@ class Worker:
 
     def keep(self, env: GoEnv, slots: "PositionSlots") -> None:
         """Keep a search for later queries of the game `env`; if too many are kept, drop the one used longest ago."""
-        self.free.pop(env, None)
-        self.free[env] = slots  # the newest last
-        if len(self.free) > self.engine.limits.kept:
-            del self.free[next(iter(self.free))]
+        self.kept.pop(env, None)
+        self.kept[env] = slots  # as the last one
+        if len(self.kept) > self.engine.limits.kept:
+            del self.kept[next(iter(self.kept))]
 
     def step(self, slots: "PositionSlots", tree_bytes: int) -> None:
-        """Run a wave of a search and send the replies that are due; if that fails, send the error for all its jobs."""
+        """Run a wave of a search and send the replies that are due.
+
+        If that fails, all jobs of the search end with the error.  tree_bytes: as in `PositionSlots.step`.
+        """
         try:
             slots.step(tree_bytes)
         except Exception as problem:
@@ -95,9 +102,9 @@ class PositionSlots:
         self.jobs: dict[int, Job] = {}  # by slot
         self.free = list(range(count))  # slots without a job
         self.budget = np.zeros(count, np.int32)  # visits left
-        self.due = np.full(count, np.inf)  # when to report, in seconds of `time.monotonic`
-        self.end = np.full(count, np.inf)  # when to end
-        self.node_bytes = count * node_bytes(env)  # trees side by side grow together: of one node in each
+        self.due = np.full(count, np.inf)  # when to send the next reply, in seconds of `time.monotonic`
+        self.end = np.full(count, np.inf)  # when to end, in seconds of `time.monotonic`
+        self.node_bytes = count * node_bytes(env)  # a node more in one tree takes room in the trees of all slots
 
     def begin(self, job: Job) -> None:
         """Put a job's position into a free slot; the root's evaluation counts as its first visit."""
@@ -117,25 +124,25 @@ class PositionSlots:
         fewest = min(job.query.visits for job in self.jobs.values())
         self.search.wave(self.budget, leaves_for(len(self.jobs), fewest))
         now = time.monotonic()
-        full = self.search.tree.used >= tree_bytes // self.node_bytes
-        ended = (self.budget <= 0) | (now >= self.end) | full
-        done = [slot for slot, job in self.jobs.items() if job.stopped or ended[slot]]
-        due = [slot for slot in np.flatnonzero(now >= self.due).tolist() if slot not in done]
+        is_full = self.search.tree.used >= tree_bytes // self.node_bytes  # [slots]
+        must_end = (self.budget <= 0) | (now >= self.end) | is_full
+        ended = [slot for slot, job in self.jobs.items() if job.stopped or must_end[slot]]
+        due = [slot for slot in np.flatnonzero(now >= self.due).tolist() if slot not in ended]
         for slot in due:
             self.due[slot] = now + (self.jobs[slot].query.every or np.inf)
         self.reply(due, during=True)
-        self.reply(done, during=False)
-        self.release(done)
+        self.reply(ended, during=False)
+        self.release(ended)
 
     def release(self, slots: Sequence[int]) -> None:
-        """End the searches of `slots`, which may then be used for other jobs."""
+        """Free `slots` for other jobs."""
         for slot in slots:
             del self.jobs[slot]
             self.free.append(slot)
             self.budget[slot], self.due[slot] = 0, np.inf
 
     def reply(self, slots: Sequence[int], during: bool) -> None:
-        """Send the analyses of `slots` as replies; `during`: whether the searches of these slots continue."""
+        """Send the analyses of `slots` as replies; during: whether the searches of these slots continue."""
         if not slots:
             return
         flags = {flag for slot in slots for flag in self.jobs[slot].query.flags}

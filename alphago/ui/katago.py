@@ -1,11 +1,17 @@
 """The numbers of an analysis under KataGo's names, for GTP and JSON.
 
-Sources: KataGo's docs/GTP_Extensions.md and docs/Analysis_Engine.md, version 1.17. For quantities that this search
-does not have, the nearest one is reported: `utility` is the value, -1 .. 1, which does not depend on the score;
-`scoreSelfplay` and `scoreMean` are the score lead; `scoreStdev` is the standard deviation of the network's scores below
-a move; `edgeVisits` and `weight` are visits, since the search has no transpositions. Without forecasts scores are 0.
+Sources: KataGo's docs/GTP_Extensions.md and docs/Analysis_Engine.md, version 1.17. This search does not have all of
+KataGo's quantities. What is reported instead:
+
+utility: the value, -1 .. 1, which does not depend on the score.
+scoreSelfplay, scoreMean: the score lead.
+scoreStdev: the standard deviation of the network's scores below a move.
+edgeVisits, weight: the visits, since the search has no transpositions.
+
+If the network forecasts no scores, all scores are 0.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,10 +34,10 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
 
     A move without visits gets the value and score of the position.
     """
-    known = move.visits > 0
-    value = move.q if known else float(analysis.value[i])
-    bound = move.lower_bound if known else (1 + value) / 2
-    score = number(move.score if known else analysis.root_score[i])
+    is_visited = move.visits > 0
+    value = move.q if is_visited else float(analysis.value[i])
+    bound = move.lower_bound if is_visited else (1 + value) / 2
+    score = number(move.score if is_visited else analysis.root_score[i])
     return {
         "move": analysis.env.to_text(move.action),
         "visits": move.visits,
@@ -39,7 +45,7 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
         "utility": value,
         "winrate": (1 + value) / 2,
         "scoreMean": score,
-        "scoreStdev": number(move.score_stdev if known else analysis.root_score_stdev[i]),
+        "scoreStdev": number(move.score_stdev if is_visited else analysis.root_score_stdev[i]),
         "scoreLead": score,
         "scoreSelfplay": score,
         "prior": move.prior,
@@ -87,11 +93,10 @@ def points(boards: np.ndarray | None, analysis: Analysis, i: int = 0) -> Sequenc
     if boards is None:
         return [0.0] * (analysis.env.plane_shape[0] * analysis.env.plane_shape[1])
     flat = boards[i].ravel().astype(np.float64).round(4)
-    numbers: list[float] = (np.nan_to_num(flat) if np.isnan(flat.sum()) else flat).tolist()
+    numbers: list[float] = np.where(np.isnan(flat), 0.0, flat).tolist()
     return numbers
 
 
 def number(value: Any) -> float:
     """Return a number as a float; 0 for NaN."""
-    value = float(value)
-    return 0.0 if value != value else value
+    return 0.0 if math.isnan(value) else float(value)

@@ -29,7 +29,7 @@ MOST_MOVES = 8  # of an analysis
 
 
 class GoTools:
-    """The tools; each method is one, and its docstring tells an assistant what it does.
+    """The tools: methods whose docstrings tell an assistant what they do, see `tools`.
 
     network: returns the network for a board's size; raises ValueError if there is none.
     readouts: simulations for each position.
@@ -65,8 +65,8 @@ class GoTools:
 
     def find_mistakes(self, game: str, size: int = 9) -> dict[str, Any]:
         """Review a whole game: the moves that lose points or win rate, what was better, and why."""
-        read = read_game(game, size)
-        review = review_game(read, self.network(read.board_size), self.readouts, device=self.device)
+        record = read_game(game, size)
+        review = review_game(record, self.network(record.board_size), self.readouts, device=self.device)
         env = review.analysis.env
         mistakes = [
             {
@@ -119,12 +119,12 @@ class GoTools:
 
 
 def answering(tool: Callable[..., Any], error: type[Exception]) -> Callable[..., Any]:
-    """Return a tool that raises `error`, which the SDK shows to the assistant, where the tool raises ValueError."""
+    """Return the tool with its ValueErrors raised as `error`, the SDK's exception for texts to the assistant."""
 
     @wraps(tool)
-    def call(*given: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **options: Any) -> Any:
         try:
-            return tool(*given, **named)
+            return tool(*arguments, **options)
         except ValueError as reason:
             raise error(str(reason)) from None
 
@@ -143,14 +143,17 @@ def read_game(game: str, size: int) -> SgfGame:
 
 
 def position_at(game: SgfGame, at: int | None) -> Position:
-    """Return the position after `at` moves; after all for None.  Raises ValueError for more moves than there are."""
+    """Return the position after `at` moves, or after all moves if `at` is None.
+
+    Raises ValueError if the game has fewer moves.
+    """
     positions = positions_of(game)
     return positions[-1 if at is None else check_int("at", at, 0, len(positions) - 1)]
 
 
 def known(number: float, digits: int) -> float | None:
-    """Return a rounded number, None for NaN, which JSON does not have."""
-    return None if isnan(number) else round(number, digits) + 0.0
+    """Return a number rounded to some digits; None for NaN, which JSON does not have."""
+    return None if isnan(number) else round(number, digits) + 0.0  # makes -0.0 a 0.0
 
 
 def numbers_of(fact: Fact) -> dict[str, float | None]:

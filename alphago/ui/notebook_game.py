@@ -1,7 +1,7 @@
 """A board in a notebook's cell: an anywidget widget with the web page's board, played in the notebook's own process.
 
-Messages from the browser wait while a cell runs (ipywidgets #1349), so the engine thinks in the session's thread and
-the cell that shows the board returns at once.
+While a cell runs, messages from the browser wait (ipywidgets #1349).  So the cell that shows the board returns at once,
+and the engine thinks in a thread of its own.
 """
 
 import threading
@@ -22,7 +22,7 @@ from alphago.ui.web.wire import Message
 from alphago.ui.why.explain import Explanation, explain, last_move
 
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
-MINE = "your network"  # the name of the network on the board
+NETWORK_NAME = "your network"  # on the board
 
 
 class NotebookGame:
@@ -35,14 +35,14 @@ class NotebookGame:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-        first: messages for `alphago.ui.web.page_commands` that set the game up.
+        first: messages for `alphago.ui.web.page_commands` that begin the game.
         """
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
-        self._state: Mapping[str, Any] = {}  # the session's latest one
+        self._state: Mapping[str, Any] = {}  # the session's latest "state" message
         self._has_state = threading.Event()
-        engines = Engines([Choice(MINE, nn, env.name)], device)
+        engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
         self.welcome = {"type": "welcome", "games": [offer_view(env)], "runs": []}
         self.bases = {env.name: env}
         self.widget = make_widget(self._receive)
@@ -95,7 +95,7 @@ class NotebookGame:
         display(self.widget)
 
     def _ipython_display_(self) -> None:
-        """Show the board when this is the value of a cell, except in the cell that has shown it already."""
+        """Show the board if this game is the value of a cell that has not shown it already."""
         shell = notebook_shell()
         if shell is None or shell.execution_count != self.shown_in:
             self.show()

@@ -20,9 +20,10 @@ from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
 
-# Grades of moves: least loss of points and of win rate (0 .. 1), both needed. The first that fits counts.
+# Grades of moves: a move with a grade loses at least so many points, and so much of the win rate (0 .. 1).
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
-RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))  # least loss of win rate alone
+# Grades by win rate alone, for moves that have none of GRADES: the least loss of win rate.
+RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))
 OWNED = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
 RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}
 PANEL = (900.0, 230.0)
@@ -48,14 +49,15 @@ class MoveReview(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """What the move lost in all; a point counts as 5 % of the win rate."""
+        """The sum of what the move lost in win rate and in points, where a point counts as 5 % of the win rate."""
         return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / 20
 
 
 @dataclass(frozen=True)
 class Review:
-    """A game, the analysis of all its positions (the first and one after each move), and the reviews of its moves.
+    """A game, the analysis of its positions, and the reviews of its moves.
 
+    analysis: of the first position, and of the position after each move.
     why: the explanations of the mistakes, by ply.
     """
 
@@ -70,7 +72,7 @@ class Review:
         return [move for move in self.moves if move.grade]
 
     def summary(self) -> str:
-        """Return a text with each side's number of mistakes by grade, the costliest moves, and the file's faults."""
+        """Return a text with each side's number of mistakes by grade, the costliest mistakes, and the file's faults."""
         env, lines = self.analysis.env, []
         for colour, name in PLAYER_NAMES.items():
             moves = [move for move in self.moves if move.colour == colour]
@@ -81,7 +83,8 @@ class Review:
         for move in sorted(self.mistakes, key=lambda move: -move.cost)[:5]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
-        lines += [f"  {self.game.scoring}"] if self.game.scoring else []
+        if self.game.scoring:
+            lines.append(f"  {self.game.scoring}")
         return "\n".join(lines)
 
     def sentence(self, move: MoveReview, env: Any) -> str:
@@ -108,10 +111,10 @@ class Review:
         game = replace(game, comments=comments, notes=notes_of(self.analysis, game.moves), comment=commented)
         marks = {"blunder": ("BM", "2"), "mistake": ("BM", "1"), "inaccuracy": ("DO", "")}
         additions = Additions(
-            {move.ply: move.line[:plies] for move in self.mistakes},
-            {move.ply: marks[move.grade] for move in self.mistakes},
-            self.territory(),
-            katrain_properties(self.analysis, game.moves),
+            lines={move.ply: move.line[:plies] for move in self.mistakes},
+            marks={move.ply: marks[move.grade] for move in self.mistakes},
+            territory=self.territory(),
+            properties=katrain_properties(self.analysis, game.moves),
         )
         return with_additions(game, additions)
 
@@ -120,8 +123,8 @@ class Review:
         ownership = self.analysis.as_black().ownership
         if ownership is None:
             return {}
-        last = ownership[-1].ravel()
-        return {name: np.flatnonzero(side * last >= OWNED).tolist() for name, side in (("TB", 1), ("TW", -1))}
+        owners = ownership[-1].ravel()  # [points], 1 Black's, -1 White's
+        return {"TB": np.flatnonzero(owners >= OWNED).tolist(), "TW": np.flatnonzero(owners <= -OWNED).tolist()}
 
     def graph(self) -> Drawing:
         """Return a graph of win rate and score with the mistakes marked."""
@@ -131,9 +134,9 @@ class Review:
 
 
 def positions_of(game: SgfGame) -> list[GoPosition]:
-    """Return the positions of a game: the one before each move, with its player to move, and the last one."""
-    positions = list(game.position().replay())
-    return [one.give_turn(mover) for one, mover in zip(positions, game.movers, strict=False)] + positions[-1:]
+    """Return the positions of a game in order: those before each move, with its player to move, and the last one."""
+    *before_moves, last = game.position().replay()
+    return [*(position.give_turn(mover) for position, mover in zip(before_moves, game.movers, strict=True)), last]
 
 
 def review_game(
@@ -157,22 +160,27 @@ def review_game(
     analysis = search(positions, readouts)
     review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
     plies = [move.ply for move in review.mistakes]
-    around = analysis.take([row for ply in plies for row in (ply, ply + 1)])  # before and after each mistake
-    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], around, search, readouts)
+    before_and_after = analysis.take([row for ply in plies for row in (ply, ply + 1)])
+    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], before_and_after, search, readouts)
     return replace(review, why=dict(zip(plies, why, strict=True)))
 
 
 def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
-    """Return the review of a move, from the analyses of the positions before and after it."""
+    """Return the review of a move.
+
+    analysis: of the positions of a game, in order; the move leads from position `ply` to position `ply + 1`.
+    """
     colour, best = int(analysis.to_play[ply]), analysis.best(ply)
-    turn = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again
-    values, scores = analysis.root_readings
-    # Like with like: the mean of the simulations below the best move, and of those below the played one.
-    rate_loss = float(values[ply] - turn * analysis.value[ply + 1]) / 2
-    point_loss = float(scores[ply] - turn * analysis.root_score[ply + 1])  # NaN if unknown
+    sign = colour * int(analysis.to_play[ply + 1])  # 1 if the same side moves again, else -1
+    # Means of the simulations after the best move, and of those after the played move, both in the player's view.
+    best_values, best_scores = analysis.root_readings
+    played_value, played_score = sign * analysis.value[ply + 1], sign * analysis.root_score[ply + 1]
+    # A search may find the played move better than the best one: then it has lost nothing.
+    rate_loss = max(float(best_values[ply] - played_value) / 2, 0.0)
+    point_loss = float(np.maximum(best_scores[ply] - played_score, 0.0))  # NaN if unknown
     if action == best:
-        rate_loss, point_loss = 0.0, point_loss if np.isnan(point_loss) else 0.0
-    rate_loss, point_loss = max(rate_loss, 0.0), float(np.maximum(point_loss, 0.0))  # no move is better than the best
+        rate_loss = 0.0
+        point_loss = point_loss if np.isnan(point_loss) else 0.0
     line = analysis.move(ply, best, 0).line
     return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
 
@@ -185,11 +193,9 @@ def count_text(count: int, grade: str) -> str:
 
 def grade_of(rate_loss: float, point_loss: float) -> str:
     """Return the grade of a move by its loss of win rate and points (NaN if unknown), "" for a good move."""
-    if np.isnan(point_loss):
-        return next((name for name, rate in RATES if rate_loss >= rate), "")
-    return next((name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate), "") or next(
-        (name for name, rate in RATES if rate_loss >= rate), ""
-    )
+    grades = [name for name, points, rate in GRADES if point_loss >= points and rate_loss >= rate]  # none for NaN
+    grades += [name for name, rate in RATES if rate_loss >= rate]
+    return grades[0] if grades else ""
 
 
 def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> Drawing:
@@ -201,7 +207,7 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
-    series = [(1 + values) / 2]  # by panel
+    series = [(1 + values) / 2]  # the heights of the curve of each panel
     if black.has_scores:
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
         series.append(scores)
@@ -221,7 +227,7 @@ def mark(x: float, y: float, colour: int, grade: str) -> Mark:
 def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
     """Return the search's results for each position of a game as notes, by ply.
 
-    analysis: of all positions: the first one and one after each move.  moves: the actions that were played.
+    analysis: of the first position, and of the position after each move.  moves: the actions that were played.
     """
     black, notes = analysis.as_black(), {}
     values, scores = black.root_readings
@@ -241,24 +247,25 @@ def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:
 def katrain_properties(analysis: Analysis, moves: Sequence[int]) -> dict[int, Mapping[str, Sequence[str]]]:
     """Return the analysis of each position of a game as KaTrain's SGF properties, by ply; arguments as in `notes_of`.
 
-    The candidates are all moves with visits, each with its own numbers; without a search, the move with the greatest
-    prior, with the position's numbers.  A move that was played without visits is added as KaTrain adds it: with the
-    numbers of the position after it.
+    The candidates of a position are its moves with visits; without a search, the move with the greatest prior, which
+    then has the position's value and score.  The move that was played is added if it has no visits; as in KaTrain, it
+    has the numbers of the position after it.
     """
     black = analysis.as_black()
     ownership = black.ownership
-    found: dict[int, Mapping[str, Sequence[str]]] = {}
+    properties: dict[int, Mapping[str, Sequence[str]]] = {}
     for ply in range(len(black)):
         candidates = [
-            move_fields(black, one, ply) | {"pv": line_texts(black, one)} for one in black.moves(ply, least=1)
+            move_fields(black, move, ply) | {"pv": line_texts(black, move)} for move in black.moves(ply, least=1)
         ]
-        if ply < len(moves) and all(one["move"] != analysis.env.to_text(moves[ply]) for one in candidates):
+        names = [candidate["move"] for candidate in candidates]
+        if ply < len(moves) and analysis.env.to_text(moves[ply]) not in names:
             candidates.append(added_move(black, ply, moves[ply]))
         policy = np.where(black.prior[ply] > 0, black.prior[ply], -1.0) if candidates else None
         owners = None if ownership is None else ownership[ply].ravel()
-        found[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}
-    found[0] = {**found[0], "KTV": [KATRAIN_VERSION]}
-    return found
+        properties[ply] = {"KT": katrain_values(root_fields(black, ply), candidates, policy, owners)}
+    properties[0] = {**properties[0], "KTV": [KATRAIN_VERSION]}
+    return properties
 
 
 def added_move(black: Analysis, ply: int, action: int) -> dict[str, Any]:

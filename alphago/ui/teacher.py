@@ -1,4 +1,4 @@
-"""`Teacher`: tells which moves of a person lose much, why, and at a game's end which moves turned it."""
+"""`Teacher`: tells a person which of his moves lose much and why, and after the game which moves decided it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,16 +12,17 @@ from alphago.ui.review import MoveReview, review_move
 from alphago.ui.why.explain import Explanation, explain
 
 READOUTS = 100  # of a position
-POINTS_OF_A_GAME = 20.0  # points that count as much as a won game where no points are known
-TURNS = 3  # moves of a summary
-LEAST = 1.0  # points that they lose
+POINTS_OF_A_GAME = 20.0  # points that stand for a win rate of 100 % where no points are known
+MOST_MOVES = 3  # most moves that a summary lists
+LEAST = 1.0  # least points that such a move loses
 
 
 class Teacher:
     """Looks over a person's moves.
 
     network: as `alphago.analyze` takes it.
-    points: a move that loses more is told; where the network forecasts no points, 1 stands for 5 % of winning.
+    points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 % of
+        the win rate counts as one point.
     readouts, device, threads: as in `alphago.analyze`.
     """
 
@@ -35,37 +36,40 @@ class Teacher:
         threads: int | None = None,
     ) -> None:
         self.network, self.readouts = network, readouts
-        self.where: dict[str, Any] = {"device": device, "threads": threads}
+        self.options: dict[str, Any] = {"device": device, "threads": threads}
         self.points = check_positive("teach", points)
 
     def lesson(self, position: Position, action: int) -> Explanation | None:
-        """Return why a move is bad; None if it does not lose more than `points`."""
+        """Return why a move is bad; None if it loses at most `points`, or if a second look finds it good."""
         [move] = self._reviews([position, position.play(action)])
         if lost(move) <= self.points:
             return None
-        found = explain(position, action, self.network, self.readouts, **self.where)
-        return found if found.loss.worse else None
+        explanation = explain(position, action, self.network, self.readouts, **self.options)
+        return explanation if explanation.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:
-        """Return the moves of a game that lost most, as sentences; positions: all of the game, in order."""
+        """Return sentences about the moves that lost most in a game.  positions: all of the game's positions."""
         moves = [move for move in self._reviews(positions) if lost(move) >= LEAST]
         if not moves:
             return f"No move lost more than {LEAST:g} points."
-        turns = sorted(sorted(moves, key=lost)[-TURNS:], key=lambda move: move.ply)
-        return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in turns)])
+        moves = sorted(moves, key=lost)[-MOST_MOVES:]
+        moves.sort(key=lambda move: move.ply)
+        return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
 
     def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
-        analysis = analyze(positions, self.network, self.readouts, **self.where)
+        """Return the review of the move between each two successive positions."""
+        analysis = analyze(positions, self.network, self.readouts, **self.options)
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
     def _sentence(self, positions: Sequence[Position], move: MoveReview) -> str:
+        """Return a line about a move: its number, what it lost, and the better move."""
         env, number = positions[0].env, len(positions[move.ply].moves) + 1
         side = env.board_view.side(move.colour)
         points = "" if np.isnan(move.point_loss) else f"{move.point_loss:.1f} points and "
-        cost = f"{points}{max(move.rate_loss, 0):.0%} of winning"
+        cost = f"{points}{move.rate_loss:.0%} of winning"
         return f"  move {number}, {side} {env.to_text(move.action)}: lost {cost}; better {env.to_text(move.best)}"
 
 
 def lost(move: MoveReview) -> float:
-    """Return what a move lost in points; where no points are known, its loss of win rate as points."""
+    """Return how many points a move lost; if that is unknown, its loss of win rate, converted to points."""
     return POINTS_OF_A_GAME * move.rate_loss if np.isnan(move.point_loss) else move.point_loss

@@ -12,10 +12,10 @@ from alphago.mcts.analysis_search import Forbidden, usable
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
-WARM_UP = 8  # readouts of each of the two searches that compile kernels and measure the first rate
+WARM_UP = 8  # readouts of each of two searches: one compiles kernels, the other measures the first rate
 WAVE = 16  # readouts between two looks at the clock
-VISITS_PER_LEAF = 50  # visits of a tree for each leaf of a wave beyond `Thinker.wave`: more cost a large tree little
-PREPARED = 256  # readouts for which a search is prepared at once
+VISITS_PER_LEAF = 50  # visits of the tree for each leaf of a wave: long waves hardly harm the search of a large tree
+PREPARED = 256  # readouts for which a search gets room at once
 
 
 @dataclass(frozen=True)
@@ -38,29 +38,43 @@ class MoveLimit:
             check_positive("seconds", self.seconds)
 
     def left(self, done: int, seconds: float) -> int:
-        """Return how many readouts may follow `done` readouts in `seconds` seconds; 0 at the limit."""
+        """Return how many readouts a search may still do; 0 if it has reached a limit.
+
+        done, seconds: its readouts so far, and its time so far.
+        """
         if self.seconds is not None and seconds >= self.seconds:
             return 0
         return (MOST_READOUTS if self.readouts is None else self.readouts) - done
 
 
 def position_in(env: GameEnv, position: Position) -> Position:
-    """Return a position as one of the same game with other planes or options."""
+    """Return a position as one of the game `env`, which may have other planes or options than the position's game."""
     return position if env.accepts(position.env) else position.again_in(env)
 
 
 def state_of(position: Position) -> tuple[int, int, bool]:
-    """Return what tells apart positions after the same moves: how many there were, whose turn it is, and the end."""
+    """Return what distinguishes the positions of one game: the number of moves, whose turn it is, and if it is over."""
     return len(position.moves), position.to_play, position.is_over
 
 
-class Thinker:
-    """A player that goes where a game goes and thinks there: for a move, or in slices that end soon.
+def continues(before: Position, position: Position, env: GameEnv) -> bool:
+    """Return whether a position follows from `before` by further moves, or by none.
 
-    It has no thread of its own: whoever calls it decides where it works.
+    env: a game that accepts the positions (`GameEnv.accepts`).
+    """
+    known = len(before.moves)
+    has_same_moves = position.moves[:known] == before.moves and position.movers[:known] == before.movers
+    return has_same_moves and position.setup_in(env) == before.setup_in(env)
+
+
+class Thinker:
+    """A player that follows a game (`follow`), and searches for a move (`choose`) or for a short time (`work`).
+
+    It has no thread of its own: it searches in the thread of its caller.
 
     player: it searches, chooses and resigns.
-    wave: readouts between two looks at the clock in a small tree; in a large one more, up to the player's leaves.
+    wave: readouts between two looks at the clock; in a large tree `work` makes longer waves, up to the number of leaves
+        in the player's settings.
     now: returns the time in seconds.
     """
 
@@ -69,7 +83,7 @@ class Thinker:
         self.seconds = 0.0  # spent in `work`
 
     def warm_up(self) -> float:
-        """Compile what a search needs, begin the game anew, and return how many readouts a second a search does."""
+        """Compile what a search needs, and return how many readouts a second it does; the game then begins anew."""
         self.player.policy_move()
         self.player.tree_search(WARM_UP)
         begin = self.now()
@@ -79,25 +93,25 @@ class Thinker:
         return rate
 
     def follow(self, position: Position, rules: Sequence[Forbidden] = ()) -> None:
-        """Go to a position; the tree is kept if the position continues the player's game.
+        """Go to a position; keep the tree if the position continues the player's game.
 
-        position: of the player's game, whose network may see other planes.
+        position: of a game that the player's game accepts, such as the same game with other input planes.
         rules: moves that the search must not try.
         """
-        player, env = self.player, self.player.env
-        before, rules = player.position, usable(rules)
-        known = len(before.moves)
-        continues = (position.moves[:known], position.movers[:known]) == (before.moves, before.movers)
-        continues = continues and before.setup_in(env) == position.setup_in(env) and player.forbidden == rules
-        has_tree = player.root_visits and not rules  # a move ends the rules, and with them the tree
-        if continues and (position.moves == before.moves or has_tree):
-            for mover, action in zip(position.movers[known:], position.moves[known:], strict=True):
+        player, rules = self.player, usable(rules)
+        before = player.position
+        is_same_game = player.forbidden == rules and continues(before, position, player.env)
+        new_moves = list(zip(position.movers, position.moves, strict=True))[len(before.moves) :]
+        # Playing the new moves is slower than beginning at the position: it is done for the tree, which is kept then.
+        has_tree_to_keep = player.root_visits > 0 and not rules  # where moves were forbidden, a move empties the tree
+        if is_same_game and (has_tree_to_keep or not new_moves):
+            for mover, action in new_moves:
                 if player.position.to_play != mover or player.is_done():
-                    break  # a turn was skipped, or the game goes on after its end
+                    break  # a turn was skipped, or the game goes on after its end; it begins anew below
                 player.play_move(action)
             if state_of(player.position) == state_of(position):
                 return
-        player.initialize_game(position_in(env, position), rules)
+        player.initialize_game(position_in(player.env, position), rules)
 
     def choose(self, limit: MoveLimit, report: Callable[[int], object] | None = None) -> int:
         """Return the move after a search within a limit, without playing it.
@@ -120,26 +134,30 @@ class Thinker:
         return self.best()
 
     def work(self, readouts: int, seconds: float) -> int:
-        """Search for about `seconds` seconds, with at most `readouts` readouts; return how many there were.
+        """Search for about `seconds` seconds, but with at most `readouts` readouts; return how many were done.
 
         The game must not be over.
         """
-        done, prepared, begin = 0, 0, self.now()
-        search, game, budget = self.player.search, np.zeros(1, np.int64), np.zeros(1, np.int32)
+        search, begin = self.player.search, self.now()
+        slots = np.zeros(1, np.int64)  # of the player's only game
+        budget = np.zeros(1, np.int32)  # readouts left in a wave
+        done = 0
+        prepared = 0  # readouts for which the search has room
         while done < readouts and self.now() - begin < seconds:
-            if prepared < search.settings.leaves:  # not for each wave of small trees: it costs half of their own time
+            if prepared < search.settings.leaves:  # for many waves, since it takes half the time of one in a small tree
                 prepared = max(PREPARED, search.settings.leaves)
-                search.prepare(game, np.array([prepared], np.int32))
+                search.prepare(slots, np.array([prepared], np.int32))
             leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, search.settings.leaves))
-            leaves -= leaves % self.wave  # on a CPU networks compute whole blocks: a part of one costs as much
-            budget[0] = part = min(leaves, readouts - done)
+            leaves -= leaves % self.wave  # on a CPU networks compute whole blocks: a part of a block costs as much
+            wave_readouts = min(leaves, readouts - done)
+            budget[0] = wave_readouts
             while budget[0] and search.wave(budget):
                 pass
-            done += part
-            prepared -= part
+            done += wave_readouts
+            prepared -= wave_readouts
         self.seconds += self.now() - begin
         return done
 
     def best(self) -> int:
-        """Return the best move of the search so far; without a search, the network's most probable one."""
+        """Return the best move of the search so far; without a search, the network's most probable move."""
         return self.player.pick_move() if self.player.root_visits > 1 else self.player.policy_move()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import check_int
-from alphago.workers.ray_cluster import import_ray, ray_runs
+from alphago.workers.ray_cluster import cluster_here, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import SharedFolder
 from alphago.workers.transport import Transport
@@ -45,11 +45,13 @@ def crew_of(workers: str | int | None) -> Crew | None:
         check_int("workers", workers, 1, MOST_WORKERS)
         import_ray()
         return Crew(count=workers)
-    if workers is None or (workers == "auto" and not ray_runs()):
+    if workers == "auto":
+        workers = cluster_here()
+    if workers is None:
         return None
     if workers.startswith(FOLDER):
         return Crew(folder=Path(workers.removeprefix(FOLDER)))
-    if workers != "auto" and ":" not in workers:
+    if ":" not in workers:
         raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
     import_ray()
     return Crew(address=workers)

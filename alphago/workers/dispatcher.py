@@ -154,7 +154,8 @@ class Dispatcher(Generic[Answer]):
                     job.lose(name, hope=others_play and not self.roster.proven)  # first answers are still to come
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
-            waiting = f"the run waits for a worker, there is none since {seconds:.0f} s"
+            out = f" but {len(self.roster.out)} left out" if self.roster.out else ""
+            waiting = f"the run waits for a worker, there is none since {seconds:.0f} s{out}"
             self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
 
     def _take(self, answer: JobAnswer) -> None:

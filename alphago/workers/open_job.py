@@ -78,7 +78,7 @@ class OpenJob(Generic[Answer]):
             raise RuntimeError(f"a task failed {len(self.failures)} times, on {' and '.join(names)}:\n{error}")
 
     def lose(self, worker: str, *, hope: bool = False) -> None:
-        """Note that a worker has ended that had it; raise RuntimeError if that has happened too often.
+        """Note that a worker has ended that had it; raise ChildProcessError if that has happened too often.
 
         An answer that is there counts then, without a second one.
         hope: whether workers may still show that they end for other reasons.
@@ -88,7 +88,7 @@ class OpenJob(Generic[Answer]):
         if self.answers:
             self.copies = 1
         elif self.deaths >= MOST_DEATHS and not hope:
-            raise RuntimeError(f"{self.deaths} workers have ended while they played one task: {self.key}")
+            raise ChildProcessError(f"{self.deaths} workers have ended while they played one task: {self.key}")
 
     def settle(self, referee: Callable[[str, bytes], Answer]) -> tuple[Answer, list[str]]:
         """Return the answer that counts, and the workers whose answers differ from it.

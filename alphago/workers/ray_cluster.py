@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,14 @@ def import_ray() -> Any:
     """Import Ray with settings of ours; raise ImportError with the line that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
-    if has_token and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
+    if has_token() and "ray" not in sys.modules:  # which reads the mode once; later, only what it starts would have it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # of itself, Ray shows it only to clusters of this machine
     return optional_import("ray", NEED)
+
+
+def has_token() -> bool:
+    """Return whether a cluster's token is here."""
+    return bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
 
 
 class NodePlayer:
@@ -120,8 +125,7 @@ class Member:
 class RayCluster:
     """A cluster as Transport; see RayProcess.
 
-    address: the cluster's, such as "10.0.0.1:6379", or "auto" for the one of this machine; None to start one on this
-        machine.
+    address: the cluster's, such as "10.0.0.1:6379"; None to start one on this machine.
     count: number of workers of one core; None for one on each node, with all its cores.
     games: classes of games that do not come with the package, by name.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
@@ -129,8 +133,9 @@ class RayCluster:
 
     def __init__(self, address: str | None, count: int | None, games: dict[str, type[GameEnv]]) -> None:
         self.ray, self.count, self.where = import_ray(), count, address or "this machine"
-        check_reachable(address)
-        check_token(address)
+        if address is not None:
+            check_reachable(address)
+            check_token(address)
         # "local" starts one even where this machine has another, or remembers one that has ended.
         options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
         try:
@@ -260,9 +265,10 @@ class RayCluster:
         there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
         last = f"the last worker has ended: {self.ends[-1][1]}; " if self.ends else ""
+        join = f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
         return (
-            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where}; "
-            f"{last}on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where} "
+            f"(a worker that is starting has taken its own); {last}{join}"
         )
 
     def cores(self) -> int:
@@ -282,36 +288,36 @@ def counted(number: float, noun: str = "") -> str:
     return f"{number:g} {noun and noun + 's' * (number != 1) + ' '}{'is' if number == 1 else 'are'}"
 
 
-def check_reachable(address: str | None) -> None:
-    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long; None, auto: pass."""
-    if address is None or ":" not in address:
-        return
-    host, _, port = address.rpartition(":")
+def check_reachable(address: str) -> None:
+    """Raise ValueError if nothing answers at a cluster's address, for which Ray would wait long."""
+    host, colon, port = address.rpartition(":")
+    if not colon:
+        raise ValueError(f"a Ray cluster's address must be HOST:PORT, got {address}")
     try:
         socket.create_connection((host, int(port)), PATIENCE).close()
     except (OSError, ValueError, OverflowError) as error:
         raise ValueError(f"a Ray cluster must answer at {address}: {error}") from None
 
 
-def check_token(address: str | None) -> None:
+def check_token(address: str) -> None:
     """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
-    if address is None or ":" not in address:
-        return
     file = os.environ.get(TOKEN_PATH)
     if file and not (Path(file).is_file() and Path(file).stat().st_size):  # where Ray would abort this process
         raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
+    need = "copy ~/.ray/auth_token of the machine where it was started to this one"
+    missing = ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}")
+    if os.environ.get("RAY_AUTH_MODE") == "token" and not has_token():  # where Ray would end this process
+        raise missing
     from ray.exceptions import AuthenticationError
 
     try:
-        from ray._raylet import GcsClient  # no public name asks for less than all that a run needs
-
+        client: Any = import_module("ray._raylet").GcsClient  # no public name asks for less than all that a run needs
         with silent_errors():  # of libraries, which write a line of their own
-            GcsClient(address=address)
-    except ImportError:
+            client(address=address)
+    except (ImportError, AttributeError):
         return
     except AuthenticationError:
-        need = "copy ~/.ray/auth_token of the machine where it was started to this one"
-        raise ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}") from None
+        raise missing from None
 
 
 @contextmanager
@@ -350,13 +356,14 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             stderr=log,
             start_new_session=True,  # Ctrl-C is for this process, which leaves in order
         )
-        tell(f"this machine joins the cluster at {address} with {cores} cores")
+        tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass
         if not stop.is_set():
             log.seek(0)
             cause = cause_in(log.read())
             raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
+        tell("this machine leaves the cluster, after the move in hand")
         leaving.touch()
         last = time.monotonic() + LAST_MOVE
         while player_lives(leaving.with_suffix(".player")) and time.monotonic() < last:
@@ -373,6 +380,15 @@ def player_lives(file: Path) -> bool:
     return False
 
 
-def ray_runs() -> bool:
-    """Return whether a Ray cluster runs on this machine, or is named by RAY_ADDRESS; without importing Ray."""
-    return "RAY_ADDRESS" in os.environ or Path(tempfile.gettempdir(), "ray", "ray_current_cluster").exists()
+def cluster_here() -> str | None:
+    """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; without Ray.
+
+    Returns None if there is none, also where one was killed and has left its address.
+    """
+    if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
+        return named
+    with suppress(OSError, ValueError):
+        address = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster").read_text()
+        check_reachable(address.strip())
+        return address.strip()
+    return None

@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
+from alphago.system.live_bar import LiveBar
 from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
 from alphago.workers.work import traceback_of
 
@@ -33,9 +34,11 @@ class RayProcess:
             # Not for Ctrl-C, which ends the run in order.
             words = [sys.executable, "-m", __name__]
             self.process = subprocess.Popen(words, stdin=its_end.fileno(), start_new_session=True)
+        where = "starts Ray on this machine" if address is None else f"connects to the Ray cluster at {address}"
         try:
-            self.connection.send((sys.path, sys.argv[0]))
-            self._call("connect", arguments)
+            with LiveBar(desc=where, bar_format="{desc}: {elapsed}", leave=False):
+                self.connection.send((sys.path, sys.argv[0]))
+                self._call("connect", arguments)
         except BaseException:
             self.close()
             raise

@@ -20,14 +20,16 @@ class Roster:
         self.proven: set[str] = set()
         self.sentences: list[str] = []
         self.empty_since = time.monotonic()
-        self.told_at = -SILENCE * 6
+        self.told_at = float("-inf")
 
     def notice(self, there: dict[str, int], why_gone: Callable[[str], str]) -> set[str]:
         """Take in which workers are there; return those that have gone.  why_gone: as in Transport."""
         live = {name: cores for name, cores in there.items() if name not in self.out}
         came, gone = live.keys() - self.live.keys(), self.live.keys() - live.keys()
         self.live = live
-        self.sentences += [f"worker {name} has come ({live[name]} tasks at a time)" for name in sorted(came)]
+        self.sentences += [
+            f"worker {name} has come ({live[name]} task{'s' * (live[name] != 1)} at a time)" for name in sorted(came)
+        ]
         for name in sorted(gone - self.out):
             why = why_gone(name)
             self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
@@ -40,7 +42,7 @@ class Roster:
         """
         now = time.monotonic()
         if self.live or not wanted:
-            self.empty_since = now
+            self.empty_since, self.told_at = now, float("-inf")
         elif now - self.empty_since >= SILENCE and now - self.told_at >= 6 * SILENCE:
             self.told_at = now
             return now - self.empty_since

@@ -207,6 +207,8 @@ class FolderWorker:
                         threads.submit(self.do, path, stop)
                 if self.freed.wait(POLL if len(self.busy) < self.cores else BEAT / 2):
                     self.freed.clear()
+            if not self.refused:
+                self.tell(f"worker {self.own.name} leaves, after the move in hand")
         with suppress(FileNotFoundError):
             write_atomic(self.own / "left", b"")
         if self.refused:

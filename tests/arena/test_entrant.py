@@ -34,14 +34,25 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_networks(text: str, readouts: int, search: str, name: str) -> None:
     path = "new.safetensors"
     entry = parse_entrant(path + text)
-    assert (entry.readouts, entry.search, entry.name) == (readouts, search, path + name)
     assert entry.model == Path(path)
+    assert parse_entrant(entry.name).with_defaults(64) == entry.with_defaults(64)
+    entry = entry.with_defaults(64)
+    assert (entry.readouts, entry.search, entry.name) == (readouts, search, path + name)
+
+
+@pytest.mark.parametrize(
+    ("text", "readouts", "search"),
+    [("", None, None), ("@0", 0, None), ("@gumbel", None, "gumbel"), ("@puct", None, "puct"), ("@8,puct", 8, "puct")],
+)
+def test_a_name_has_only_what_is_written(text: str, readouts: int | None, search: str | None) -> None:
+    entry = parse_entrant("new.safetensors" + text)
+    assert (entry.readouts, entry.search, entry.level) == (readouts, search, None)
 
 
 def test_levels() -> None:
     entry = parse_entrant("new.safetensors@level=7.5")
     assert (entry.level, entry.name, entry.base) == (7.5, "new.safetensors@level=7.5", "new.safetensors")
-    assert parse_entrant("run@level=10", 64).name == "run@200"  # full strength
+    assert parse_entrant("run@level=10").name == "run@200"  # full strength
     for text, told in {"0": "from 1 to 10", "": "after @ must come", "even": "must be a number from 1 to 10"}.items():
         with pytest.raises(ValueError, match=told):
             parse_entrant(f"run/x@level={text}")
@@ -54,14 +65,14 @@ def test_run_folders() -> None:
 
 
 def test_others() -> None:
-    entry = parse_entrant("random", readouts=8, search="gumbel")
-    assert (entry.name, entry.model, entry.readouts, entry.search) == ("random", None, 0, "")
+    entry = parse_entrant("random").with_defaults(8, "gumbel")
+    assert (entry.name, entry.model, entry.readouts, entry.search) == ("random", None, None, None)
 
 
 def test_an_engine_by_its_command() -> None:
     """All after `gtp:` is the command, an @ too; a program that does not exist is told at once."""
     text = f"gtp:'{sys.executable}' -c 'one two' --name me@home"
-    assert parse_entrant(text) == EntrantText(text, None, 0, "")
+    assert parse_entrant(text) == EntrantText(text, None)
     engine = resolve_player(text)
     assert isinstance(engine, Engine)
     assert engine.command == (sys.executable, "-c", "one two", "--name", "me@home")
@@ -90,7 +101,7 @@ def test_an_at_sign_in_a_path(folder: Path) -> None:
     (folder / "me@home").mkdir()
     path = "me@home/new.safetensors"
     Path(path).touch()
-    assert (parse_entrant(path, 8).model, parse_entrant(path, 8).readouts) == (Path(path), 8)
+    assert (parse_entrant(path).model, parse_entrant(path).readouts) == (Path(path), None)
     assert (parse_entrant(f"{path}@3").base, parse_entrant(f"{path}@3").readouts) == (path, 3)
     with pytest.raises(ValueError, match="me@house/x: after @ must come readouts"):
         parse_entrant("./me@house/x")

@@ -41,6 +41,10 @@ def test_a_name_may_have_its_own_readouts_and_search(tmp_path: Path) -> None:
     assert (one.readouts, one.search, one.level) == (8, "gumbel", None)
     other = entrant_for(f"{path}@3", env, 2, Puct(c_puct=3.0))
     assert (other.readouts, other.search) == (3, Puct(c_puct=3.0))
+    run = tmp_path / "me@home" / "puct"  # a path that ends like a search names none
+    run.mkdir(parents=True)
+    NeuralNet(env, tower_height=0, channels=4).save(run / "weights.safetensors")
+    assert entrant_for(str(run), env, 2, "gumbel").search == "gumbel"
     assert len(evaluate(env, f"{path}@2", path, 2, readouts=0).games) == 2
     with pytest.raises(ValueError, match="after @ must come readouts"):
         evaluate(env, f"{path}@many", "random", 2)

@@ -258,7 +258,7 @@ class TestNames:
 
     def test_in_an_evaluation(self) -> None:
         entry = parse_entrant("rave:300")
-        assert (entry.name, entry.model, entry.readouts, entry.search) == ("rave:300", None, 0, "")
+        assert (entry.name, entry.model, entry.readouts, entry.search) == ("rave:300", None, None, None)
         with pytest.raises(ValueError, match="there is no file rave:300, and only networks take readouts"):
             parse_entrant("rave:300@16")
 

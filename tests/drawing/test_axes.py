@@ -2,7 +2,7 @@
 
 import pytest
 
-from alphago.drawing.axes import chosen, ends_of, number_text, smooth, spread, ticks
+from alphago.drawing.axes import ends_of, number_text, smooth, spaced_indices, spread, ticks
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,6 @@ def test_smoothing_keeps_ends_and_straight_lines() -> None:
 
 
 def test_a_few_of_many() -> None:
-    assert chosen(3, 5) == [0, 1, 2]
-    some = chosen(1000, 240)
+    assert spaced_indices(3, 5) == [0, 1, 2]
+    some = spaced_indices(1000, 240)
     assert (some[0], some[-1], len(some)) == (0, 999, 240)

@@ -87,7 +87,7 @@ def test_kinds_of_curves_have_a_legend_and_a_single_kind_is_in_the_title() -> No
 
 def test_levels_marks_grounds_and_pictures() -> None:
     marks = [Mark(1, 0.5, 4, Style(RED)), Mark(2, 0.5, 4, Style(RED), is_square=True)]
-    panel = CurvePanel("Lead", [Curve([0, 3], [-1, 1])], level=0.5, turn=2.5, marks=marks, fills=True)
+    panel = CurvePanel("Lead", [Curve([0, 3], [-1, 1])], level=0.5, vertical=2.5, marks=marks, fills=True)
     drawn = flat(panel_drawing(panel, "").layers)
     (circle,) = [shape for shape in drawn if isinstance(shape, Circle) and shape.style.fill == RED]
     (square,) = [shape for shape in drawn if isinstance(shape, Rect) and shape.style.fill == RED]

@@ -17,6 +17,7 @@ from alphago.mcts.level_choice import (
     level_shares,
     move_losses,
     played_losses,
+    sure_losses,
     weights,
 )
 from alphago.mcts.puct import Puct
@@ -139,3 +140,17 @@ class TestPasses:
         position = GoEnv(5).position().after([12, 25])
         assert self.passes(position, value=0.9, pass_share=0.01)
         assert not self.passes(position.play(3), value=0.9, pass_share=0.01)
+
+    @pytest.mark.parametrize(("value", "passes"), [(0.5, False), (0.9, True)])
+    def test_a_long_search_decides_in_an_open_game(self, value: float, passes: bool) -> None:
+        """White has won on the board and the network would pass, but E1 is worth the game to either side."""
+        position = GoEnv(5, komi=0.5).position().after(["C3", "A5"])
+        better = position.env.from_text("E1")
+        policy = np.full(26, 0.01)
+        policy[[better, -1]] = 0.5, 1
+        network = FunctionEvaluator(lambda p: (policy, float(p.board.flat[better]) or -value))
+        search = searched(position.give_turn(-1), network, 0)
+        search.expand_roots(GAMES)
+        terms = LevelTerms(0.3, "win rate", 1)
+        assert move_losses(search, GAMES, terms).passes[0]
+        assert sure_losses(search, GAMES, terms).passes[0] == passes

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from alphago.env.go import GoEnv
-from alphago.nn.growing import grown
+from alphago.nn.growing import grow
 from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.training.call.plan import TrainCall, new_network
@@ -31,7 +31,7 @@ def planes() -> torch.Tensor:
 
 @pytest.mark.parametrize("training", [False, True])
 def test_it_computes_the_same(small: NeuralNet, training: bool) -> None:
-    before, after = small.train(training), grown(small, 4, 7).train(training)
+    before, after = small.train(training), grow(small, 4, 7).train(training)
     assert (after.tower_height, after.channels) == (4, 7)
     given = planes()
     for one, other in zip(before.forecast(given)[:2], after.forecast(given)[:2], strict=True):
@@ -42,7 +42,7 @@ def test_it_computes_the_same(small: NeuralNet, training: bool) -> None:
 def test_all_new_weights_can_learn(small: NeuralNet) -> None:
     """After one step along the gradient every new weight gets a gradient, or reads what is not 0."""
     torch.manual_seed(1)
-    net = grown(small, 2, 6).train()
+    net = grow(small, 2, 6).train()
     for _ in range(2):
         net.zero_grad()
         logits, value = net(planes())
@@ -76,4 +76,4 @@ def test_a_run_grows_its_model(small: NeuralNet) -> None:
 )
 def test_what_cannot_grow(net: NeuralNet, sizes: dict[str, int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        grown(net, **sizes)
+        grow(net, **sizes)

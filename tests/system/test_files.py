@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from alphago.system.files import append, lock, named, parse_json, read_file, read_named, user_path, write_atomic
+from alphago.system.files import (
+    append,
+    lock,
+    name_in_errors,
+    parse_json,
+    read_file,
+    read_named,
+    user_path,
+    write_atomic,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
 
@@ -133,7 +142,7 @@ class TestFullDisk:
         assert path.read_bytes() == b"first\nthird\n"
 
     def test_any_error_gets_its_file(self, tmp_path: Path) -> None:
-        with pytest.raises(OSError) as caught, named(tmp_path):  # noqa: PT011 - which one does not matter
+        with pytest.raises(OSError) as caught, name_in_errors(tmp_path):  # noqa: PT011 - which one does not matter
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         assert caught.value.filename == str(tmp_path)
 

@@ -188,7 +188,7 @@ def test_a_form_is_made_an_object_later(given: list[dict[str, Any]], expected: A
 
 
 def test_an_automatic_setting_may_be_none_until_it_has_a_value() -> None:
-    assert [TREE.plain(TREE.make({"threads": given}))["play"]["threads"] for given in (None, 2)] == [None, 2]
+    assert [TREE.to_data(TREE.make({"threads": given}))["play"]["threads"] for given in (None, 2)] == [None, 2]
 
 
 def double(value: float) -> float:
@@ -207,7 +207,7 @@ class Bare:
 
 
 def saved(made: Root) -> Any:
-    return json.loads(json.dumps(TREE.plain(made)))
+    return json.loads(json.dumps(TREE.to_data(made)))
 
 
 @pytest.mark.parametrize(

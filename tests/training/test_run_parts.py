@@ -115,7 +115,7 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
 )
 def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
     settings = run_settings(**given).filled("cpu")
-    assert RUN.load(json.loads(json.dumps(RUN.plain(settings))), {}, "the run") == settings
+    assert RUN.load(json.loads(json.dumps(RUN.to_data(settings))), {}, "the run") == settings
 
 
 def test_one_that_cannot_be_imported() -> None:
@@ -123,7 +123,7 @@ def test_one_that_cannot_be_imported() -> None:
         type("Nothing", (EveryOther,), {"__annotations__": {"size": int}, "__module__": "nowhere"})
     )
     settings = run_settings(memory=Nothing(3))
-    saved = json.loads(json.dumps(RUN.plain(settings)))
+    saved = json.loads(json.dumps(RUN.to_data(settings)))
     assert saved["memory"] == {"kind": "nowhere:Nothing", "size": 3}
     with pytest.raises(ValueError, match="the run has a memory of its own class, nowhere:Nothing, which cannot be imp"):
         RUN.load(saved, {}, "the run")

@@ -1,5 +1,6 @@
 """Workers by name, and what is told where Ray is not installed."""
 
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from alphago import train
 from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers.playing_crew import GOES_ON, playing_crew
-from alphago.workers import ray_cluster
+from alphago.training.workers import playing_crew as playing_crew_module
+from alphago.training.workers.playing_crew import GOES_ON, PlayingCrew, playing_crew
+from alphago.workers import crew, ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
 
@@ -39,14 +41,38 @@ def test_runs_of_many_groups_are_asynchronous(
     groups: int, max_lag: int | None, played: int | None, tmp_path: Path
 ) -> None:
     """Unless the call says otherwise; they say so, and only they."""
-    crew = playing_crew(f"folder:{tmp_path}", max_lag)
-    assert crew is not None
+    playing = playing_crew(f"folder:{tmp_path}", max_lag)
+    assert playing is not None
     with Workers(1) as threads:
-        source = crew(GO, SelfPlaySettings(groups=groups), range(1), threads)
+        source = playing(GO, SelfPlaySettings(groups=groups), range(1), threads)
         news = source.news()
         source.close()
     assert source.max_lag == played
     assert (GOES_ON in news) == (max_lag is None and played is not None)
+
+
+def test_a_cluster_is_asked_for_its_cores_once_and_where_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since a run waits seconds for each connection."""
+
+    class Cluster:
+        """Its cores are three."""
+
+        def __init__(self, address: str, count: None) -> None:
+            asked.append(address)
+
+        def cores(self) -> int:
+            return 3
+
+        def close(self) -> None:
+            pass
+
+    asked = list[str]()
+    monkeypatch.setattr(playing_crew_module, "RayProcess", Cluster)
+    playing = PlayingCrew(Crew(address="10.0.0.1:6379"))
+    assert "groups" in playing.usual({"groups": 5})
+    assert not asked
+    assert playing.usual({"readouts": 8})["groups"] == 3
+    assert asked == ["10.0.0.1:6379"]
 
 
 @pytest.mark.usefixtures("_no_ray")
@@ -62,16 +88,33 @@ class TestWithoutRay:
         assert "pip install 'alphago[ray]'" in capsys.readouterr().err
 
     def test_a_folder_and_no_cluster_do_without_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        monkeypatch.setattr(ray_cluster.tempfile, "gettempdir", lambda: str(tmp_path))
+        monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert crew_of("auto") is None
         assert crew_of("folder:x") == Crew(folder=Path("x"))
+
+
+def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is the one that answers: one that was killed has left its address."""
+    monkeypatch.setattr(crew, "import_ray", lambda: None)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    (tmp_path / "ray").mkdir()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        (tmp_path / "ray/ray_current_cluster").write_text(f"{address}\n")
+        assert crew_of("auto") == Crew(address=address)
+    assert crew_of("auto") is None
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert crew_of("auto") == Crew(address="10.0.0.1:6379")
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])
 def test_where_nothing_answers(address: str) -> None:
     with pytest.raises(ValueError, match=f"a Ray cluster must answer at {address}: "):
         ray_cluster.check_reachable(address)
+    with pytest.raises(ValueError, match="a Ray cluster's address must be HOST:PORT, got here"):
+        ray_cluster.check_reachable("here")
 
 
 @pytest.mark.parametrize("words", [[], ["10.0.0.1:6379", "--folder", "x"]])
@@ -90,4 +133,14 @@ def test_a_token_in_a_file_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tm
     """Ray would abort the process."""
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
     with pytest.raises(ValueError, match=r"RAY_AUTH_TOKEN_PATH must name a file with the cluster's token, got .*token"):
+        ray_cluster.check_token("10.0.0.1:6379")
+
+
+def test_a_token_that_is_wanted_and_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ray would end the process without a word."""
+    for name, value in (("RAY_AUTH_MODE", "token"), ("HOME", str(tmp_path))):
+        monkeypatch.setenv(name, value)
+    for name in (ray_cluster.TOKEN, ray_cluster.TOKEN_PATH):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match=r"the Ray cluster at 10.0.0.1:6379 wants its token, which is not here: copy"):
         ray_cluster.check_token("10.0.0.1:6379")

@@ -39,5 +39,5 @@ def test_one_that_ends_its_workers_ends_the_run() -> None:
             job.lose(str(worker))
     job.given["new"] = 0.0
     job.lose("new", hope=True)
-    with pytest.raises(RuntimeError, match="7 workers have ended while they played one task: job"):
+    with pytest.raises(ChildProcessError, match="7 workers have ended while they played one task: job"):
         job.lose(str(MOST_DEATHS - 1))

@@ -80,7 +80,7 @@ class TestSharedFolder:
             while games.dispatcher.roster.live:
                 time.sleep(0.01)
             assert sum(sentence.endswith(" has gone: it has left") for sentence in games.news()) >= 1
-        assert len(told) == 1
+        assert told[1:] == [told[0].partition(" works")[0] + " leaves, after the move in hand"]
         assert not list(tmp_path.glob("workers/*"))
         assert len(list(tmp_path.glob("works/*"))) == 1
 
@@ -113,6 +113,47 @@ class TestSharedFolder:
             monkeypatch.setattr(shared_folder, "QUIET", 0.0)
             shared.looked_at = 0.0
             assert list(shared.workers().values()) == [0]
+
+    def test_a_worker_that_was_cut_off_comes_back(
+        self, wanted: list[GameRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """As where its network fails, or its machine sleeps: another does its task, and it joins anew."""
+        cut, first_tasks = threading.Event(), iter([True])
+        beat, do = FolderWorker.beat, FolderWorker.do
+
+        def wait_while_cut(worker: FolderWorker) -> None:
+            while worker.cores == 1 and cut.is_set():
+                time.sleep(0.01)
+
+        def beat_unless_cut(worker: FolderWorker) -> None:
+            wait_while_cut(worker)
+            beat(worker)
+
+        def do_later(worker: FolderWorker, path: Path, stop: threading.Event) -> None:
+            if worker.cores == 1 and next(first_tasks, None):
+                cut.set()
+            wait_while_cut(worker)
+            do(worker, path, stop)
+
+        monkeypatch.setattr(FolderWorker, "beat", beat_unless_cut)
+        monkeypatch.setattr(FolderWorker, "do", do_later)
+        sentences: list[str] = []
+        with source(remote(tmp_path, dead=0.3)) as games, working(tmp_path) as told:
+            games.begin(6, side_by_side=3)
+            while not cut.is_set():
+                games.go_on(until=time.monotonic() + 0.1)
+                games.news()
+            with working(tmp_path, cores=2):
+                while not games.go_on():
+                    sentences += games.news()
+                first = games.take()
+                cut.clear()
+                while len(told) < 2:
+                    time.sleep(0.01)
+                rest = all_games_after(games, len(first))
+            assert_same_games(first + rest, wanted)
+        assert any(sentence.endswith("has gone: nothing was heard of it for 0.3 s") for sentence in sentences)
+        assert told[0] != told[1]
 
     @pytest.mark.cluster
     @pytest.mark.parametrize("operation", range(1, 25))
@@ -155,8 +196,9 @@ class TestSharedFolder:
                 while not folder.workers():
                     time.sleep(0.01)
         assert told[0].startswith(f"no run has begun in {path} yet: waits for `alphago train --workers folder:")
-        assert len(told) == 2
+        assert len(told) == 3
         assert told[1].endswith(f"works for the run in {path}")
+        assert told[2].endswith("leaves, after the move in hand")
 
     def test_what_an_earlier_run_left_is_removed(self, wanted: list[GameRecord], tmp_path: Path) -> None:
         for name in ("workers/old/tasks/k v", "workers/old/answers/k done", "works/v"):

@@ -31,8 +31,8 @@ NONE = -1
 AT, ENTERING, NODES, CUT_OFF = 0, 1, 2, 3
 # Indices into an entry of the table. NOTE packs the search's number, the depth below, the bound and the action.
 KEY, VALUE, NOTE = 0, 1, 2
-EXACT, LOWER, UPPER = 0, 1, 2
-ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8
+EXACT, LOWER, UPPER = 0, 1, 2  # what a value in the table is: the node's value, or a bound of it
+ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8  # how many values of each a note has room for
 
 
 # Stubs, which `search_of` replaces with the game's kernels.
@@ -57,10 +57,10 @@ def copy(source, target):
 
 @inlined
 def final_value(row):
-    """Return the value of a finished game for its mover: a win is better the sooner it comes; the margin is added."""
-    mine = load(row, MARGIN) * load(row, TO_PLAY)
-    sign = (mine > 0) - (mine < 0)
-    return sign * (WIN - load(row, PLY)) + mine * POINT
+    """Return the value of a finished game for its mover: early wins and late losses are better; the margin is added."""
+    margin = load(row, MARGIN) * load(row, TO_PLAY)
+    sign = (margin > 0) - (margin < 0)
+    return sign * (WIN - load(row, PLY)) + margin * POINT
 
 
 @inlined
@@ -76,13 +76,13 @@ def key_of(row):
 
 @inlined
 def entry_of(key, table):
-    """Return the index of the table entry for a key; the key can be stored nowhere else."""
+    """Return the index of the only table entry in which a key may be stored."""
     return (key >> 8) & (table.shape[0] - 1)
 
 
 @inlined
 def remember(stack, table, ply, depth, number):
-    """Write the value of the finished node at `ply` into its table entry, over what was there.
+    """Write the value of the finished node at `ply` into its table entry, and overwrite what was there.
 
     depth, number: as in `search`.
     """
@@ -209,7 +209,7 @@ def search(depth, number, stack, table, history, most):
     ply = stack.place[AT]
     entering = stack.place[ENTERING] != 0
     nodes = 0
-    while nodes < most or not entering:  # it pauses only before a new node
+    while nodes < most or not entering:  # the search pauses only before a new node
         known = False
         value = 0
         if entering:

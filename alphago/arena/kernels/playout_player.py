@@ -81,9 +81,9 @@ def shuffle(tree, first, state):
 def expand(tree, node, row, state, prior):
     """Create the children of a node, unless the tree is full: the legal points except own eyes, and perhaps a pass.
 
-    A pass becomes a child only of the root, or if it ends the game, or if it is the only move; elsewhere it would only
-    widen the search. Each point starts with `prior` playouts that count as drawn. The pass starts with `prior` playouts
-    that count as won, drawn or lost, by the score of the current board.
+    A pass becomes a child of the root, and of another node only if the pass ends the game or is the only move; in other
+    cases it would only widen the search. Each point starts with `prior` playouts that count as drawn. The pass starts
+    with `prior` playouts that count as won, drawn or lost, by the score of the current board.
 
     state: int64 [1], the state of the random generator.
     """
@@ -92,7 +92,7 @@ def expand(tree, node, row, state, prior):
     if first + size * size + 1 > tree.action.shape[0]:
         return
     any_legal = add_points(tree, row, False, prior)
-    stuck = load(tree.used, 0) == first  # at most own eyes can be filled
+    stuck = load(tree.used, 0) == first  # no points were added: all legal points are own eyes
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
         add_points(tree, row, True, prior)
@@ -117,11 +117,13 @@ def uct_value(tree, child, log_visits, exploration):
 
 @part
 def rave_value(tree, child, equivalence):
-    """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate; equivalence: k.
+    """Return (1 - beta) w / n + beta w' / n', where w / n is the child's win rate.
 
     w' / n' is the win rate of the playouts in which the side played this action at any time ("all moves as first"), and
     beta = n' / (n + n' + n n' / k) is the schedule of least squared error (Gelly and Silver 2011, section 4.4), where
     1 / k is four times the squared bias. No exploration term is needed, since all moves of the playouts explore.
+
+    equivalence: k.
     """
     visits = float(load(tree.visits, child))
     amaf_visits = float(load(tree.amaf_visits, child))

@@ -39,6 +39,7 @@ typedef long long Long;
 
 __device__ inline void meet() { __syncthreads(); }
 
-// Of kernels on rows (`rows`, of `words` words each) in n `slots`: each slot by its index i, and its row.
+// For kernels on n `slots` of `rows`, which have `words` words each: EACH_SLOT runs over the slots' indices i, and ROW is
+// the row of slot i.
 #define EACH_SLOT EACH(i, n)
 #define ROW (rows + slots[i] * words)

@@ -124,7 +124,8 @@ def play(row, action):
 def give_turn(row, mover):
     """Let `mover` (layout.BLACK or layout.WHITE) play next; passes so far no longer end the game.
 
-    If it is the other side's turn, this turn is skipped: that is no move, no ply and no pass, and ends a simple ko.
+    If it is the other side's turn, this turn is skipped. A skipped turn is no move, no ply and no pass; it ends a
+    simple ko.
     """
     store(row, layout.PASSES, 0)
     if load(row, layout.TO_PLAY) != mover:
@@ -137,7 +138,11 @@ def give_turn(row, mover):
 
 @kernel
 def play_step(row, step):
-    """Play an action; or for -1 - action, skip the turn of the side to move and play it for the other side."""
+    """Play a step of a path.
+
+    A step >= 0 is an action of the side to move.  A step < 0 is the action -1 - step of the other side, played after
+    the turn of the side to move is skipped.
+    """
     if step < 0:
         give_turn(row, 3 - load(row, layout.TO_PLAY))
         step = -1 - step

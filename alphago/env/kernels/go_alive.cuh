@@ -74,7 +74,7 @@ struct Alive {
         int i = scratch[begins + region], end = scratch[begins + region + 1];
         while (i < end && !has_to_touch(scratch[i])) i++;
         if (i == end) return 0;
-        // Such a chain touches every point that counts, so also the first.
+        // A chain to which the region is vital touches every point that it has to touch, so also this first one.
         int chains = 0;
         Chains beside;
         for (int side = 0; side < 4; side++) {

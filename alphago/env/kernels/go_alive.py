@@ -34,10 +34,10 @@ def gather(row, colour, first, begin, scratch, at_marks):
     store(scratch, begin, first)
     store(scratch, at_marks + first, 1)
     end = begin + 1
-    done = begin  # the points before it have been left in all directions
-    while done < end:
-        point = load(scratch, done)
-        done += 1
+    visited = begin  # the neighbours of the points before this index have been looked at
+    while visited < end:
+        point = load(scratch, visited)
+        visited += 1
         for side in range(4):
             near = neighbour(point, side, stride)
             near_colour = load(row, cell(near) + layout.COLOUR)
@@ -106,11 +106,11 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
         i += 1
     if i == end:
         return 0
-    # A chain to which the region is vital touches every point that counts, so also the first.
+    # A chain to which the region is vital touches every point that it has to touch, so also this first one.
     point = load(scratch, i)
     stride = load(row, layout.SIZE) + 1
     chains = 0
-    seen1 = seen2 = seen3 = 0  # heads of chains found on other sides; 0 is no head
+    seen1 = seen2 = seen3 = 0  # heads of the chains found on earlier sides; 0 is no head
     for side in range(4):
         at = cell(neighbour(point, side, stride))
         if load(row, at + layout.COLOUR) == colour:
@@ -188,6 +188,7 @@ def mark_alive(row, colour, value, scratch, out, at):
     for region in range(regions):
         begin = load(scratch, at_begins + region)
         end = load(scratch, at_begins + region + 1)
+        # count_vital also adds to the counts, which are no longer needed.
         if load(scratch, at_open + region) != 0 and count_vital(row, colour, scratch, begin, end, at_counts) > 0:
             for i in range(begin, end):
                 store(out, at + action_of(row, load(scratch, i)), value)

@@ -28,7 +28,7 @@ def liberty(point):
 
 @part
 def is_stone(colour):
-    """Return 1 for Black and White, 0 for empty points and the border."""
+    """Return 1 for BLACK and WHITE (1 and 2), 0 for EMPTY and BORDER (0 and 3), without a branch."""
     return (colour ^ (colour >> 1)) & 1
 
 
@@ -98,7 +98,7 @@ def join(row, a, b):
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == b:
             break
-    # One circle of two: each head goes on with the stone that came after the other.
+    # The two circles become one: the stone after each head is exchanged with the stone after the other head.
     after_a = load(row, at_a + layout.NEXT)
     store(row, at_a + layout.NEXT, load(row, at_b + layout.NEXT))
     store(row, at_b + layout.NEXT, after_a)
@@ -123,9 +123,9 @@ def take(row, head_point, taker, at_board):
         r = board_row(row, stone)
         store(row, at_vacated + r, load(row, at_vacated + r) | (1 << (stone - (r + 1) * stride - 1)))
         for side in range(4):
-            near = cell(neighbour(stone, side, stride))
-            gains = load(row, near + layout.COLOUR) == taker  # if not, 0 is added to cell 0
-            add_liberties(row, cell(load(row, near + layout.HEAD) * gains), liberty(stone) * gains)
+            at_near = cell(neighbour(stone, side, stride))
+            gains = load(row, at_near + layout.COLOUR) == taker  # if not, 0 is added to cell 0
+            add_liberties(row, cell(load(row, at_near + layout.HEAD) * gains), liberty(stone) * gains)
         stone = after
         if stone == head_point:
             break
@@ -135,7 +135,7 @@ def take(row, head_point, taker, at_board):
 def place_stone(row, point, colour):
     """Put a stone on an empty point as a chain of its own, and remove the point from the liberties of its neighbours.
 
-    Returns 4 bits, one for each side: set if the enemy chain on that side has no liberty left.
+    Returns 4 bits, one for each side: a bit is set if there is an enemy chain without a liberty on that side.
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)
@@ -145,9 +145,9 @@ def place_stone(row, point, colour):
     for side in range(4):
         near = neighbour(point, side, stride)
         near_colour = load(row, cell(near) + layout.COLOUR)
-        stone = is_stone(near_colour)  # 0: 0 is added to cell 0
-        left = add_liberties(row, cell(load(row, cell(near) + layout.HEAD) * stone), -lost * stone)
-        dead |= ((near_colour == 3 - colour) & (left == 0)) << side
+        stone = is_stone(near_colour)  # if not, 0 is added to cell 0
+        remaining = add_liberties(row, cell(load(row, cell(near) + layout.HEAD) * stone), -lost * stone)
+        dead |= ((near_colour == 3 - colour) & (remaining == 0)) << side
         liberties += liberty(near) * (near_colour == layout.EMPTY)
     at = cell(point)
     store(row, at + layout.COLOUR, colour)
@@ -160,7 +160,7 @@ def place_stone(row, point, colour):
 
 @part
 def put(row, point, colour):
-    """Place a stone, join its chains, and capture chains without liberties: first the enemy's, then its own.
+    """Place a stone, join it with its neighbours, and capture chains without liberties: first enemy ones, then its own.
 
     Updates the newest board, the hash and the list of empty points.
     """
@@ -173,17 +173,18 @@ def put(row, point, colour):
     dead = place_stone(row, point, colour)
     flip_bit(row, at_own, point)
     for side in range(4):
-        near = cell(neighbour(point, side, stride))
-        if load(row, near + layout.COLOUR) == colour:
+        at_near = cell(neighbour(point, side, stride))
+        if load(row, at_near + layout.COLOUR) == colour:
             head = load(row, cell(point) + layout.HEAD)
-            near_head = load(row, near + layout.HEAD)
+            near_head = load(row, at_near + layout.HEAD)
             if head != near_head:
                 join(row, head, near_head)
     while dead:
-        near = cell(neighbour(point, lowest_bit(dead), stride))
+        at_near = cell(neighbour(point, lowest_bit(dead), stride))
         dead &= dead - 1  # clears the lowest bit
-        if load(row, near + layout.COLOUR) != layout.EMPTY:  # not yet taken, as part of the chain on another side
-            near_head = load(row, near + layout.HEAD)
+        # The stone may be gone already, if its chain was also on an earlier side.
+        if load(row, at_near + layout.COLOUR) != layout.EMPTY:
+            near_head = load(row, at_near + layout.HEAD)
             board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
             take(row, near_head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)

@@ -38,7 +38,7 @@ def ko_forbids(row, board, mover):
     key = superko_key(row, board, mover)
     bit = key & (load(row, layout.FILTER_BITS) - 1)
     if (load(row, load(row, layout.AT_FILTER) + (bit >> 5)) >> (bit & 31)) & 1 == 0:
-        return False  # certainly new: no search among all boards
+        return False  # the board is certainly new, without a search among all boards
     at = load(row, layout.AT_HASHES)
     for i in range(load(row, layout.BOARDS_SEEN)):
         if load_long(row, at + 2 * i) == key:

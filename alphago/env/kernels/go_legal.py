@@ -33,11 +33,12 @@ def has_liberties(row, point, colour):
     stride = load(row, layout.SIZE) + 1
     found = 0
     for side in range(4):
-        near = cell(neighbour(point, side, stride))
-        near_colour = load(row, near + layout.COLOUR)
+        at_near = cell(neighbour(point, side, stride))
+        near_colour = load(row, at_near + layout.COLOUR)
         stone = is_stone(near_colour)
-        atari = in_atari(row, cell(load(row, near + layout.HEAD) * stone))  # of cell 0, unused, if there is no stone
-        found |= stone & (atari ^ (near_colour == colour))  # an own chain not in atari, or one captured
+        atari = in_atari(row, cell(load(row, at_near + layout.HEAD) * stone))  # of the unused cell 0 without a stone
+        # An own chain that is not in atari, or an enemy chain in atari, which is captured.
+        found |= stone & (atari ^ (near_colour == colour))
     return found != 0
 
 
@@ -57,9 +58,9 @@ def hash_without(row, point, colour, only_in_atari):
     board_hash = load_long(row, layout.HASH_LOW)
     gone1 = gone2 = gone3 = 0  # head cells of chains left out already; 0 is none
     for side in range(4):
-        near = cell(neighbour(point, side, stride))
-        if load(row, near + layout.COLOUR) == colour:
-            head = cell(load(row, near + layout.HEAD))
+        at_near = cell(neighbour(point, side, stride))
+        if load(row, at_near + layout.COLOUR) == colour:
+            head = cell(load(row, at_near + layout.HEAD))
             if head != gone1 and head != gone2 and head != gone3 and (not only_in_atari or in_atari(row, head)):
                 board_hash ^= load_long(row, head + layout.CHAIN_LOW)
                 gone3 = gone2
@@ -81,7 +82,10 @@ def suicide_allowed(row, point, colour):
 
 @part
 def is_repetition(row, action):
-    """Return whether an illegal move on an empty point is illegal only because it would repeat a board."""
+    """Return whether an illegal move on an empty point is illegal only because it would repeat a board.
+
+    If suicide is allowed, there is no other reason.
+    """
     return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, layout.TO_PLAY), False)
 
 
@@ -113,11 +117,11 @@ def legal_bits(row, r):
 def is_own_eye(row, point, colour):
     """Return whether an empty point is an eye of `colour` that one move cannot make false (libego's rule).
 
-    All neighbours are stones of that colour or the border, and fewer than two of the diagonal points the other
-    side's; at the border it has already one against it.
+    All neighbours must be stones of this colour or the border.  At most one of the diagonal points may have an enemy
+    stone, and none on the edge of the board.
     """
     stride = load(row, layout.SIZE) + 1
-    own = colour  # this bit stays set if each neighbour is a stone of that colour, or the border, which has both bits
+    own = colour  # becomes 0 if a neighbour is neither of this colour nor the border, which has the bits of both
     for side in range(4):
         own &= load(row, cell(neighbour(point, side, stride)) + layout.COLOUR)
     if own == 0:
@@ -125,7 +129,7 @@ def is_own_eye(row, point, colour):
     enemies = 0
     edge = 0
     for side in range(4):
-        step = stride + 1 if side & 1 else stride - 1  # from a point to one diagonal to it, there and back
+        step = stride + 1 if side & 1 else stride - 1  # the diagonal points are point +- (stride + 1), +- (stride - 1)
         diagonal = load(row, cell(point + (step if side & 2 else -step)) + layout.COLOUR)
         enemies += diagonal == 3 - colour
         edge |= diagonal == layout.BORDER
@@ -137,12 +141,12 @@ def without_own_eyes(row, r, legal):
     """Return the bits of `legal` (points of board row r) without the points that are the mover's own eyes."""
     size = load(row, layout.SIZE)
     colour = load(row, layout.TO_PLAY)
-    left = legal
-    while left:
-        c = lowest_bit(left)
+    unchecked = legal
+    while unchecked:
+        c = lowest_bit(unchecked)
         if is_own_eye(row, (r + 1) * (size + 1) + c + 1, colour):
             legal &= ~(1 << c)
-        left &= left - 1  # clears the lowest bit
+        unchecked &= unchecked - 1  # clears the lowest bit
     return legal
 
 
@@ -150,7 +154,7 @@ def without_own_eyes(row, r, legal):
 def legal_mask(row, out, at):
     """Write N * N + 1 flags into `out` from index `at`: 1 for a legal action, else 0; all 0 once the game is over.
 
-    A pass is legal from ply FIRST_PASS on; before, it is legal only if there is no other move.
+    A pass is legal from ply FIRST_PASS on; before that ply it is legal only if there is no other move.
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)

@@ -36,25 +36,25 @@ def is_legal(row, action):
 def follow(row, colours, actions):
     """Play actions on the row until one is illegal; return how many were legal.
 
-    colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other's turn is skipped.
+    colours: int32 [n], 1 Black, -1 White; where a colour plays twice in a row, the other colour's turn is skipped.
     actions: int32 [n], 0 .. N * N.
 
     Passes after the end of the game count as legal, but are not played.
     """
     size = load(row, layout.SIZE)
     followed = 0
-    going = True
-    while going and followed < actions.shape[0]:
+    legal = True
+    while legal and followed < actions.shape[0]:
         action = load(actions, followed)
         colour = layout.BLACK if load(colours, followed) > 0 else layout.WHITE
         if is_over(row):
-            going = action == size * size
+            legal = action == size * size  # a pass
         else:
             if load(row, layout.TO_PLAY) != colour:
                 give_turn(row, colour)
-            going = is_legal(row, action)
-            if going:
+            legal = is_legal(row, action)
+            if legal:
                 play(row, action)
-        if going:
+        if legal:
             followed += 1
     return followed

@@ -68,7 +68,7 @@ def is_over_batch(rows, slots, out):
 def to_play_batch(rows, slots, out):
     """Write the side to move: +1 Black, -1 White."""
     for i in range(slots.shape[0]):
-        out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)
+        out[i] = 3 - 2 * load(rows[slots[i]], layout.TO_PLAY)  # BLACK is 1, WHITE is 2
 
 
 @kernel

@@ -46,13 +46,13 @@ struct History {
     }
 };
 
-// Numbers below 2^16 divided by one of them, as a product.
+// Division of a number below 2^16 by `by`, computed as a product with `factor`, which is 2^32 / by, rounded up.
 struct Division {
     unsigned int by, factor;
 
     BOTH Division(int by) : by((unsigned int)by), factor(0xFFFFFFFFu / (unsigned int)by + 1) {}
 
-    // One of 1 has no factor of 32 bits.
+    // For `by` = 1 the factor would need 33 bits.
     BOTH int operator()(int number) const {
         return by == 1 ? number : (int)(((unsigned long long)(unsigned int)number * factor) >> 32);
     }

@@ -47,34 +47,36 @@ ABSENT = -1
 
 def places(name):
     """Return the index of each rule plane in the named set, int64 [PLANES]; ABSENT for planes not in the set."""
-    table = np.full(PLANES, ABSENT, np.int64)
-    table[list(SETS[name])] = np.arange(len(SETS[name]))
-    return table
+    indices = np.full(PLANES, ABSENT, np.int64)
+    indices[list(SETS[name])] = np.arange(len(SETS[name]))
+    return indices
 
 
 @part
 def liberties_to_three(row, head_point):
     """Return a chain's number of liberties, but at most 3."""
     stride = load(row, layout.SIZE) + 1
-    first = second = layout.NO_ACTION
+    none = -1
+    first = second = none  # the liberties found so far
     stone = head_point
     while True:
         for side in range(4):
             near = neighbour(stone, side, stride)
             if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and near != first and near != second:
-                if first == layout.NO_ACTION:
+                if first == none:
                     first = near
-                elif second == layout.NO_ACTION:
+                elif second == none:
                     second = near
                 else:
                     return 3
         stone = load(row, cell(stone) + layout.NEXT)
         if stone == head_point:
-            return 1 if second == layout.NO_ACTION else 2
+            return 1 if second == none else 2
 
 
 @part
 def write_constant(value, points, place, out):
+    """Set all points of the plane with index `place` to `value`; nothing if the plane is ABSENT."""
     if place != ABSENT:
         for i in range(points * place, points * place + points):
             store(out, i, np.float32(value))
@@ -99,11 +101,11 @@ def write_liberties(row, places, out):
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
         write_constant(0, size * size, load(places, plane), out)
     for r in range(size):
-        left = occupied_bits(row, r)
-        while left:
-            point = (r + 1) * (size + 1) + lowest_bit(left) + 1
-            left &= left - 1  # clears the lowest bit
-            if load(row, cell(point) + layout.HEAD) == point:  # once for each chain
+        stones = occupied_bits(row, r)
+        while stones:
+            point = (r + 1) * (size + 1) + lowest_bit(stones) + 1
+            stones &= stones - 1  # clears the lowest bit
+            if load(row, cell(point) + layout.HEAD) == point:  # a chain's head, so once for each chain
                 place = load(places, ONE_LIBERTY + liberties_to_three(row, point) - 1)
                 if place != ABSENT:
                     write_chain(row, point, place, out)
@@ -122,12 +124,12 @@ def write_bits(bits, size, place, out, at):
 def repeating_bits(row, r, forbidden):
     """Return, as bits, the points among `forbidden` (bits of board row r) that only the ko rule forbids."""
     size = load(row, layout.SIZE)
-    left = forbidden
-    while left:
-        c = lowest_bit(left)
+    unchecked = forbidden
+    while unchecked:
+        c = lowest_bit(unchecked)
         if not is_repetition(row, r * size + c):
             forbidden &= ~(1 << c)
-        left &= left - 1  # clears the lowest bit
+        unchecked &= unchecked - 1  # clears the lowest bit
     return forbidden
 
 
@@ -135,21 +137,21 @@ def repeating_bits(row, r, forbidden):
 def write_rows(row, places, out):
     """Write the planes that are computed as bits: stones, forbidden points and regions."""
     size = load(row, layout.SIZE)
-    # Stones and the marks of `mark_areas` have Black's words first, then White's.
+    # In stones, and in the marks of `mark_areas`, Black's words come first, then White's.
     own, enemy = (0, size) if load(row, layout.TO_PLAY) == layout.BLACK else (size, 0)
     stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     marks = load(row, layout.AT_SCRATCH)
     for r in range(size):
         begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-        mine = load(row, marks + own + r)
-        theirs = load(row, marks + enemy + r)
+        own_reach = load(row, marks + own + r)
+        enemy_reach = load(row, marks + enemy + r)
         forbidden = empty & ~legal_bits(row, r)
         write_bits(load(row, stones + own + r), size, load(places, OWN), out, begin)
         write_bits(load(row, stones + enemy + r), size, load(places, ENEMY), out, begin)
         write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
-        write_bits(empty & mine & ~theirs, size, load(places, OWN_REGION), out, begin)
-        write_bits(empty & theirs & ~mine, size, load(places, ENEMY_REGION), out, begin)
+        write_bits(empty & own_reach & ~enemy_reach, size, load(places, OWN_REGION), out, begin)
+        write_bits(empty & enemy_reach & ~own_reach, size, load(places, ENEMY_REGION), out, begin)
         if load(places, KO) != ABSENT:
             write_bits(repeating_bits(row, r, forbidden), size, load(places, KO), out, begin)
 
@@ -184,7 +186,7 @@ def rule_planes_batch(rows, slots, places, scratch, out):
 
     places: see the module. scratch: int32 [go_alive.scratch_words(N)].
     """
-    # Not split in two: its callees are inlined, and compiling them twice would take half a second more.
+    # One long function: its callees are inlined, and two functions would take half a second more to compile.
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         planes = out[i]
@@ -203,8 +205,8 @@ def rule_planes_batch(rows, slots, places, scratch, out):
         clipped = min(max(margin / np.float32(10), np.float32(-3)), np.float32(3))
         write_constant(clipped, points, load(places, SCORE), planes)
         write_constant(np.float32(margin > 0) - np.float32(margin < 0), points, load(places, AHEAD), planes)
-        left = np.float32(load(row, layout.MAX_MOVES) - load(row, layout.PLY)) / np.float32(2 * points)
-        write_constant(min(left, np.float32(1)), points, load(places, PLIES_LEFT), planes)
+        plies_left = np.float32(load(row, layout.MAX_MOVES) - load(row, layout.PLY)) / np.float32(2 * points)
+        write_constant(min(plies_left, np.float32(1)), points, load(places, PLIES_LEFT), planes)
 
 
 @part
@@ -223,10 +225,10 @@ def history_planes(row, history, out, at):
             slot += depth
         black = load(row, layout.AT_BOARDS) + 2 * size * slot
         white = black + size
-        for side in range(2):  # the mover's stones, then the enemy's
-            begin = black if black_moves == (side == 0) else white
+        own, enemy = (black, white) if black_moves else (white, black)
+        for at_stones in (own, enemy):
             for r in range(size):
-                bits = load(row, begin + r)
+                bits = load(row, at_stones + r)
                 for c in range(size):
                     store(out, at + c, np.float32((bits >> c) & 1))
                 at += size

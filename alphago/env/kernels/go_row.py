@@ -43,7 +43,8 @@ ALIGNMENT = 4  # a row begins at a multiple of so many words, which a GPU copies
 # on 25x25, where the sum of squares needs 29 bits, the sum 20 and the count 10.
 SUM_BITS, COUNT_BITS = 31, 52  # first bits of the sum and of the count
 
-EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3  # a side's bit is set in its own stones and in the border
+# A side's bit is set in its own number and in that of the border.  The other side of `colour` is 3 - colour.
+EMPTY, BLACK, WHITE, BORDER = 0, 1, 2, 3
 NO_ACTION = -1
 
 # Ko rules: a move must not restore the board before the other side's last move (SIMPLE), any board that occurred
@@ -78,21 +79,25 @@ def filter_bits(size, max_moves):
 
 @kernel
 def cell(point):
+    """Return the index in a row at which the cell of a point begins."""
     return HEADER + CELL * point
 
 
 @kernel
 def point_of(row, action):
+    """Return the point of an action: action + board row + N + 2."""
     return action + ((action * load(row, PER_SIZE)) >> 16) + load(row, SIZE) + 2
 
 
 @kernel
 def action_of(row, point):
+    """Return the action of a point, the inverse of `point_of`."""
     return point - board_row(row, point) - load(row, SIZE) - 2
 
 
 @part
 def board_row(row, point):
+    """Return the board row of a point: point / (N + 1), rounded down, minus 1."""
     return ((point * load(row, PER_STRIDE)) >> 16) - 1
 
 

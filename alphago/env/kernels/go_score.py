@@ -42,7 +42,7 @@ def reach(row, at_marks, size):
 
 @part
 def mark_areas(row):
-    """Mark the points that Black's stones reach in N scratch words, and the points that White's reach in the next N."""
+    """Mark the points that Black's stones reach in N scratch words, those that White's reach in the next N words."""
     size = load(row, layout.SIZE)
     newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
     black = load(row, layout.AT_SCRATCH)

@@ -46,7 +46,7 @@ def play(row, action):
     mover = load(row, TO_PLAY)
     count = points(row)
     store(row, HEADER + action, mover)
-    store(row, HEADER + count + ply % load(row, DEPTH), action)  # over the oldest of the latest actions
+    store(row, HEADER + count + ply % load(row, DEPTH), action)  # overwrites the oldest remembered action
     end_turn(row)
     if longest_line(row, action) >= load(row, CONNECT):
         store(row, MARGIN, mover)
@@ -64,7 +64,8 @@ def legal_mask(row, out):
 
 @part
 def wins(row, action, scratch):
-    store(row, HEADER + action, load(row, TO_PLAY))  # much faster than on a copy
+    """Return whether a legal action wins at once; the stone is placed and taken off, much faster than on a copy."""
+    store(row, HEADER + action, load(row, TO_PLAY))
     longest = longest_line(row, action)
     store(row, HEADER + action, EMPTY)
     return longest >= load(row, CONNECT)

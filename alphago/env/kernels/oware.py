@@ -85,14 +85,14 @@ def board_key(row):
 @part
 def is_new(row):
     """Return whether the position is new since the last capture; if it is, record it."""
-    found = board_key(row)
+    key = board_key(row)
     seen = load(row, SEEN)
-    at = AT_HASHES + seen - 2  # sides alternate: only every second position can be the same
+    at = AT_HASHES + seen - 2  # in every second position the same side was to move
     while at >= AT_HASHES:
-        if load(row, at) == found:
+        if load(row, at) == key:
             return False
         at -= 2
-    store(row, AT_HASHES + seen, found)
+    store(row, AT_HASHES + seen, key)
     store(row, SEEN, seen + 1)
     return True
 
@@ -158,16 +158,16 @@ def can_move(row, own, enemy):
 
 @part
 def end_if_decided(row):
-    """End the game if it is won or cannot continue.
+    """End the game if it is won, at a repeated position, at the ply limit, or if the mover has no legal move.
 
-    If the game cannot continue, each side captures the seeds in its houses; at the ply limit only if REMAINDER is set.
+    Unless it is won, each side captures the seeds in its houses; at the ply limit only if REMAINDER is set.
     """
     mover = load(row, TO_PLAY)
     own = seeds_of(row, mover)
     enemy = seeds_of(row, -mover)
     margin = load(row, MARGIN)
     captured = SEEDS - own - enemy
-    if captured + abs(margin) > SEEDS:  # twice the fuller store
+    if captured + abs(margin) > SEEDS:  # the left side is twice the fuller store, which has more than half the seeds
         store(row, OVER, 1)
         return
     options = load(row, OPTIONS)

@@ -56,10 +56,10 @@ def reached(own, passed, shift):
     own: the own stones as bits.  passed: the enemy stones that the line may cross.
     shift: distance in bits of neighbours along the line; both directions of the line count.
     """
-    low = (1 << (64 - shift)) - 1  # signed shifts to the right bring in ones
+    low = (1 << (64 - shift)) - 1  # clears the ones that signed shifts to the right bring in
     up = passed & wrap(own << shift)
     down = passed & (own >> shift) & low
-    for _ in range(MOST_BITS - 3):
+    for _ in range(MOST_BITS - 3):  # a line between two stones crosses at most MOST_BITS - 2 stones, one is marked
         up |= passed & wrap(up << shift)
         down |= passed & (down >> shift) & low
     return wrap(up << shift) | ((down >> shift) & low)
@@ -69,9 +69,9 @@ def reached(own, passed, shift):
 def legal_bits(own, enemy, size):
     """Return the empty points, as bits, on which a stone would enclose enemy stones."""
     inner = enemy & INNER
-    found = reached(own, inner, 1) | reached(own, enemy, MOST_BITS)
-    found |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1)
-    return found & ~(own | enemy) & board_bits(size)
+    ends = reached(own, inner, 1) | reached(own, enemy, MOST_BITS)
+    ends |= reached(own, inner, MOST_BITS - 1) | reached(own, inner, MOST_BITS + 1)
+    return ends & ~(own | enemy) & board_bits(size)
 
 
 @part
@@ -138,7 +138,7 @@ def play(row, action):
         turned = 0
         for down in range(-1, 2):
             for right in range(-1, 2):
-                count = enclosed(row, action, mover, down, right)  # 0 for no direction: the point is empty
+                count = enclosed(row, action, mover, down, right)  # 0 for (0, 0), since the point is empty
                 for step in range(1, count + 1):
                     store(row, HEADER + action + step * (down * size + right), mover)
                 turned += count
@@ -164,7 +164,7 @@ def legal_mask(row, out):
     mover = load(row, TO_PLAY)
     count = points(row)
     size = load(row, WIDTH)
-    found = False
+    can_place = False
     if size <= MOST_BITS:
         bits = legal_bits(stones_of(row, mover), stones_of(row, -mover), size)
         for r in range(size):
@@ -175,8 +175,8 @@ def legal_mask(row, out):
     for point in range(count):
         legal = allowed(row, point, mover)
         store(out, point, legal)
-        found = found or legal
-    store(out, count, not found and load(row, OVER) == 0)
+        can_place = can_place or legal
+    store(out, count, not can_place and load(row, OVER) == 0)
 
 
 @part

@@ -31,7 +31,8 @@ def playout_batch(rows, slots, mask, state):
             for action in range(mask.shape[0]):
                 count += load(mask, action)
             drawn = (next_random(state) * count) >> 32  # from 32 random bits, a number from 0 to count - 1
-            # Without an unpredictable branch: count the actions before the one that has `drawn` legal ones before it.
+            # Choose the legal action that has `drawn` legal actions before it, without an unpredictable branch: its
+            # index is the number of actions at which at most `drawn` legal actions were counted.
             chosen = 0
             legal = 0
             for action in range(mask.shape[0]):

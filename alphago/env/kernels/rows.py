@@ -127,7 +127,7 @@ def wins(row, action, scratch):
 
 
 def wins_on_a_copy(row, action, scratch):
-    """Return what `wins` does; the `wins` of games without a faster one of their own."""
+    """Return whether a legal action wins the game at once: `wins` for games without a faster function of their own."""
     copy(row, scratch)
     play(scratch, action)
     return load(scratch, OVER) != 0 and load(scratch, MARGIN) * load(row, TO_PLAY) > 0
@@ -161,7 +161,7 @@ def planes_batch(rows, slots, out):
 
 
 def decisive_moves_batch(rows, slots, mask, scratch, out):
-    """Write the first action that wins at once, and NO_ACTION where there is none.
+    """Write for each slot the first action that wins at once, or NO_ACTION.
 
     mask: bool [A], scratch: int64 [words]; both are scratch memory.
     """

@@ -5,7 +5,7 @@ from alphago.system.kernels.jit import kernel
 
 @kernel
 def turn_rows(rows, symmetries, indices, before):
-    """Replace rows[i, j, k] by rows[i, j, indices[symmetries[i], k]] as it was, for each i, j and k.
+    """Replace rows[i, j, k] by the old rows[i, j, indices[symmetries[i], k]], for each i, j and k.
 
     rows: [n, m, p].  symmetries: int64 [n]; 0 is the identity.  indices: int64 [S, p], see `alphago.env.symmetry`.
     before: [p] of the rows' dtype, overwritten.

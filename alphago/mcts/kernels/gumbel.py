@@ -41,7 +41,7 @@ def mixed_value(tree, game, node):
 def value_scale(tree, game, node, rule, pending):
     """Return sigma, the factor of values that are added to logits: (c_visit + max N) c_scale / 2 (equation 8).
 
-    The paper does not halve it, since its values are 0 .. 1 and ours -1 .. 1.
+    The paper has no division by 2: its values are 0 .. 1, ours are -1 .. 1.
 
     pending: 1 if simulations of the current wave count as visits, else 0.
     """
@@ -70,7 +70,7 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
     """Return prior(a) exp(scale (q(a) - greatest)): the improved policy of a child, not normalised.
 
     greatest: the greatest q of the node; subtracting it keeps exponents at most 0, so that exp does not overflow.
-    unvisited_factor: the value of exp(…) for a child without visits.
+    unvisited_factor: the value of the factor exp(…) for a child without visits.
     """
     prior = float(tree.prior[game, child])
     if tree.visits[game, child] > 0:
@@ -81,14 +81,14 @@ def improved_weight(tree, game, child, scale, greatest, unvisited_factor):
 @inlined
 def total_weight(tree, game, node, scale, greatest, unvisited_factor):
     """Return the sum of `improved_weight` over all actions of a node, including those without a child."""
-    tried = 0.0
+    tried_prior = 0.0  # the sum of the children's priors
     total = 0.0
     child = tree.first_child[game, node]
     while child != NONE:
-        tried += tree.prior[game, child]
+        tried_prior += tree.prior[game, child]
         total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
-    return total + max(1.0 - tried, 0.0) * unvisited_factor
+    return total + max(1.0 - tried_prior, 0.0) * unvisited_factor
 
 
 @inlined
@@ -104,33 +104,34 @@ def root_score(tree, game, child, noise, scale):
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    The schedule gives a number of visits; of the candidates with this number of visits, the one with the greatest root
-    score is chosen. If no candidate has this number, as in a tree kept from an earlier search, a least visited
+    The schedule gives a number of visits. The candidates with this number of visits are due; the one of them with the
+    greatest root score is chosen. If no candidate is due, as in a tree kept from an earlier search, a least visited
     candidate is chosen.
 
-    Returns WAIT if some of these candidates must be left out, and the value of one is still being computed: a candidate
-    that is left out gets no further visits.  If the rule searches by rounds, a candidate whose value is still being
-    computed has to wait, too; its next simulation depends on it.
+    Returns WAIT in two cases. First, the schedule visits only some of the due candidates, and the value of one of them
+    is still being computed: a candidate that is left out gets no further visits, so the choice needs all values.
+    Second, the rule searches by rounds, in which a candidate whose value is still being computed must not be chosen,
+    and this is so for all due candidates.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
-    done = 0
-    least = 1 << 30
+    simulations = 0  # those done so far
+    least = 1 << 30  # the least number of visits of a candidate
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
         candidates += 1
-        done += visits
+        simulations += visits
         least = min(least, visits)
         child = tree.next_sibling[game, child]
-    planned = candidates < schedule.shape[0] and done < schedule.shape[1]
-    due_visits = schedule[candidates, done] if planned else least
+    is_planned = candidates < schedule.shape[0] and simulations < schedule.shape[1]
+    due_visits = schedule[candidates, simulations] if is_planned else least
     scale = value_scale(tree, game, ROOT, rule, 1)
     best = NONE
     fallback = NONE
     best_score = -math.inf
-    due = 0  # candidates with this number of visits
-    pending = False  # whether the value of one of them is being computed
+    due = 0  # number of due candidates
+    pending = False  # whether the value of a due candidate is being computed
     child = tree.first_child[game, ROOT]
     while child != NONE:
         visits = tree.visits[game, child] + tree.virtual[game, child]
@@ -138,19 +139,19 @@ def choose_candidate(tree, game, rule):
             fallback = child
         if visits == due_visits:
             due += 1
-            waits = tree.virtual[game, child] > 0
-            pending |= waits
+            is_pending = tree.virtual[game, child] > 0
+            pending |= is_pending
             score = root_score(tree, game, child, rule.noise, scale)
-            if score > best_score and not (waits and rule.rounds):
+            if score > best_score and not (is_pending and rule.rounds):
                 best_score = score
                 best = child
         child = tree.next_sibling[game, child]
     if pending:
-        chosen = 0  # how many of them the schedule visits; the others are left out
-        while planned and done < schedule.shape[1] and schedule[candidates, done] == due_visits:
-            chosen += 1
-            done += 1
-        if chosen < due or best == NONE:
+        scheduled = 0  # how many of the due candidates the schedule visits; the others are left out
+        while is_planned and simulations < schedule.shape[1] and schedule[candidates, simulations] == due_visits:
+            scheduled += 1
+            simulations += 1
+        if scheduled < due or best == NONE:
             return WAIT
     return best if best != NONE else fallback
 
@@ -159,9 +160,9 @@ def choose_candidate(tree, game, rule):
 def choose(tree, game, node, rule):
     """Return the child to follow, NONE for the untried action with the greatest prior, or WAIT.
 
-    At the root see `choose_candidate`. Below, the action is taken whose share of visits is furthest below the improved
-    policy: the greatest pi'(a) - N(a) / (1 + sum N), pi' = softmax(logits + sigma(completed q)) (equation 14).
-    Simulations of the current wave that have passed a node count as visits.
+    At the root see `choose_candidate`. Below the root, it is the action whose share of visits is furthest below its
+    improved policy pi'(a), that is, with the greatest pi'(a) - N(a) / (1 + sum N), where pi' = softmax(logits +
+    sigma(completed q)) (equation 14). Simulations of the current wave that have passed a node count as visits.
     """
     if node == ROOT:
         return choose_candidate(tree, game, rule)
@@ -170,7 +171,7 @@ def choose(tree, game, node, rule):
     greatest = greatest_value(tree, game, node, unvisited)
     unvisited_factor = math.exp(scale * (unvisited - greatest))
     total = total_weight(tree, game, node, scale, greatest, unvisited_factor)
-    visits = float(tree.visits[game, node] + tree.virtual[game, node])  # the node's own evaluation is the 1
+    visits = float(tree.visits[game, node] + tree.virtual[game, node])  # 1 + sum N: 1 for the node's own evaluation
     best = NONE
     best_action = tree.next_action[game, node]
     best_score = -math.inf
@@ -189,14 +190,15 @@ def choose(tree, game, node, rule):
     return best
 
 
-select = select_by(choose, spreads=False)  # they would put the schedule out of step
+select = select_by(choose, spreads=False)  # virtual visits of collisions would put the schedule out of step
 
 
 @kernel
 def add_gumbel_noise(chances, games, noise):
-    """Write Gumbel noise to row `games[i]` of `noise`, from uniform random numbers in 0 .. 1, float64 [n, A].
+    """Write Gumbel noise to row `games[i]` of `noise`, for each game.
 
-    It is what `numpy.random.Generator.gumbel` makes of the same random numbers, in a fifth of its time for many games.
+    chances: float64 [n, A], uniform random numbers in [0, 1), from which the noise is computed as in
+        `numpy.random.Generator.gumbel`, but for many games in a fifth of its time.
     """
     for i in range(games.shape[0]):
         for action in range(noise.shape[1]):
@@ -212,7 +214,7 @@ def add_candidates(tree, games, noise, considered, scores):
     for i in range(games.shape[0]):
         game = games[i]
         for action in range(noise.shape[1]):
-            prior = tree.waiting[game, ROOT, action]
+            prior = tree.waiting[game, ROOT, action]  # 0 if the action is illegal, TAKEN < 0 if it has a child already
             scores[action] = noise[game, action] + math.log(prior) if prior > 0 else -math.inf
         for _ in range(considered[i]):
             best = NONE
@@ -241,7 +243,10 @@ def improved_policy(tree, games, rule, out_policy, out_action):
         unvisited_factor = math.exp(scale * (unvisited - greatest))
         total = total_weight(tree, game, ROOT, scale, greatest, unvisited_factor)
         for action in range(out_policy.shape[1]):
-            out_policy[i, action] = max(tree.waiting[game, ROOT, action], np.float32(0)) * unvisited_factor / total
+            # `waiting` has the priors of untried actions, and the negative number TAKEN for tried ones, which get their
+            # weights below.
+            untried_prior = max(tree.waiting[game, ROOT, action], np.float32(0))
+            out_policy[i, action] = untried_prior * unvisited_factor / total
         most = 0
         best_score = -math.inf
         child = tree.first_child[game, ROOT]

@@ -15,7 +15,7 @@ EXPANDED = 2
 TERMINAL = 3  # the game is over here
 CACHED = 4  # evaluated by an earlier search, and not yet reached by this one
 
-TAKEN = -1.0  # in `waiting`: the action has a child; 0 marks an illegal action
+TAKEN = -1.0  # in `waiting`, the mark of an action that has a child; an illegal action has the prior 0
 
 
 @kernel
@@ -47,6 +47,7 @@ def make_new(tree, game, node, parent, action):
 
 @inlined
 def forget_visits(tree, game, node):
+    """Remove all simulations from a node; its evaluation stays."""
     tree.visits[game, node] = 0
     tree.virtual[game, node] = 0
     tree.value_sum[game, node] = 0
@@ -54,7 +55,7 @@ def forget_visits(tree, game, node):
 
 @inlined
 def take_cached(tree, game, node, action):
-    """Remove the child for `action` from the node's cached children (see tree.py) and return it; NONE if not there."""
+    """Remove the child for `action` from the node's cached children (see tree.py) and return it; NONE if none fits."""
     before = NONE
     child = tree.cached[game, node]
     while child != NONE and tree.action[game, child] != action:
@@ -138,7 +139,7 @@ def root_priors(tree, games, out):
     """Write the prior of each action at the root of each game to `out`, float32 [n, A]."""
     for i in range(games.shape[0]):
         for action in range(out.shape[1]):
-            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))
+            out[i, action] = max(tree.waiting[games[i], ROOT, action], np.float32(0))  # TAKEN is negative
         child = tree.first_child[games[i], ROOT]
         while child != NONE:
             out[i, tree.action[games[i], child]] = tree.prior[games[i], child]

@@ -14,25 +14,25 @@ def choose(tree, game, node, rule):
     The chosen action maximises Q(a) + c_puct P(a) sqrt(N) / (1 + N(a)) (Silver et al. 2017, Methods "Select"), where N
     is the node's number of visits, its own evaluation included. Q(a) = (sum of backed-up values + w v) / (N(a) + w),
     where v is the node's own value and w = `parent_value_weight` (1: AlphaGo.jl, 0: AlphaGo Zero). An untried action
-    has Q = v (0 if w = 0) minus `first_play_reduction` sqrt(sum of tried priors). A simulation of the present wave that
-    has passed a node counts there as `virtual_loss` losses. Values are from the view of the node's mover. Of equally
-    good actions the lowest is chosen.
+    has Q = v (0 if w = 0) minus `first_play_reduction` sqrt(sum of tried priors). A simulation of the current wave
+    counts as `virtual_loss` losses in each node that it has passed. Values are from the view of the node's mover. Of
+    equally good actions the lowest is chosen.
 
     rule: a PuctParameters, with a c_puct for each game.
     """
     explore = rule.c_puct[game] * math.sqrt(tree.visits[game, node] + rule.virtual_loss * tree.virtual[game, node])
     parent_part = rule.parent_value_weight * tree.value[game, node]  # w v
-    tried = 0.0
+    tried_prior = 0.0
     best = NONE
-    best_action = tree.waiting.shape[2]  # above all actions
+    best_action = tree.waiting.shape[2]  # greater than any action
     best_score = -math.inf
     child = tree.first_child[game, node]
     while child != NONE:
-        tried += tree.prior[game, child]
-        lost = rule.virtual_loss * tree.virtual[game, child]
-        visits = tree.visits[game, child] + lost
+        tried_prior += tree.prior[game, child]
+        virtual_losses = rule.virtual_loss * tree.virtual[game, child]
+        visits = tree.visits[game, child] + virtual_losses
         weight = visits + rule.parent_value_weight
-        mean = (tree.value_sum[game, child] - lost + parent_part) / weight if weight > 0 else 0.0
+        mean = (tree.value_sum[game, child] - virtual_losses + parent_part) / weight if weight > 0 else 0.0
         score = mean + explore * tree.prior[game, child] / (1.0 + visits)
         action = tree.action[game, child]
         if score > best_score or (score == best_score and action < best_action):
@@ -43,7 +43,7 @@ def choose(tree, game, node, rule):
     action = tree.next_action[game, node]
     if action != NONE:
         mean = parent_part / rule.parent_value_weight if rule.parent_value_weight > 0 else 0.0
-        mean -= rule.first_play_reduction * math.sqrt(tried)
+        mean -= rule.first_play_reduction * math.sqrt(tried_prior)
         score = mean + explore * tree.waiting[game, node, action]
         if score > best_score or (score == best_score and action < best_action):
             best = NONE

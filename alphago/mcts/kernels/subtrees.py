@@ -40,7 +40,7 @@ def restart_all(tree, games):
         for node in range(tree.used[game]):
             forget_visits(tree, game, node)
             if tree.first_child[game, node] != NONE:
-                untry_children(tree, game, node)
+                forget_children(tree, game, node)
             if tree.state[game, node] == EXPANDED:
                 tree.state[game, node] = CACHED
         if tree.state[game, ROOT] == CACHED:
@@ -49,7 +49,7 @@ def restart_all(tree, games):
 
 
 @inlined
-def untry_children(tree, game, node):
+def forget_children(tree, game, node):
     """Make the tried actions of a node untried again, and cache those of its children that were evaluated."""
     child = tree.first_child[game, node]
     tree.first_child[game, node] = NONE
@@ -57,7 +57,7 @@ def untry_children(tree, game, node):
         after = tree.next_sibling[game, child]
         tree.waiting[game, node, tree.action[game, child]] = tree.prior[game, child]
         if tree.state[game, child] == NEW:
-            tree.parent[game, child] = NONE  # unreachable: removed when the next move is played
+            tree.parent[game, child] = NONE  # nothing leads to the node now; it is removed when the next move is played
         else:
             tree.next_sibling[game, child] = tree.cached[game, node]
             tree.cached[game, node] = child

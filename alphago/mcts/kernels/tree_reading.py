@@ -31,19 +31,19 @@ def add_up(tree, games, scores, owners, branch, out):
     scores: float32 [B, N], the score of each node from the view of its mover.
     owners: int8 [B, N, P], the ownership of each node from the view of its mover, in units of 1 / OWNERS.
     branch: int32 [N], scratch: for each node the root action above it, A for the root itself.
-    out: a `Sums` of zeros. On an axis of length A + 1, entry a is for action a and entry A for the whole tree; the only
-        entry of an axis of length 1 is for the whole tree.
+    out: a `TreeSums` of zeros. Entry a is for action a, and entry A for the whole tree. Ownership has an entry per
+        action and one for the whole tree, or only the latter.
     """
+    actions = tree.waiting.shape[2]
+    last = out.ownership.shape[1] - 1  # the entry of ownership for the whole tree
+    by_action = last > 0
     for i in range(games.shape[0]):
         game = games[i]
         mover = tree.mover[game, ROOT]
-        whole = tree.waiting.shape[2]
         for node in range(tree.used[game]):
             parent = tree.parent[game, node]
-            if node == ROOT:
-                branch[node] = whole
-            elif parent == NONE:  # unreachable, and without visits
-                branch[node] = whole
+            if parent == NONE:  # the root, or a node without visits that nothing leads to
+                branch[node] = actions
             elif parent == ROOT:
                 branch[node] = tree.action[game, node]
             else:
@@ -55,24 +55,29 @@ def add_up(tree, games, scores, owners, branch, out):
             value = tree.value[game, node]
             score = sign * scores[game, node]
             action = branch[node]
-            add_numbers(out, i, whole, weight, value, score)
-            add_owners(owners, game, node, sign * weight, out, i, out.ownership.shape[1] - 1)
-            if action != whole:
+            add_numbers(out, i, actions, weight, value, score)
+            add_owners(owners, game, node, sign * weight, out, i, last)
+            if action != actions:
                 add_numbers(out, i, action, weight, value, score)
-                if out.ownership.shape[1] > 1:
+                if by_action:
                     add_owners(owners, game, node, sign * weight, out, i, action)
 
 
 @inlined
-def add_numbers(out, i, action, weight, value, score):
-    out.weight[i, action] += weight
-    out.squared_value[i, action] += weight * value * value
-    out.score[i, action] += weight * score
-    out.squared_score[i, action] += weight * score * score
+def add_numbers(out, i, entry, weight, value, score):
+    """Add the value and score of a node, times its weight, to an entry of the sums of game i."""
+    out.weight[i, entry] += weight
+    out.squared_value[i, entry] += weight * value * value
+    out.score[i, entry] += weight * score
+    out.squared_score[i, entry] += weight * score * score
 
 
 @inlined
 def add_owners(owners, game, node, weight, out, i, entry):
+    """Add the ownership of a node, times its weight, to an entry of the sums of game i.
+
+    weight: negative if the node's mover is not the root's mover.
+    """
     for point in range(owners.shape[2]):
         owner = owners[game, node, point] / OWNERS
         out.ownership[i, entry, point] += weight * owner

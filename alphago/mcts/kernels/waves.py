@@ -18,7 +18,7 @@ from alphago.mcts.kernels.nodes import (
 )
 from alphago.system.kernels.jit import inlined, kernel, specialise
 
-LIMIT = 1.001  # greatest value accepted: rounding may exceed 1 slightly
+LIMIT = 1.001  # the greatest value accepted: a rounded value may be slightly above 1
 
 # `select_by` compiles a copy of the next three functions for each rule, with the rule's `choose` in place of the stub,
 # and with the rule's value of this constant.
@@ -61,14 +61,14 @@ def select(tree, budget, rule, wave, games):
 
     A simulation that ends in a finished game, or in a node that an earlier search evaluated, is backed up at once. A
     simulation that ends in a leaf already chosen by the same wave is a collision and does not count. If the rule
-    SPREADS, its virtual visits stay until the wave is evaluated, so that others go elsewhere; it is written to
-    `wave.collisions`, from row 2 L begin on, and after 2 L attempts a game has to wait for the next wave. For other
-    rules a game waits from its first collision on.
+    SPREADS, the virtual visits of a collision stay until the wave is evaluated, so that later simulations choose other
+    leaves; the collision is written to `wave.collisions`, from row 2 L begin on; and after 2 L attempts a game waits
+    for the next wave. If the rule does not, a game waits for the next wave after its first collision.
 
     Returns the number of leaves and the number of collisions.
     """
-    # Numba unboxes a NamedTuple array by array at each call: `wave` costs 0.4 us, 4 % of a wave of one game with a
-    # stand-in for the network, and nothing measurable from 64 games on.
+    # Numba unboxes a NamedTuple array by array at each call. For `wave` this takes 0.4 us: 4 % of a wave of one game
+    # without a network, and nothing measurable from 64 games on.
     leaves = wave.game.shape[0] // budget.shape[0]
     begin, end = games
     first = begin * leaves
@@ -123,15 +123,15 @@ def decide(decisive, over, priors, values):
     decisive: int32 [n], the action that wins at each leaf, or NONE.  over: bool [n], whether the game is over there.
     priors, values: as for `expand`, changed in place.
     """
-    row = 0
-    for_all = priors.shape[0] == values.shape[0]
+    row = 0  # the row of priors of leaf i
+    has_all_rows = priors.shape[0] == values.shape[0]
     for i in range(values.shape[0]):
         winning = decisive[i]
         if winning != NONE:
             values[i] = 1
             for action in range(priors.shape[1]):
                 priors[row, action] = 1 if action == winning else 0
-        if for_all or not over[i]:
+        if has_all_rows or not over[i]:
             row += 1
 
 
@@ -146,9 +146,9 @@ def expand(tree, wave, reached, priors, values):
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
     broken = 0
-    row = 0
+    row = 0  # the row of priors of leaf i
     count = wave.game.shape[0]
-    for_all = priors.shape[0] == count
+    has_all_rows = priors.shape[0] == count
     for i in range(count):
         game = wave.game[i]
         leaf = wave.leaf[i]
@@ -163,7 +163,7 @@ def expand(tree, wave, reached, priors, values):
                 tree.waiting[game, leaf, action] = priors[row, action]
             tree.next_action[game, leaf] = greatest_waiting(tree.waiting[game, leaf])
             usable &= tree.next_action[game, leaf] != NONE and abs(values[i]) <= LIMIT
-        if for_all or not reached.over[i]:
+        if has_all_rows or not reached.over[i]:
             row += 1
         if not usable:
             broken += 1

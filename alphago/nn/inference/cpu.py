@@ -28,9 +28,9 @@ NOT_FINITE = "the network's output is not finite: its weights are too large"
 
 
 class RunEvaluator:
-    """An evaluator for search on the CPU that lets a `Run` compute the network; several threads may call it at once.
+    """An evaluator for search on the CPU, whose network is a `Run`; several threads may call it at the same time.
 
-    env: the game.  run: the network.  dtype, form: in which it computes.
+    env: the game.  run: the compiled network.  dtype, form: the dtype and the form in which it computes.
     columns: number of outputs of the value head: 2 + H W if it also forecasts score and ownership, otherwise 1.
     """
 
@@ -103,14 +103,16 @@ class RunEvaluator:
         *,
         symmetries: Sequence[int],
     ) -> None:
-        """Do as `_evaluate_planes`, but write the means of the results under several symmetries."""
+        """Evaluate as `_evaluate_planes` does under each of several symmetries, and write the means of the results."""
         outputs = [priors, values, *(forecasts or ())]
         sums = [np.zeros_like(output) for output in outputs]
         for symmetry in symmetries:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
-            turned = np.ascontiguousarray(planes.reshape(*planes.shape[:2], -1)[..., points]).reshape(planes.shape)
-            self._evaluate_planes(turned, np.ascontiguousarray(mask[:, actions]), priors, values, forecasts)
-            # Adding at `actions` and `points` turns the results back.
+            flat_planes = planes.reshape(*planes.shape[:2], -1)
+            turned_planes = np.ascontiguousarray(flat_planes[..., points]).reshape(planes.shape)
+            turned_mask = np.ascontiguousarray(mask[:, actions])
+            self._evaluate_planes(turned_planes, turned_mask, priors, values, forecasts)
+            # Adding at the indices `actions` and `points` turns the results back.
             sums[0][:, actions] += priors
             sums[1] += values
             if forecasts is not None:
@@ -134,8 +136,9 @@ class RunEvaluator:
         logits, columns = scratch.logits[:count], scratch.columns[:count]
         with NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
-        broken = masked_softmax_batch(logits, mask, priors) + clip_values(columns[:, 0].copy(), values)
-        if broken:
+        broken_rows = masked_softmax_batch(logits, mask, priors)
+        broken_rows += clip_values(columns[:, 0].copy(), values)
+        if broken_rows:
             raise ValueError(NOT_FINITE)
         if forecasts is not None:
             if not np.isfinite(columns.sum()):
@@ -216,21 +219,24 @@ class NetEvaluator(RunEvaluator):
             run = device_run(net, base_dtype, device)
         super().__init__(env, in_blocks(run) if exact else run, dtype_name(base_dtype), form, columns)
         self.where = where
-        # What `compiled_network` sends to other processes.
-        self.model = run.many if exact and columns == 1 and isinstance(run, OpenVinoModel) else None
+        may_travel = exact and not self.makes_forecasts
+        self.model = run.many if may_travel and isinstance(run, OpenVinoModel) else None  # for `compiled_network`
 
 
 def compiled_network(evaluator: object) -> bytes:
-    """Return the network that an evaluator has compiled, for `compiled_evaluator`; empty if it cannot travel."""
+    """Return an evaluator's compiled network, for `compiled_evaluator`; b"" if it cannot be sent to another process."""
     if not isinstance(evaluator, NetEvaluator) or evaluator.model is None:
         return b""
     return json.dumps([evaluator.dtype, evaluator.form]).encode() + b"\n" + evaluator.model.to_bytes()
 
 
 def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
-    """Return an evaluator, as with `exact`, of what another process has compiled, in a fifth of the time of compiling.
+    """Return an evaluator of a network that another process has compiled; it computes as a NetEvaluator with `exact`.
 
-    data: of `compiled_network`.  None if it is empty or damaged, or was compiled on another kind of machine.
+    This takes a fifth of the time of compiling.  Returns None if `data` is empty or damaged, or was compiled on another
+    kind of machine.
+
+    data: from `compiled_network`.
     """
     head, _, rest = data.partition(b"\n")
     if not head:
@@ -238,7 +244,7 @@ def compiled_evaluator(env: GameEnv, data: bytes) -> RunEvaluator | None:
     try:
         dtype, form = parse_json(head)
         model = SharedModel.from_bytes(rest)
-    except Exception as error:  # OpenVINO has many kinds
+    except Exception as error:  # OpenVINO raises exceptions of many classes
         warn_once(f"a compiled network is damaged ({type(error).__name__}), and is compiled here")
         return None
     return None if model is None else RunEvaluator(env, in_blocks(model), dtype, form)

@@ -25,20 +25,19 @@ Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # larger one; in bfloat16 with many layers, rounding itself is large.
 ROUNDING = {torch.float32: 0.001, torch.bfloat16: 0.2, torch.int8: 0.2}
 BATCH_SIZE = openvino.BATCH_SIZE
-SMALL = 4_000_000  # weights of a network that is checked faster with one torch thread than with several
+SMALL = 4_000_000  # number of weights up to which a network is checked faster with one torch thread than with several
 
 
 def build_openvino(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
     """Compile a network in the form "openvino"; see alphago.nn.inference.openvino, and Form for the arguments."""
-    openvino.package()  # raises if it is not installed, before the slow tracing
+    openvino.package()  # raises if OpenVINO is not installed, before the slow tracing
     base, value, policy = folded_parts(frozen, planes, expected)
-    ranges = None
-    if dtype is torch.int8:
-        ranges, dtype = input_ranges(base, planes), fastest_float()
-        if not ranges:
-            raise ValueError("the network has no convolution that can be computed in 8 bits")
+    ranges = input_ranges(base, planes) if dtype is torch.int8 else {}
+    if dtype is torch.int8 and not ranges:
+        raise ValueError("the network has no convolution that can be computed in 8 bits")
+    float_dtype = fastest_float() if dtype is torch.int8 else dtype  # for operations that are not computed in 8 bits
     graph = openvino.list_operations(base, value, policy, tuple(planes.shape[1:]))
-    return openvino.OpenVinoModel(graph, dtype == torch.bfloat16, ranges)
+    return openvino.OpenVinoModel(graph, bfloat16=float_dtype is torch.bfloat16, ranges=ranges)
 
 
 def build_folded(frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run:
@@ -67,7 +66,8 @@ def choose_form(
     Raises ValueError if the form `only` cannot compute the network on this machine.
     """
     if dtype is torch.int8:
-        if only in (None, "openvino") and has_int8_products() and openvino.is_installed():
+        can_compute_int8 = only in (None, "openvino") and has_int8_products() and openvino.is_installed()
+        if can_compute_int8:
             planes = calibration_planes(env)
             run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
             if run is not None:
@@ -115,22 +115,23 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 def in_blocks(run: Run) -> Run:
     """Return a function that calls `run` with exactly BATCH_SIZE positions at a time, padded if necessary.
 
-    So a position's results, whose rounding depends on the size of the call, are always the same.
+    Rounding depends on the number of positions of a call.  With a fixed number, a position's results are always equal.
     """
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        whole = len(planes) - len(planes) % BATCH_SIZE
-        for begin in range(0, whole, BATCH_SIZE):
+        rest = len(planes) % BATCH_SIZE
+        in_full_blocks = len(planes) - rest
+        for begin in range(0, in_full_blocks, BATCH_SIZE):
             rows = slice(begin, begin + BATCH_SIZE)
             run(planes[rows], logits[rows], values[rows])
-        rest = len(planes) - whole
         if rest:
             padded, padded_logits, padded_values = (
                 np.zeros((BATCH_SIZE, *array.shape[1:]), np.float32) for array in (planes, logits, values)
             )
-            padded[:rest] = planes[whole:]
+            padded[:rest] = planes[in_full_blocks:]
             run(padded, padded_logits, padded_values)
-            logits[whole:], values[whole:] = padded_logits[:rest], padded_values[:rest]
+            logits[in_full_blocks:] = padded_logits[:rest]
+            values[in_full_blocks:] = padded_values[:rest]
 
     return run_blocks
 

@@ -12,7 +12,7 @@ from alphago.env.game import GameEnv
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
 TRACING_LOCK = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
-EXAMPLES = 12  # more than the few positions for which OpenVINO has a model of its own
+EXAMPLES = 12  # example positions; more than FEW, for which alphago.nn.inference.openvino has a smaller model
 
 
 class Frozen(nn.Module):
@@ -45,8 +45,8 @@ def as_column(values: torch.Tensor) -> torch.Tensor:
 def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Frozen:
     """Return copies of the parts as one Frozen on the CPU in float32; raise ValueError if a weight is not finite.
 
-    Convolutions are channels-last as in a Learner, since rounding depends on it: a network computes what its copy does
-    that was saved and loaded.
+    Convolutions are channels-last, as in a Learner.  Rounding depends on the memory format, so a network in training
+    and the same network after saving and loading give the same results.
     """
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     frozen.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -70,7 +70,10 @@ def example_planes(env: GameEnv) -> torch.Tensor:
 
 def outputs_agree(outputs: Outputs, expected: Outputs, tolerance: float) -> bool:
     """Return whether all outputs have the expected shapes and differ by at most tolerance * (1 + max |expected|)."""
-    for tensor, right in zip(outputs, expected, strict=True):
-        if tensor.shape != right.shape or not (tensor - right).abs().max() <= tolerance * (1 + right.abs().max()):
+    for output, right in zip(outputs, expected, strict=True):
+        if output.shape != right.shape:
+            return False
+        difference = (output - right).abs().max()
+        if not difference <= tolerance * (1 + right.abs().max()):  # also for a difference of NaN
             return False
     return True

@@ -21,7 +21,8 @@ from torch.fx.passes.shape_prop import ShapeProp
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
-# What computes the same as a pooling over whole boards in a fifth of its time, in a single pass over a GPU's memory.
+# For each pooling, the function that computes the same over whole boards, in a fifth of the time, since it makes a
+# single pass over a GPU's memory.
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
     F.avg_pool2d: torch.mean,
     F.max_pool2d: torch.amax,
@@ -70,7 +71,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
 
 
 def recompile(graph_module: fx.GraphModule) -> None:
-    """Compile a graph anew, and forget its sources, which torch.fx else keeps for ever: 9 KB of each network."""
+    """Compile a changed graph again, and delete its source texts, 9 KB, which torch.fx would keep for ever."""
     forget_source(graph_module)
     graph_module.recompile()
     forget_source(graph_module)
@@ -90,8 +91,8 @@ def fuse_convolutions(
 
     graph_module: the graph, changed in place.
     inputs: an example batch in the dtype of later calls.
-    fused: makes a new module of a convolution and of whether a relu follows; the module is called with the
-        convolution's input and, if an addition follows, with what is added.
+    fused: called with a convolution and with whether a relu follows; returns the new module.  The new module is called
+        with the convolution's input and, if an addition follows, with the other addend.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -103,12 +104,13 @@ def fuse_convolutions(
         if conv.padding_mode != "zeros" or isinstance(conv.padding, str):
             continue
         chain, added = fusible_chain(node, parts)
-        replace_module(graph_module, node.target, fused(conv, is_relu(chain[-1], parts)))
-        with graph_module.graph.inserting_before(chain[-1]):
+        last = chain[-1]
+        replace_module(graph_module, node.target, fused(conv, is_relu(last, parts)))
+        with graph_module.graph.inserting_before(last):
             arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(node.target, arguments)
-        call.meta = dict(chain[-1].meta)  # has the shape of the output
-        chain[-1].replace_all_uses_with(call)
+        call.meta = dict(last.meta)  # has the shape of the output
+        last.replace_all_uses_with(call)
         for old in reversed(chain):
             graph_module.graph.erase_node(old)
     recompile(graph_module)
@@ -116,7 +118,7 @@ def fuse_convolutions(
 
 
 def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
-    """Replace poolings whose result is one number for each channel by REDUCTIONS, in place; return `graph_module`.
+    """Replace each pooling over the whole board by its function in REDUCTIONS, in place; return `graph_module`.
 
     graph_module: the result of `fuse_convolutions`, whose nodes know their shapes.
     """
@@ -132,7 +134,7 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
 
 
 def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.Node], fx.Node | None]:
-    """Return the nodes that one fused call can replace, and the node whose output they add, None if they add nothing.
+    """Return the nodes that one fused call can replace, and the node of the other addend, None without an addition.
 
     conv: a convolution, the first of these nodes.  parts: the graph's modules by name.
     """

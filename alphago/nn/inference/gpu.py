@@ -106,7 +106,7 @@ class DeviceEvaluator:
         stream = self._stream()
         with stream:
             padded = stream.padded(count)
-            with TRANSFER:  # here and below: counted as this work by a Stopwatch
+            with TRANSFER:  # here and below: the kind of work for which a Stopwatch counts the time
                 on_device = stream.upload(leaves)
             reached, mask, planes = padded.rows(count)
             with BOARDS:
@@ -139,8 +139,8 @@ class DeviceEvaluator:
     def _finish(self, stream: GpuStream, count: int) -> tuple[Reached, np.ndarray, np.ndarray]:
         """Evaluate the first `count` positions in the stream's buffers.
 
-        Returns their Reached (see `GameBatch.reach`), priors and values.  At a position where the game is over both
-        values, the reached and the network's, are the outcome.
+        Returns their Reached (see `GameBatch.reach`), priors and values.  At a position where the game is over, the
+        outcome replaces the network's value.
 
         Raises ValueError if the network's output is not finite.
         """

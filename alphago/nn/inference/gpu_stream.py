@@ -15,9 +15,9 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.frozen import TRACING_LOCK
 from alphago.nn.kernels.priors import LEAST
 
-SMALLEST = 8
-FINE = 64
-MOST_SHAPES = 256  # of uploads whose places in the buffers are kept
+SMALLEST = 8  # smallest padded size
+FINE = 64  # largest padded size that must be a power of two, see `padded_size`
+MOST_SHAPES = 256  # number of different uploads whose places in the buffers are cached
 ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
@@ -104,9 +104,10 @@ class PaddedBatch:
         self.graph: Any = None  # captured by GpuStream when it first computes
 
     def rows(self, count: int) -> tuple[Reached, Any, Any]:
-        """Return what the boards' kernels write for the first `count` positions: Reached, legal actions and planes.
+        """Return the arrays of the first `count` positions, which the boards' kernels write.
 
-        They are kept for the next call, since CuPy takes longer to slice an array than to launch a kernel.
+        These are a Reached, the legal actions and the planes.  They are cached, since CuPy takes longer to slice an
+        array than to launch a kernel.
         """
         if count not in self._rows:
             reached = Reached(*(array[:count] for array in self._reached))
@@ -118,8 +119,8 @@ class PaddedBatch:
         logits, values = net(self.planes)
         illegal = ~self.mask
         logits = logits.masked_fill(illegal, -torch.inf)
-        # As in alphago.nn.kernels.priors.masked_softmax_batch, legal actions never get 0, illegal ones always: also
-        # where none is legal, and the difference is NaN.
+        # As in alphago.nn.kernels.priors.masked_softmax_batch, the prior of a legal action is never 0 and that of an
+        # illegal action always 0, even in a row without legal actions, where `logits - maximum` is NaN.
         weights = (logits - logits.amax(dim=1, keepdim=True)).exp().clamp_min(float(LEAST)).masked_fill(illegal, 0)
         torch.div(weights, weights.sum(dim=1, keepdim=True).clamp_min(float(LEAST)), out=self.answer.priors)
         torch.where(self.over, self.outcomes, values.clamp(-1, 1), out=self.answer.values)
@@ -144,7 +145,7 @@ class GpuStream:
         self._env, self._net, self._dtype, self._device, self._backend = env, net, dtype, device, backend
         self._on_gpu = device.type == "cuda"
         self._stream = backend.new_stream()
-        weakref.finalize(self, backend.keep_stream, self._stream)  # for the next `new_stream`
+        weakref.finalize(self, backend.keep_stream, self._stream)  # the next `new_stream` uses it again
         self._padded: dict[int, PaddedBatch] = {}
         self._uploads = Uploads(4096, device, backend)
         if self._on_gpu:
@@ -232,7 +233,7 @@ class Uploads:
         return targets
 
     def _divided(self, arrays: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], list[Any], int]:
-        """Return the arrays' places in the two buffers, and the number of bytes that they take."""
+        """Return views of both buffers in which the arrays fit one after another, and the number of bytes used."""
         sources, targets, at = [], [], 0
         for array in arrays:
             place = slice(at, at + array.nbytes)

@@ -38,7 +38,7 @@ def find_device(env: GameEnv, device: str) -> str:
 
 
 def why_not_gpu(env: GameEnv) -> str:
-    """Return why "auto" leaves a game to the CPU although torch finds a GPU; "" if it does not."""
+    """Return why "auto" chooses the CPU for a game although torch finds a GPU; "" in all other cases."""
     if not (torch.cuda.is_available() and env.has_device_kernels):
         return ""
     try:
@@ -91,11 +91,12 @@ def has_native_bfloat16(device: torch.device | None = None) -> bool:
 
 
 def trains_in_bfloat16(weights: int, device: torch.device | None = None) -> bool:
-    """Return whether gradient steps are faster in bfloat16 than in float32, by a rule and not by a clock.
+    """Return whether gradient steps are faster in bfloat16 than in float32.
 
-    So the same call computes the same on a machine each time.  On a CPU that is so with AMX, and with AVX-512's
-    bfloat16 instructions on AMD's processors, except for small networks, whose steps are mostly passes over memory;
-    Intel's lose more in conversions than they gain without AMX (measured: docs/design/networks.md).
+    A rule decides, not a measurement, so that the same call always computes the same on a machine.  A CPU is faster in
+    bfloat16 if it has AMX, or if it is an AMD processor with AVX-512's bfloat16 instructions.  An Intel processor
+    without AMX loses more time by conversions than it gains.  Small networks are faster in float32, since their steps
+    are mostly passes over memory.  docs/design/networks.md has the measurements.
 
     weights: the network's number of weights.  device: None for this CPU.
     """
@@ -126,12 +127,12 @@ def cpu_has(*instructions: str) -> bool:
 
 def onednn_allows(instruction: str) -> bool:
     """Return whether the environment variable ONEDNN_MAX_CPU_ISA, such as AVX512_CORE_VNNI, allows an instruction."""
-    most = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
-    if most in ("", "ALL", "DEFAULT"):
+    allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
+    if allowed in ("", "ALL", "DEFAULT"):
         return True
-    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, in order
-    least = next(number for number, level in enumerate(levels) if level in instruction.upper())
-    return any(level in most for level in levels[least:])
+    levels = ("VNNI", "BF16", "FP16", "AVX10", "AMX")  # parts of the variable's values above AVX-512, lowest first
+    needed = next(number for number, level in enumerate(levels) if level in instruction.upper())
+    return any(level in allowed for level in levels[needed:])
 
 
 # --- description -----------------------------------------------------------------------------------

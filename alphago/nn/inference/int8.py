@@ -19,7 +19,7 @@ from torch import fx, nn
 from alphago.env.game import GameEnv
 from alphago.nn.random_positions import random_planes
 
-POINTS = 1600  # board points of all calibration positions together, about
+POINTS = 1600  # approximate number of board points of all calibration positions together
 LEAST = 12  # smallest number of calibration positions
 HEADROOM = 1.25  # a range's end divided by the largest input in calibration, since other positions may have larger ones
 
@@ -53,16 +53,20 @@ class RangeRecorder(fx.Interpreter):
         if n.op == "call_module" and not any(node.op == "placeholder" for node in n.all_input_nodes):
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
-                inputs, before = self.env[n.all_input_nodes[0]], self.ranges.get(str(n.target), Range(0.0, False))
-                most, negative = HEADROOM * float(inputs.abs().max()), bool(inputs.min() < 0)
+                inputs = self.env[n.all_input_nodes[0]]
+                before = self.ranges.get(str(n.target), Range(0.0, False))
+                most = HEADROOM * float(inputs.abs().max())
+                negative = bool(inputs.min() < 0)
                 self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)
         return super().run_node(n)
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the range of each convolution's inputs, by the convolution's name, when a base computes `planes`.
+    """Return the range of each convolution's inputs, by the convolution's name, while a base computes `planes`.
 
-    module: a base with batch norms folded.  Convolutions whose inputs are all 0 are left out.
+    Convolutions whose inputs are all 0 are left out, and those that RangeRecorder leaves out.
+
+    module: the base, with batch norms folded.
     """
     recorder = RangeRecorder(module)
     recorder.run(planes)

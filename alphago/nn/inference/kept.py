@@ -12,13 +12,13 @@ from torch import nn
 
 KEPT = 4  # largest number of evaluators cached per network; the oldest is dropped first
 
-Kept = TypeVar("Kept")
+Made = TypeVar("Made")
 
 _LOCK = threading.RLock()
 _EVALUATORS: WeakKeyDictionary[nn.Module, dict[Hashable, tuple[str, Any]]] = WeakKeyDictionary()
 
 
-def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) -> Kept:
+def get_or_make(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Made]) -> Made:
     """Return the cached object for `parts` and `key`, or call `make` and cache its result.
 
     `make` is called again if the parts' weights have changed.  A cached object lives as long as the first of the parts.
@@ -27,11 +27,12 @@ def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) 
     parts: the modules of a network.  key: the other arguments that determine the object.  make: creates the object.
     """
     with _LOCK:
-        cached, digest = _EVALUATORS.setdefault(parts[0], {}), state_digest(parts)
+        cached = _EVALUATORS.setdefault(parts[0], {})
+        digest = state_digest(parts)
         old_digest, evaluator = cached.pop(key, ("", None))
         if old_digest != digest:
             evaluator = make()
-        cached[key] = digest, evaluator  # now the last, so that those used longest ago are the first
+        cached[key] = digest, evaluator  # at the end, so that the order is from the least to the most recently used
         for oldest in list(cached)[:-KEPT]:
             del cached[oldest]
         return evaluator
@@ -40,8 +41,8 @@ def kept(parts: tuple[nn.Module, ...], key: Hashable, make: Callable[[], Kept]) 
 def state_digest(parts: tuple[nn.Module, ...]) -> str:
     """Return a hash of modules: their weights and buffers, bit for bit, and their other attributes.
 
-    It reads all numbers, which takes a millisecond per megabyte, because torch does not record changes made through
-    `tensor.data` or a NumPy view.  Attributes other than tensors and arrays are compared by `repr`; hooks are ignored.
+    All numbers are read, which takes a millisecond per megabyte, because torch does not record changes made through
+    `tensor.data` or a NumPy view.  Of attributes other than tensors and arrays the `repr` is hashed; hooks are ignored.
     """
     digest = hashlib.sha256()
     for number, part in enumerate(parts):

@@ -1,9 +1,9 @@
 """Compile a network to OpenVINO models, the fastest form on Intel and AMD CPUs.
 
-Each operation of the network's list (alphago.nn.graph) becomes an OpenVINO node.  Where the list cannot be made, the
-network runs in torch.  It takes a hundredth of the time of OpenVINO's own converter, which matters since training
-publishes new weights every few seconds.  Models are compiled for two fixed batch sizes, because OpenVINO would choose
-its kernels again for each new size.
+Each operation of the network's list (alphago.nn.graph) becomes an OpenVINO node.  A network whose operations cannot be
+listed runs in torch.  This conversion takes a hundredth of the time of OpenVINO's own converter, which matters since
+training publishes new weights every few seconds.  Models are compiled for two fixed batch sizes, because OpenVINO would
+choose its kernels again for each new size.
 """
 
 import io
@@ -32,7 +32,7 @@ Value = Union["Node", np.ndarray]
 NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
-FEW = 8  # positions of the small calls, as the search of a single game makes them; they take half the time
+FEW = 8  # positions per call of the smaller model, for the search of a single game; such a call takes half the time
 
 
 @cache
@@ -92,16 +92,16 @@ def build_model(graph: NetworkGraph, rows: int, ranges: Mapping[str, Range]) -> 
     return package().Model([ops.result(logits), ops.result(value)], [planes], "network")
 
 
-# --- operations: ONNX's, of OpenVINO nodes and of the arrays of weights ----------------------------
-# Shape is left out: the number of positions is a model's, not that of a call.
+# --- ONNX's operations, applied to OpenVINO nodes and to the arrays of weights ---------------------
+# The operation Shape is left out: it would give the model's fixed number of positions, not the number in a call.
 
 
 def as_node(ops: ModuleType, value: "Value") -> "Node":
     return ops.constant(value) if isinstance(value, np.ndarray) else value
 
 
-def plain(name: str) -> Callable[..., "Node"]:
-    """Return a function that makes the node of OpenVINO's operation `name` of all inputs."""
+def operation(name: str) -> Callable[..., "Node"]:
+    """Return a function that makes the node of OpenVINO's operation `name` from the operation's inputs."""
     return lambda ops, *inputs: getattr(ops, name)(*(as_node(ops, value) for value in inputs))
 
 
@@ -118,15 +118,19 @@ def convolution(
     strides: Sequence[int] = (1, 1),
     span: Range | None = None,
 ) -> "Node":
-    """Return the node of a convolution; span: the range of its inputs, to compute in 8 bits; None not to."""
+    """Return the node of a convolution.
+
+    span: the range of the inputs, for a computation in 8 bits; None for a computation in floating point.
+    """
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
     weights = ops.constant(kernel)
     if span is not None:  # the levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
-        greatest = np.maximum(np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True), np.float32(1e-12))  # by output
-        weights = ops.fake_quantize(weights, -greatest, greatest, -greatest, greatest, 255)
+        largest = np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True)  # of each output channel
+        largest = np.maximum(largest, np.float32(1e-12))
+        weights = ops.fake_quantize(weights, -largest, largest, -largest, largest, 255)
     call = ops.convolution if group == 1 else ops.group_convolution
     result = call(inputs, weights, list(strides), list(pads[:2]), list(pads[2:]), list(dilations))
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1, 1, 1)))
@@ -150,20 +154,20 @@ def reduction(name: str) -> Callable[..., "Node"]:
 OPERATIONS: dict[str, Callable[..., "Node"]] = {
     "Conv": convolution,
     "Gemm": linear,
-    "Add": plain("add"),
-    "Sub": plain("subtract"),
-    "Mul": plain("multiply"),
-    "Div": plain("divide"),
-    "Relu": plain("relu"),
+    "Add": operation("add"),
+    "Sub": operation("subtract"),
+    "Mul": operation("multiply"),
+    "Div": operation("divide"),
+    "Relu": operation("relu"),
     "Elu": lambda ops, inputs, alpha: ops.elu(inputs, alpha),
-    "Tanh": plain("tanh"),
-    "Sigmoid": plain("sigmoid"),
+    "Tanh": operation("tanh"),
+    "Sigmoid": operation("sigmoid"),
     "ReduceMean": reduction("reduce_mean"),
     "ReduceMax": reduction("reduce_max"),
     "Concat": lambda ops, *parts, axis: ops.concat([as_node(ops, part) for part in parts], axis),
     "Flatten": lambda ops, inputs, axis: reshape(ops, inputs, np.array([0, -1])),
     "Reshape": reshape,
-    "Slice": lambda ops, inputs, begin, end, axis, step: plain("slice")(ops, inputs, begin, end, step, axis),
+    "Slice": lambda ops, inputs, begin, end, axis, step: operation("slice")(ops, inputs, begin, end, step, axis),
 }
 
 
@@ -179,7 +183,7 @@ class OpenVinoModel:
     def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
         spans = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
         options = {"INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32", **ONE_THREAD}
-        model = build_model(graph, BATCH_SIZE, spans)  # self-play needs no other
+        model = build_model(graph, BATCH_SIZE, spans)  # the model for FEW is built on its first call
         self.many = SharedModel(lambda: core().compile_model(model, "CPU", options), options)
         self.few = SharedModel(lambda: core().compile_model(build_model(graph, FEW, spans), "CPU", options), options)
 
@@ -190,32 +194,38 @@ class OpenVinoModel:
         logits: float32 [n, A], overwritten.
         values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
-        (self.few if len(planes) <= FEW else self.many)(planes, logits, values)
+        model = self.few if len(planes) <= FEW else self.many
+        model(planes, logits, values)
 
 
 class SharedModel:
-    """A model for a fixed number of positions that several threads may call at the same time, as an OpenVinoModel.
+    """An OpenVINO model for a fixed number of positions; several threads may call it at the same time.
 
-    Each concurrent caller has a copy, for one thread, so that it runs in the caller's thread.  (A model that callers
-    share has threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
+    Each of these threads uses a copy of the model, which computes in that thread.  (A single model for all callers
+    would compute in threads of its own; waiting for them took a tenth of the time of self-play on 7x7.)
 
-    compile: compiles the model with `options`, when it is first called.  The copies take a third of the time.
+    compile: compiles the model with `options`; it is called when the model is first used.  A copy takes a third of the
+        time of compiling.
     """
 
     def __init__(self, compile: Callable[[], "CompiledModel"], options: Mapping[str, Any]) -> None:
         self.compile, self.options, self.lock = compile, options, threading.Lock()
         self.first: CompiledModel | None = None
-        self.exported = b""  # once a copy is wanted
-        self.idle: list[Request] = []
+        self.exported = b""  # the compiled model for copies; empty until a copy is needed
+        self.idle: list[Request] = []  # copies that no thread uses now
 
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        """Compute logits and values of any number of positions, in several requests if necessary.
+
+        planes, logits, values: as in `OpenVinoModel.__call__`.
+        """
         try:
             request = self.idle.pop()
         except IndexError:  # other threads use all copies
             request = Request(self._copy())
-        size = len(request.inputs)
-        for begin in range(0, len(planes), size):
-            rows = slice(begin, begin + size)
+        rows_per_request = len(request.inputs)
+        for begin in range(0, len(planes), rows_per_request):
+            rows = slice(begin, begin + rows_per_request)
             request.run(planes[rows], logits[rows], values[rows])
         self.idle.append(request)
 
@@ -224,7 +234,7 @@ class SharedModel:
             if self.first is None:
                 self.first = self.compile()
                 return self.first
-        return imported(self._export(), self.options)
+        return import_model(self._export(), self.options)
 
     def _export(self) -> bytes:
         with self.lock:
@@ -239,15 +249,16 @@ class SharedModel:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "SharedModel | None":
-        """Return a model that another process has compiled; None with another OpenVINO or on another processor.
+        """Return the model that another process has compiled and written with `to_bytes`.
 
-        Raises an exception of some kind if it is damaged.
+        Returns None if that process has another version of OpenVINO or another kind of processor.
+        Damaged data may raise any exception.
         """
         head, _, exported = data.partition(b"\n")
         kind, options = parse_json(head)
         if not is_installed() or kind != kind_of_machine():
             return None
-        model = cls(lambda: imported(exported, options), options)
+        model = cls(lambda: import_model(exported, options), options)
         model.exported = exported  # an imported model cannot always be exported again
         model.idle.append(Request(model._copy()))
         return model
@@ -255,17 +266,17 @@ class SharedModel:
 
 @cache
 def kind_of_machine() -> str:
-    """Return what must be equal where a compiled model is used again."""
+    """Return a text with OpenVINO's version and the processor; a compiled model fits machines with an equal text."""
     name, features = (core().get_property("CPU", key) for key in ("FULL_DEVICE_NAME", "OPTIMIZATION_CAPABILITIES"))
     return f"OpenVINO {package().__version__} on {name}: {sorted(features)}"
 
 
-def imported(exported: bytes, options: Mapping[str, Any]) -> "CompiledModel":
+def import_model(exported: bytes, options: Mapping[str, Any]) -> "CompiledModel":
     return core().import_model(io.BytesIO(exported), "CPU", dict(options))
 
 
 class Request:
-    """A compiled model that computes one call at a time."""
+    """A compiled model with its buffers, which computes one call at a time."""
 
     def __init__(self, model: "CompiledModel") -> None:
         self.request = model.create_infer_request()
@@ -276,7 +287,10 @@ class Request:
         self.values = self.request.get_output_tensor(1).data
 
     def run(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
-        """Compute logits and values of at most as many positions as the model is for; see `OpenVinoModel`."""
+        """Compute logits and values of at most as many positions as the model has rows.
+
+        planes, logits, values: as in `OpenVinoModel.__call__`.
+        """
         count = len(planes)
         self.inputs[:count] = planes
         self.request.infer()

@@ -13,13 +13,13 @@ from alphago.system.files import user_path, write_atomic
 
 
 class SgfDocument:
-    """The nodes of a game with its variations, raw values by property; the root is node 0.
+    """The nodes of a game with its variations; each node has raw values by property, and the root is node 0.
 
-    line: the numbers of the root and of the node of each move of a `SgfGame`.
+    line: the number of the root, then, for each move of a `SgfGame`, the number of the move's node.
     """
 
     def __init__(self, nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> None:
-        """Copy nodes and parents, as in `SgfTree`."""
+        """Copy nodes and parents; they are as in `SgfTree`."""
         self.nodes: list[Node] = [{name: list(values) for name, values in node.items()} for node in nodes]
         self.children: list[list[int]] = [[] for _ in nodes]
         for number, parent in enumerate(parents):
@@ -45,11 +45,12 @@ class SgfDocument:
     def text(self) -> bytes:
         """Return the document as SGF text in UTF-8."""
         self.nodes[0]["CA"] = ["UTF-8"]
-        order, parents = list[int](), list[int]()
-        waiting = [(0, -1)]  # numbers of nodes, and the places of their parents in `order`
+        order: list[int] = []  # the nodes' numbers, each parent before its children
+        parents: list[int] = []  # for each node in `order`, the place of its parent in `order`
+        waiting = [(0, -1)]  # numbers of nodes and places of their parents, the next one last
         while waiting:
             number, parent = waiting.pop()
-            waiting += [(child, len(order)) for child in reversed(self.children[number])]  # the first child is next
+            waiting += [(child, len(order)) for child in reversed(self.children[number])]
             order.append(number)
             parents.append(parent)
         return format_tree([self.nodes[number] for number in order], parents)
@@ -61,15 +62,15 @@ def write_sgf(path: str | Path, game: SgfGame) -> None:
 
 
 def format_sgf(game: SgfGame) -> bytes:
-    """Return the game as SGF text in UTF-8, see `document_of`; the same game gives the same bytes."""
+    """Return the game as SGF text in UTF-8 (see `document_of`); the same game always gives the same bytes."""
     return document_of(game).text()
 
 
 def document_of(game: SgfGame) -> SgfDocument:
     """Return a game as a document.
 
-    Of a game that was read from a file, variations, unknown properties and all that was not changed are as in the file;
-    moves that are not in the file come before the file's.
+    The document of a game that was read from a file begins as the file's: variations, unknown properties and everything
+    else that was not changed stay as they are.  A move that is not in the file is the first child of its node's parent.
     """
     origin = game.origin
     if origin is None or origin.game.setup != game.setup:
@@ -78,11 +79,13 @@ def document_of(game: SgfGame) -> SgfDocument:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.shared(before)
         document.line += origin.line[:known]
-        if known == len(game.moves) < len(before.moves):  # moves were taken back
+        moves_taken_back = known == len(game.moves) < len(before.moves)
+        if moves_taken_back:
+            last = document.line[-1]
             following = origin.line[known]
-            while origin.tree.parents[following] != document.line[-1]:  # nodes without a move may stand between
+            while origin.tree.parents[following] != last:  # nodes without a move may be between two moves
                 following = origin.tree.parents[following]
-            document.children[document.line[-1]].remove(following)
+            document.children[last].remove(following)
     old = root_texts(before)
     for name, text in root_texts(game).items():
         if text != old[name]:
@@ -95,29 +98,38 @@ def document_of(game: SgfGame) -> SgfDocument:
 
 
 def add_moves(document: SgfDocument, game: SgfGame) -> None:
-    """Add the moves of a game that are not in the document's line, each as the first child of the one before."""
-    env, known = GoEnv(game.board_size), len(document.line) - 1
+    """Add the moves of a game that are not in the document's line, each as the first child of the move before it."""
+    env = GoEnv(game.board_size)
+    known = len(document.line) - 1
     for mover, action in zip(game.movers[known:], game.moves[known:], strict=True):
         node = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
         document.line.append(document.add(document.line[-1], node, first=True))
 
 
 def add_comments(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
-    """Write the comments on moves that differ from those of `before`, whose first `known` moves the document has."""
+    """Write the comments on moves that the document does not have.
+
+    before: the game of the document, which has the first `known` moves of `game`, with comments.
+    """
     for ply in range(len(game.moves)):
         comment = game.comments.get(ply, "")
-        if comment != (before.comments.get(ply, "") if ply < known else ""):
+        old_comment = before.comments.get(ply, "") if ply < known else ""
+        if comment != old_comment:
             document.set_text(document.line[ply + 1], "C", comment)
 
 
 def add_notes(document: SgfDocument, game: SgfGame, before: SgfGame, known: int) -> None:
-    """Write the notes that `before` does not have (see `add_comments`), each with a sentence at the end of a comment.
+    """Write the notes that the document does not have, and a sentence for each at the end of its node's comment.
 
-    Note i is of the position before ply i, and belongs to that position's node: the root for ply 0.
+    Note i is about the position before ply i, and belongs to the node of the move before it, or to the root for ply 0.
+
+    before, known: as in `add_comments`.
     """
     env = GoEnv(game.board_size)
     for ply, note in sorted(game.notes.items()):
-        if ply > len(game.moves) or (ply <= known and before.notes.get(ply) == note):
+        has_no_node = ply > len(game.moves)
+        is_written = ply <= known and before.notes.get(ply) == note
+        if has_no_node or is_written:
             continue
         node = document.nodes[document.line[ply]]
         node |= {name: [escape_text(text) for text in texts] for name, texts in note_properties(note).items()}

@@ -22,9 +22,9 @@ ROOT = re.compile(rb"\(\s*;(?:[^\[\]();]*+(?:\[(?:[^\\\]]++|\\.)*+\]\s*+)++)*+",
 WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "ascii": "utf-8"}
 ALIASES = {"gb": "gb18030", "gb-2312": "gb18030", "sjis": "cp932", "x-sjis": "cp932", "ks_c_5601-1987": "cp949"}
 CANDIDATES = ("cp932", "gb18030", "cp949", "euc_jp", "big5")
-# First bytes of the letters that are not rare.
 LATIN = ("iso8859-1", "iso8859-15", "cp1252")
-USUAL = {
+# For each candidate, the least and the greatest first byte of its common letters.
+COMMON_FIRST_BYTES = {
     "cp932": (0x81, 0x98),
     "gb18030": (0xA1, 0xD7),
     "cp949": (0xA1, 0xC8),
@@ -33,12 +33,12 @@ USUAL = {
 }
 CYRILLIC = ("cp1251", "koi8_r")
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
-LOOKED_AT = 100_000  # bytes: enough to tell encodings apart
-BAD_SHARE = 0.1  # a declared encoding is rejected if more of the non-ASCII letters cannot be decoded
-RARE = 0.5  # what a rare letter takes off
-MANY = 4  # bytes of letters that make a game's score trustworthy
-CLEARLY = 0.5  # difference of two scores that decides
-BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, where bytes of another encoding hardly ever make a letter of three bytes
+LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
+BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
+BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
+RARE = 0.5  # number that a rare letter subtracts from a score
+MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
+CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
@@ -56,7 +56,7 @@ USUAL_HANGUL = re.compile(
     "탄태택토통투특티파판팔패팽편평포표프피하학한함합항해행향허헌혁현협형혜호홍화환활황회효후훈휘휴흑흥희히]"
 )
 WORD = re.compile("[А-Яа-яЁёІіЇїЄєҐґ]+")
-RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # one letter in a place is no evidence
+RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # a single letter is no evidence
 VOWEL = re.compile("[аеёиоуыэюяіїєАЕЁИОУЫЭЮЯІЇЄ]")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
 
@@ -64,7 +64,8 @@ ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\u
 class Decoded(NamedTuple):
     """The text of one or more games of a file.
 
-    encoding: its name.  fault: what is wrong with the encoding, "" for nothing; undecodable bytes are U+FFFD.
+    text: U+FFFD stands for bytes that cannot be decoded.
+    encoding: the name of the text's encoding.  fault: what is wrong with the encoding; "" for nothing.
     """
 
     text: str
@@ -73,7 +74,7 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes) -> list[Decoded]:
-    """Return a file's text in parts, which together are the whole file; games of one encoding may share a part."""
+    """Return the text of a file in parts, one for each game, or a single part if the file has one encoding."""
     for mark, name in MARKS:
         if data.startswith(mark):
             return [in_encoding(data[len(mark) :], name)]
@@ -81,58 +82,66 @@ def decode(data: bytes) -> list[Decoded]:
         return [in_encoding(data, wide)]
     if data.isascii():
         return [Decoded(data.decode("ascii"), "utf-8")]
+    likely = guess(data)
     if NEXT.search(data) is None:  # there is one game
-        return [decode_game(data, guess(data))]
-    usual = guess(data)
-    return [decode_game(part, usual) for part in games_in(data, usual)]
+        return [decode_game(data, likely)]
+    return [decode_game(part, likely) for part in games_in(data, likely)]
 
 
 def in_encoding(data: bytes, name: str) -> Decoded:
-    """Decode data; bytes that are no letter of the encoding are a fault."""
+    """Decode data in the encoding `name`; bytes that cannot be decoded are a fault."""
     text = data.decode(name, "replace")
-    own = "\ufffd".encode(name, "ignore")  # a letter like others, where an encoding has it
-    lost = text.count("\ufffd") - (data.count(own) if own else 0)
+    encoded = "\ufffd".encode(name, "ignore")  # empty if the encoding does not have this letter
+    in_data = data.count(encoded) if encoded else 0
+    lost = text.count("\ufffd") - in_data
     return Decoded(text, name, f"{lost} letters of the text are damaged (not {name})" if lost > 0 else "")
 
 
-def decode_game(data: bytes, usual: str) -> Decoded:
-    """Decode a game; usual: the most plausible encoding of the whole file, for a game that does not declare its own."""
-    name, declared = encoding_of(data, usual)
+def decode_game(data: bytes, likely: str) -> Decoded:
+    """Decode a game; likely: the most plausible encoding of the whole file, for a game that declares no encoding."""
+    name, declared = encoding_of(data, likely)
     text, _, fault = in_encoding(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
     return Decoded(text, name, fault)
 
 
-def encoding_of(data: bytes, usual: str) -> tuple[str, str | None]:
-    """Return the encoding of a game, and the one that it declares, if any, which may not fit."""
+def encoding_of(data: bytes, likely: str) -> tuple[str, str | None]:
+    """Return the encoding of a game, and the encoding that the game declares, None if it declares none.
+
+    The two differ if the declared encoding is wrong.  likely: as in `decode_game`.
+    """
     declared = declared_encoding(data)
     if declared is not None and declared != "utf-8" and surely_utf8(data, declared):
         return "utf-8", declared
     if declared is not None and fits(data, declared):
         return declared, declared
     name = guess(data)
-    # A game has few letters, so that the encoding of the whole file is taken unless the game's own is clearly better.
-    if name not in (usual, "utf-8") and score(data, usual) > score(data, name) - CLEARLY:
-        name = usual
+    # One game has few letters, so the encoding of the whole file is used unless the game's own is clearly better.
+    if name not in (likely, "utf-8") and score(data, likely) > score(data, name) - CLEARLY:
+        name = likely
     return name, declared
 
 
 def fits(data: bytes, declared: str) -> bool:
     """Return whether a game can be in the encoding that it declares."""
-    if declared in LATIN:  # where each byte is a letter
+    if declared in LATIN:  # every byte is a letter in these encodings, so no byte shows that they are wrong
         name = guess(data)
-        many = sum(byte >= 0x80 for byte in data[:LOOKED_AT]) >= MANY
-        return name != "utf-8" and not (many and score(data, name) > score(data, "latin-1") + CLEARLY)
+        if name == "utf-8":
+            return False
+        is_reliable = sum(byte >= 0x80 for byte in data[:LOOKED_AT]) >= MANY
+        other_is_better = score(data, name) > score(data, "latin-1") + CLEARLY
+        return not (is_reliable and other_is_better)
     text = data[:LOOKED_AT].decode(declared, "replace")
     return bad_share(text) <= (BAD_SHARE_UTF8 if declared == "utf-8" else BAD_SHARE)
 
 
 def surely_utf8(data: bytes, declared: str) -> bool:
-    """Return whether a game is in UTF-8, as its first node's letters say, though it declares another encoding.
+    """Return whether a game is certainly in UTF-8 although it declares another encoding.
 
-    Bytes in the declared encoding may be valid UTF-8 by chance.  This hardly ever happens with letters that have three
-    bytes in UTF-8, of which one is enough; of letters with two bytes four are, or one if the encoding is Latin.
+    The letters of the game's first node decide.  Bytes in the declared encoding may be valid UTF-8 by chance, but
+    hardly ever as a letter that has three bytes in UTF-8.  So one letter of three bytes is enough; otherwise there must
+    be four letters of two bytes, or one if the declared encoding is Latin.
     """
     root = ROOT.search(data)
     part = root[0] if root and not root[0].isascii() else data[:LOOKED_AT]
@@ -145,26 +154,26 @@ def surely_utf8(data: bytes, declared: str) -> bool:
     return has_three_bytes or len(letters) >= (1 if declared in LATIN else 4)
 
 
-def games_in(data: bytes, usual: str) -> Iterator[bytes]:
-    """Yield the bytes of each game of a file, with what is between it and the game before; the rest of the file last.
+def games_in(data: bytes, likely: str) -> Iterator[bytes]:
+    """Yield the bytes of each game of a file; together they are the whole file.
 
-    usual: as in `decode_game`.
+    The bytes between two games belong to the later game.  likely: as in `decode_game`.
     """
-    at = 0  # the end of the game before
+    at = 0  # the end of the last game
     while (match := BEGIN.search(data, at)) is not None and NEXT.search(data, match.end()) is not None:
-        end = end_of_game(data, match.start(), usual)
+        end = end_of_game(data, match.start(), likely)
         yield data[at:end]
         at = end
     yield data[at:]
 
 
-def end_of_game(data: bytes, begin: int, usual: str) -> int:
-    """Return the index after the game that begins at `begin`; usual: as in `decode_game`."""
+def end_of_game(data: bytes, begin: int, likely: str) -> int:
+    """Return the index after the game that begins at the index `begin`; likely: as in `decode_game`."""
     size = WINDOW
     while True:
         part = data[begin : begin + size]
-        name, _ = encoding_of(part, usual)
-        text = part.decode(name, "surrogateescape")  # so that encoding gives the same number of bytes
+        name, _ = encoding_of(part, likely)
+        text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
         tree = read_tree(text, 1)
         if tree.complete:
             return begin + len(text[: tree.end].encode(name, "surrogateescape"))
@@ -180,7 +189,7 @@ def bad_share(text: str) -> float:
 
 
 def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that the first game in `data` declares; None if it does not, or Python does not know it."""
+    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
     root = ROOT.search(data)
     match = DECLARED.search(root[0] if root else data)
     if match is None:
@@ -188,11 +197,11 @@ def declared_encoding(data: bytes) -> str | None:
     word = match[1].decode("ascii", "replace").lower()
     try:
         name = codecs.lookup(ALIASES.get(word, word)).name
-        b" ".decode(name, "replace")  # some codecs, such as hex, are not for text
+        b" ".decode(name, "replace")  # raises LookupError for a codec that is not for text, such as hex
     except (LookupError, ValueError):
         return None
     if name.startswith(("utf-16", "utf-32", "utf-7")):
-        return None  # impossible: in such a file the ASCII bytes of CA would not have been found
+        return None  # certainly wrong: the ASCII bytes of CA would not have been found in such a file
     return WIDER.get(name, name)
 
 
@@ -254,7 +263,7 @@ def latin_score(data: bytes) -> float:
     runs = re.findall(rb"[\x80-\xff]+", data)
     total = sum(map(len, runs))
     alone = len(re.findall(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])", data))
-    controls = len(re.findall(rb"[\x80-\x9f]", data))  # which texts in Latin-1 do not have
+    controls = len(re.findall(rb"[\x80-\x9f]", data))  # control characters, which are not in texts
     return 1.2 * alone / max(len(runs), 1) - 0.5 * controls / max(total, 1)
 
 
@@ -263,11 +272,11 @@ def plausibility(text: str, name: str) -> float:
     letters = [character for character in text if not character.isascii()]
     if not letters:
         return 0.0
-    joined, count = "".join(letters), len(letters)
+    joined = "".join(letters)
     kinds = ((1.0, KANJI), (1.3, KANA), (1.2, USUAL_HANGUL), (1.5, GO_WORDS))
     good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
     bad = 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
     mixed = 0.5 * min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))
-    least, most = USUAL[name]
+    least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
-    return (good - bad - mixed - RARE * rare) / count
+    return (good - bad - mixed - RARE * rare) / len(letters)

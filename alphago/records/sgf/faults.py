@@ -20,13 +20,13 @@ HANDICAP = "handicap"
 ENCODING = "encoding"
 NOTATION = "notation"
 
-# The kinds that leave no game at all.
+# The kinds after which no game can be read at all.
 FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 
-# The kinds that are told and refuse no game: its position is beyond doubt.
+# The kinds that are reported but refuse no game, since its position is beyond doubt.
 TOLD = (ENCODING, NOTATION)
 
-# The kinds that leave all moves as they are.
+# The kinds that do not change the moves.
 HARMLESS = (*TOLD, KOMI, HANDICAP)
 
 

@@ -1,4 +1,7 @@
-"""Follow the plays of stretches up to the first illegal one, each play once however many set-ups change nothing."""
+"""Follow the plays of stretches up to the first illegal play.
+
+A set-up that changes nothing does not end a stretch: its plays go on from the board that has been followed so far.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -17,9 +20,10 @@ from alphago.records.sgf.stretches import Stretch
 
 
 class Followed:
-    """The legal plies of a stretch in one game, and the fault that ended them.
+    """The legal plays of a stretch in one game, and the fault of the first illegal play.
 
-    done: number of legal plays; passes after the end are legal, but no plies.  fault: None if all plays are legal.
+    legal_plays: number of legal plays at the beginning of the stretch.
+    fault: the fault of the next play; None if all plays are legal.
     """
 
     def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
@@ -29,7 +33,7 @@ class Followed:
         """
         self.stretch, self.env, self.number = stretch, env, number
         self.fault: Fault | None = None
-        self.done = 0  # plays of the stretch that are followed
+        self.legal_plays = 0
         self.batch = env.new_batch(1)
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
@@ -41,31 +45,34 @@ class Followed:
 
     def go_on(self) -> None:
         """Follow the plays that were appended to the stretch."""
-        stretch, done = self.stretch, self.done
-        colours, actions = (np.array(each[done:], np.int32) for each in (stretch.colours, stretch.actions))
+        stretch = self.stretch
+        colours = np.array(stretch.colours[self.legal_plays :], np.int32)
+        actions = np.array(stretch.actions[self.legal_plays :], np.int32)
         count = go_lines.follow(self.batch.rows[0], colours, actions)
-        self.done += count
+        self.legal_plays += count
         if count < len(actions):
             position = GoPosition(self.env, self.batch, {})
-            self.fault = replace(illegal(stretch, position, self.done, len(self)), game=self.number)
+            self.fault = replace(illegal(stretch, position, self.legal_plays, self.ply_count), game=self.number)
 
-    def __len__(self) -> int:
+    @property
+    def ply_count(self) -> int:
+        """The number of plies: of the legal plays without passes after the end of the game."""
         return int(self.batch.rows[0, layout.PLY])
 
     @property
     def plies(self) -> tuple[int, ...]:
         """The actions of the plies."""
-        return tuple(self.stretch.actions[: len(self)])
+        return tuple(self.stretch.actions[: self.ply_count])
 
     @property
     def movers(self) -> tuple[int, ...]:
         """Who played each ply, +1 Black, -1 White."""
-        return tuple(self.stretch.colours[: len(self)])
+        return tuple(self.stretch.colours[: self.ply_count])
 
     @property
     def node_of(self) -> list[int]:
         """The number of each ply's node."""
-        return self.stretch.nodes[: len(self)]
+        return self.stretch.nodes[: self.ply_count]
 
     def board(self) -> np.ndarray:
         """Return the board after the last ply, int8 [N * N]."""
@@ -75,17 +82,18 @@ class Followed:
 
 
 class PlayedStretch:
-    """Stretches between which no set-up changes anything, followed as one.
+    """Consecutive stretches, between which no set-up changes anything, followed as one stretch.
 
-    stretch: their plays.  followed: the legal ones.
-    level: index in `games` of the game in which they are followed; it only rises.
+    stretch: the plays of all of them.  followed: the legal plays.
+    level: index in `games` of the game in which the plays are followed; it only rises.
     """
 
     def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
         """Follow a stretch.
 
-        games: functions of a number of plays that return a game long enough for them.  Their rules are tried in turn:
-            the later ones only if those before forbid a repetition or suicide.
+        games: functions that take a number of plays and return a game that is long enough.  The functions differ in the
+            rules of their games.  The rules of the first are used, those of the others only if the rules before them
+            forbid a repetition or suicide.
         number: number of the game in its file, for the fault.
         """
         self.stretch, self.games, self.number = stretch, games, number
@@ -93,38 +101,37 @@ class PlayedStretch:
         self.followed = self.follow(0)
         self.try_other_rules()
 
-    def __len__(self) -> int:
-        return len(self.followed)
-
     def follow(self, level: int) -> Followed:
         """Follow all plays by the rules of `games[level]`."""
         return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
 
     def join(self, stretch: Stretch) -> None:
-        """Append the plays of the next stretch, before which a set-up changed nothing."""
+        """Append the plays of the next stretch, whose set-up changed nothing."""
         self.stretch.colours += stretch.colours
         self.stretch.actions += stretch.actions
         self.stretch.nodes += stretch.nodes
-        if self.games[self.level](len(self.stretch.actions)).max_moves > self.followed.env.max_moves:
-            self.followed = self.follow(self.level)  # from the start, in a longer game
+        game = self.games[self.level](len(self.stretch.actions))
+        if game.max_moves > self.followed.env.max_moves:
+            self.followed = self.follow(self.level)  # from the start, since it needs a longer game
         else:
             self.followed.go_on()
         self.try_other_rules()
 
     def try_other_rules(self) -> None:
-        """If the rules forbid a repetition or suicide, go over to those of the later ones that allow the most plays."""
+        """If the rules forbid a repetition or suicide, use the rules of the later game that allows the most plies."""
         fault = self.followed.fault
-        if fault is not None and fault.kind in (kinds.REPETITION, kinds.SUICIDE):
-            for level in range(self.level + 1, len(self.games)):
-                other = self.follow(level)
-                if len(other) > len(self):
-                    self.followed, self.level = other, level
+        if fault is None or fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
+            return
+        for level in range(self.level + 1, len(self.games)):
+            other = self.follow(level)
+            if other.ply_count > self.followed.ply_count:
+                self.followed, self.level = other, level
 
 
 def kind_of(position: GoPosition, action: int) -> str:
-    """Return what forbids an illegal action of a game that goes on."""
+    """Return the kind of fault of an illegal action; position: the position before it, where the game is not over."""
     if action == position.env.pass_action:
-        return kinds.REPETITION  # of the board, in a game that forbids early passes
+        return kinds.REPETITION  # a pass repeats the board, in a game that forbids early passes
     if position.board.ravel()[action]:
         return kinds.OCCUPIED
     return kinds.REPETITION if position.repeats(action) else kinds.SUICIDE
@@ -133,7 +140,7 @@ def kind_of(position: GoPosition, action: int) -> str:
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
     """Return the fault for the first illegal play of a stretch.
 
-    position: the position before that play.  play: its index in the stretch.  plies: the number of moves before it.
+    position: the position before the play.  play: the play's index in the stretch.  plies: number of moves before it.
     """
     env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
     if position.is_over:

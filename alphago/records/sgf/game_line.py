@@ -19,9 +19,9 @@ from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stone
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # of which the texts of the root have none
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
-LENIENT = (Rules("simple", False), Rules("simple", True))  # tried if a file names no known rules
+LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
 
 
 def read_line(
@@ -34,7 +34,7 @@ def read_line(
 ) -> SgfGame:
     """Return the game in a line of nodes, with its faults (`SgfGame.faults`); no content of a file raises an exception.
 
-    required: the game to read it as; None for the game that the nodes describe.
+    required: the game with whose board and rules the line is read; None for the game that the nodes describe.
     number: number of the game in its file, from 1; None if the file holds only one.
     source: the file's name.
     before: faults of the whole file, such as a missing end.
@@ -71,7 +71,7 @@ class LineReader:
         self.faults.append(Fault(kind, text, self.number, node, move))
 
     def read(self) -> SgfGame:
-        """Read the line up to the first move that no rules allow; without moves if the board is not to be had."""
+        """Read the line up to the first move that no rules allow; return no moves if there is no such board."""
         if self.text("GM") not in ("1", "", "go", "Go"):
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(19)
@@ -85,10 +85,10 @@ class LineReader:
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
-        board = board_of(size, Rules())  # for points and stones, which are the same under all rules
-        best, assumed = self.choose(self.stretches(board, handicap), rules, size)
-        followed = best.followed
-        setup = self.setup(board, best.stretch)
+        board = board_of(size, Rules())  # to read points and stones, which do not depend on the rules
+        chosen, assumed = self.choose(self.stretches(board, handicap), rules, size)
+        followed = chosen.followed
+        setup = self.setup(board, chosen.stretch)
         if setup is None:
             return self.empty(size)
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
@@ -118,7 +118,7 @@ class LineReader:
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
 
     def komi(self) -> float | None:
-        """Return the komi in the property KM, or in KO, where Chinese servers write it."""
+        """Return the komi in the property KM; without KM that in KO, where Chinese servers write it."""
         try:
             komi = read_komi(self.text("KM"))
         except ValueError as error:
@@ -130,7 +130,7 @@ class LineReader:
         return komi
 
     def rank(self, side: str) -> str:
-        """Return the rank of the player "B" or "W"; without one, a rating in the player's name, as in "Ann (2241)"."""
+        """Return the rank of the player "B" or "W", or else the rating in the player's name, as in "Ann (2241)"."""
         rated = RATED_NAME.search(self.text(f"P{side}"))
         return self.text(f"{side}R") or (rated[1] if rated else "")
 
@@ -147,17 +147,17 @@ class LineReader:
         """Return the plays of the line, divided at each node that sets up stones after the first play.
 
         Reading stops at a point off the board.  Handicap stones are placed in the first stretch.  In later stretches,
-        `stones` has KEPT at each point that the set-up does not change; `choose` replaces KEPT with what is on the
-        point when the stretch begins.
+        `stones` is KEPT at each point that the set-up does not change; `choose` replaces KEPT by the stone that is on
+        the point when the stretch begins.
         """
         white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
-        found = [Stretch(np.zeros(env.N * env.N, np.int8), -1 if white_begins else 1)]
+        found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=-1 if white_begins else 1)]
         for number, node in enumerate(self.line):
             try:
                 changes = stones_of(env, node)
                 if changes is not None:
                     if found[-1].actions:
-                        found.append(Stretch(changes, 0, begins=number))
+                        found.append(Stretch(changes, to_play=0, begins=number))
                     else:
                         np.copyto(found[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
@@ -170,12 +170,12 @@ class LineReader:
         self.report_notation()
         self.give_handicap(env, found, handicap)
         for stretch in found:
-            if stretch.colours:  # the moves of the file are surer than PL
+            if stretch.colours:  # the colour of the first play is more reliable than PL
                 stretch.to_play = stretch.colours[0]
         return found
 
     def report_notation(self) -> None:
-        """Add the fault of points that are written as D4, which read_point reads."""
+        """Add a fault for the first point that is written as people write it, such as D4; `read_point` reads these."""
         end = next((fault.node for fault in self.faults if fault.kind == kinds.POINT), len(self.line))
         for number, node in enumerate(self.line[:end]):
             points = [(name, value) for name in node if name in SIGNS or name in STONES for value in node[name]]
@@ -186,63 +186,71 @@ class LineReader:
                     return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
-        """Place the handicap stones if the file only names their number (HA) and White makes the first move.
+        """Place the handicap stones if the file has only their number (HA), and White makes the first move.
 
-        They are not placed where the first moves play on their points: the file then has them as moves.
+        No stones are placed if one of the first moves is on a handicap point: then the handicap stones are moves.
         """
         first = stretches[0]
-        if 2 <= handicap <= most_handicap(env.N) and not first.stones.any() and first.colours[:1] == [-1]:
-            points = handicap_points(env.N, handicap)
-            if not set(points) & set(first.actions[: 2 * handicap]):
-                first.stones[points] = 1
+        is_possible = 2 <= handicap <= most_handicap(env.N)
+        white_begins = first.colours[:1] == [-1]
+        if not is_possible or not white_begins or first.stones.any():
+            return
+        points = handicap_points(env.N, handicap)
+        if not set(points) & set(first.actions[: 2 * handicap]):
+            first.stones[points] = 1
 
     def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
         """Return the stretches to read as the game, and the rules if they had to be assumed (`SgfGame.assumed`).
 
-        If a set-up between moves changes something, what comes before and after it counts as a game of its own, and the
-        longest is chosen; of equally long ones the first.
+        A set-up between moves that changes the board divides the line: the moves before it are one game, the moves
+        after it another.  The longest of these games is chosen, the first if several are equally long.
 
-        rules: the rules that the file names.  None if it names none: the default rules are used; if they forbid a
-            repetition or suicide, those of `LENIENT` that allow the most plies, if more, are assumed.
+        rules: the rules that the file names; None if it names none.  Then the default rules are used, or, if these
+            forbid a repetition or suicide, the first rules of LENIENT that allow the most plies.
         size: the board's size.  If `self.required` is set, it is used instead of `rules` and `size`.
         """
         tried = (Rules(), *LENIENT) if rules is None else (rules,)
-        games: list[Callable[[int], GoEnv]] = [partial(board_of, size, one) for one in tried]
+        games: list[Callable[[int], GoEnv]] = [partial(board_of, size, each) for each in tried]
         if (required := self.required) is not None:
             games = [lambda plays: required]
-        best = run = PlayedStretch(stretches[0], games, self.number)
-        change: tuple[Stretch, int] | None = None  # the first set-up that changes something, and the moves before it
+        current = longest = PlayedStretch(stretches[0], games, self.number)
+        change: Stretch | None = None  # the first stretch with moves whose set-up changes the board
+        moves_before_change = 0
         for stretch in stretches[1:]:
-            if run.followed.fault is not None:
+            if current.followed.fault is not None:
                 break
-            board = run.followed.board()
+            board = current.followed.board()
             stretch.stones = np.where(stretch.stones == KEPT, board, stretch.stones).astype(np.int8)
             if np.array_equal(stretch.stones, board):
-                run.join(stretch)
+                current.join(stretch)
             else:
                 if stretch.actions and change is None:
-                    change = stretch, len(run)
-                run = PlayedStretch(stretch, games, self.number)
-            best = run if len(run) > len(best) else best
+                    change = stretch
+                    moves_before_change = current.followed.ply_count
+                current = PlayedStretch(stretch, games, self.number)
+            if current.followed.ply_count > longest.followed.ply_count:
+                longest = current
         if change is not None:
-            is_after = best.stretch.begins >= change[0].begins
-            self.report(*change, "from there" if is_after else "up to there")
-        if best.followed.fault is not None:
-            self.faults.append(best.followed.fault)
-        assumed = tried[best.level] if best.level else None  # level 0: the usual rules, or those that are given
-        return best, assumed
+            is_after = longest.stretch.begins >= change.begins
+            self.report_set_up(change, moves_before_change, "from there" if is_after else "up to there")
+        if longest.followed.fault is not None:
+            self.faults.append(longest.followed.fault)
+        assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
+        return longest, assumed
 
-    def report(self, stretch: Stretch, move: int, part: str) -> None:
-        """Add the fault of the first set-up that changes something.
+    def report_set_up(self, stretch: Stretch, move: int, part: str) -> None:
+        """Add the fault of a set-up that changes the board.
 
-        stretch: what follows it.  move: the number of moves before it.  part: what is read as the game.
+        stretch: the stretch that begins with it.  move: the number of moves before it.
+        part: which part of the line is read as the game, such as "up to there".
         """
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
         self.fault(kinds.SET_UP, text, stretch.begins, move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
-        black, white = (np.flatnonzero(stretch.stones == sign).tolist() for sign in (1, -1))
+        black = np.flatnonzero(stretch.stones == 1).tolist()
+        white = np.flatnonzero(stretch.stones == -1).tolist()
         try:
             mover = stretch.to_play if stretch.to_play < 0 else None
             return dict(env.position(black, white, to_play=mover).setup)
@@ -252,10 +260,14 @@ class LineReader:
             return None
 
     def comments(self, followed: Followed) -> dict[int, str]:
-        """Return the comments on moves, by ply, without the root's comment, which is on the whole game."""
-        found = {}
+        """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
+        comments = {}
         for ply, node in enumerate(followed.node_of):
+            is_root = node == 0
             values = self.line[node].get("C")
-            if values and node and (text := without_generated(plain_text(values[0]).strip())):
-                found[ply] = text
-        return found
+            if is_root or not values:
+                continue
+            text = without_generated(plain_text(values[0]).strip())
+            if text:
+                comments[ply] = text
+        return comments

@@ -14,17 +14,18 @@ Node = dict[str, list[str]]  # raw values by property
 
 MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
 MOST_VALUES = 2_000_000  # in one game
-MOST_IN_LINES = 2_000_000  # nodes and set-up stones of all lines of a game, since lines share nodes
-LEAST_IN_LINE = 20  # a shorter line counts as much as one of so many nodes: it takes as long
-MOST_TEXT_IN_LINES = 2**28  # characters
+MOST_IN_LINES = 2_000_000  # nodes and set-up stones in all lines of a game together; lines share nodes
+LEAST_IN_LINE = 20  # nodes that a shorter line counts for, since it takes as long to read
+MOST_TEXT_IN_LINES = 2**28  # characters in all lines of a game together
 SET_UPS = ("AB", "AW", "AE")
-LINE_LENGTH = 79  # bytes of a line that is written, if no property is longer
+LINE_LENGTH = 79  # most bytes of a line of text that is written, unless a single property is longer
 
 # A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
 BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")
-BARE = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # a game whose first bracket is missing
+NO_BRACKET = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # the beginning of a text whose first bracket "(" is missing
 LOWER = re.compile("[a-z]")
+END_OF_VARIATION = -1  # where `format_tree` has numbers of nodes
 SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 BREAKS = re.compile(r"\r\n|\n\r|\r")
@@ -69,44 +70,47 @@ class SgfTree:
         leaves = [number for number in range(len(self.nodes)) if number not in inner]
         sizes, texts = self.sizes()
         size_left, text_left = MOST_IN_LINES, MOST_TEXT_IN_LINES
-        for done, leaf in enumerate(leaves):
+        for yielded, leaf in enumerate(leaves):
             size_left -= max(sizes[leaf], LEAST_IN_LINE)
             text_left -= texts[leaf]
-            if done and min(size_left, text_left) < 0:  # the main line is yielded whatever its length
-                yield len(leaves) - done
+            is_main = yielded == 0  # the main line is yielded whatever its length
+            if not is_main and (size_left < 0 or text_left < 0):
+                yield len(leaves) - yielded
                 return
-            line, number = [], leaf
+            line = []
+            number = leaf
             while number >= 0:
                 line.append(self.nodes[number])
                 number = self.parents[number]
             yield line[::-1]
 
     def sizes(self) -> tuple[list[int], list[int]]:
-        """Return for each node how many nodes and set-up stones, and how many characters, lead from the root to it."""
+        """Return, for the line from the root to each node, the number of nodes and set-up stones, and of characters."""
         sizes: list[int] = []
         texts: list[int] = []
         for node, parent in zip(self.nodes, self.parents, strict=True):
-            before = (sizes[parent], texts[parent]) if parent >= 0 else (0, 0)
-            sizes.append(before[0] + 1 + sum(len(node[name]) for name in SET_UPS if name in node))
-            texts.append(before[1] + sum(len(value) for values in node.values() for value in values))
+            parent_size, parent_text = (sizes[parent], texts[parent]) if parent >= 0 else (0, 0)
+            stones = sum(len(node[name]) for name in SET_UPS if name in node)
+            characters = sum(len(value) for values in node.values() for value in values)
+            sizes.append(parent_size + 1 + stones)
+            texts.append(parent_text + characters)
         return sizes, texts
 
 
 def trees(text: str) -> Iterator[SgfTree]:
     """Yield the games of a text.
 
-    Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.
+    Text before, between and after games is skipped, such as the headers of a mail, or surplus brackets.  Games without
+    any property are skipped too.
     """
-    at = 0
-    if BARE.match(text):
-        tree = read_tree(text, 0)
-        yield tree
-        at = tree.end
+    if NO_BRACKET.match(text):
+        text = "(" + text
+    at = 0  # the index after the last game
     while (match := BEGIN.search(text, at)) is not None:
         tree = read_tree(text, match.start() + 1)
         if any(tree.nodes):
             yield tree
-        at = max(tree.end, match.start() + 1)
+        at = tree.end
 
 
 def read_tree(text: str, at: int) -> SgfTree:
@@ -115,17 +119,19 @@ def read_tree(text: str, at: int) -> SgfTree:
     A missing first semicolon is tolerated.
     """
     tree = SgfTree()
-    stack, current, count = [-1], -1, 0  # numbers of the nodes before open brackets and of the last node; of values
-    node: Node | None = None  # None after a bracket: the next name then begins a node
-    values: list[str] | None = None  # of the last name; None: values without a name are skipped
+    stack = [-1]  # for each open bracket, the number of the node before it
+    current = -1  # the number of the last node, the parent of the next one
+    value_count = 0
+    node: Node | None = None  # the last node; None after a bracket, where a name begins a new node
+    values: list[str] | None = None  # the values of the last name; None if there is no name, then values are skipped
     for token in TOKEN.finditer(text, at):
         value, closed, mark, name = token.groups()
         tree.end = token.end()
         if value is not None:
             if not closed:
                 break  # the text ends within this value
-            count += 1
-            if count > MOST_VALUES:
+            value_count += 1
+            if value_count > MOST_VALUES:
                 tree.too_long = True
                 break
             if values is not None:
@@ -134,19 +140,22 @@ def read_tree(text: str, at: int) -> SgfTree:
             if node is None:
                 node = begin_node(tree, current)
                 current = len(tree.nodes) - 1
-            values = node.setdefault(LOWER.sub("", name) or name.upper(), [])  # a name in lower case is one too
+            capitals = LOWER.sub("", name) or name.upper()  # a name that is all in lower case means that in capitals
+            values = node.setdefault(capitals, [])
         elif max(len(tree.nodes), len(stack)) >= MOST_NODES:
             tree.too_long = True
             break
         elif mark == ";":
             node = begin_node(tree, current)
-            values = None if values else values  # in a damaged file a value may follow its name after a semicolon
+            if values:  # a name without values keeps waiting: in a damaged file its value may follow the semicolon
+                values = None
             current = len(tree.nodes) - 1
         elif mark == "(":
             stack.append(current)
             node, values = None, None
         else:
-            current, node, values = stack.pop(), None, None
+            current = stack.pop()
+            node, values = None, None
             if not stack:
                 tree.complete = True
                 break
@@ -179,21 +188,23 @@ def escape_text(text: str) -> str:
 def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> bytes:
     """Return one game as SGF text in UTF-8: FF first in each node, the other properties in alphabetical order.
 
-    Where a node has White's move before Black's, Black's comes after it.
+    If a node has moves of both colours, they stay in their order.
 
-    nodes: raw values by property, the root first.  parents: as in Tree; children stand in the order of their numbers.
+    nodes: raw values by property, the root first.
+    parents: as in SgfTree; the children of a node are written in the order of their numbers.
     """
     children: list[list[int]] = [[] for _ in nodes]
     for number, parent in enumerate(parents):
         if parent >= 0:
             children[parent].append(number)
-    pieces, waiting = [], [0]  # -1 waits for the end of a variation
+    pieces: list[str] = []
+    waiting = [0]  # numbers of nodes that begin a variation, and END_OF_VARIATION, the next one last
     while waiting:
         number = waiting.pop()
-        if number < 0:
+        if number == END_OF_VARIATION:
             pieces.append(")")
             continue
-        waiting.append(-1)
+        waiting.append(END_OF_VARIATION)
         pieces += ["(", *node_pieces(nodes[number])]
         while len(children[number]) == 1:
             number = children[number][0]
@@ -205,13 +216,13 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the text of a node in pieces that stay on one line."""
     moves = [name for name in node if name in ("B", "W")]
-    keys = {"B": "W"} if moves == ["W", "B"] else {}  # moves of both colours stay in their order
-    names = sorted(node, key=lambda name: (name != "FF", keys.get(name, name)))
+    sorted_as = {"B": "W"} if moves == ["W", "B"] else {}  # B then stays behind W, since sorting is stable
+    names = sorted(node, key=lambda name: (name != "FF", sorted_as.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Join pieces to lines of at most LINE_LENGTH bytes; a longer piece is a line of its own."""
+    """Yield lines of at most LINE_LENGTH bytes, joined from pieces; a longer piece is a line of its own."""
     line = b""
     for piece in pieces:
         if len(line) + len(piece) > LINE_LENGTH:

@@ -23,8 +23,9 @@ import numpy as np
 from alphago.records.sgf.grammar import Node
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
-KATRAIN_ADDED = 999  # the order of a move that was played but is not a candidate
+KATRAIN_ADDED = 999  # the field `order` of a move that was played but is not a candidate
 COUNTS = {"visits": "visits", "prior": "prior", "played": "move_visits"}  # fields of MoveNote, by their names in AGO
+COUNT_DIGITS = 19  # largest number of digits of a count in AGO; a longer text is not read
 GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
 
@@ -112,7 +113,7 @@ def rounded(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 def packed(data: bytes) -> str:
-    """Return data gzipped and in base64, as a value of KT; the same data gives the same bytes."""
+    """Return data gzipped and in base64, as a value of KT; the same data always gives the same text."""
     return base64.b64encode(gzip.compress(data, mtime=0)).decode()
 
 
@@ -151,7 +152,7 @@ def read_note(node: Node) -> MoveNote:
             if value is None and (rate := finite(root.get("winrate"))) is not None:
                 value = max(-1.0, min(1.0, 2 * rate - 1))
             score = finite(root.get("scoreLead")) if score is None else score
-    visits = counts.get("visits") or None  # 0 says nothing
+    visits = counts.get("visits") or None  # 0 means unknown
     return MoveNote(value, visits, counts.get("prior"), score, counts.get("played"))
 
 
@@ -160,7 +161,8 @@ def read_counts(node: Node) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in node.get("AGO", []):
         name, _, value = text.partition(":")
-        if name not in COUNTS or (name != "prior" and len(value) >= 20):  # more than any count
+        is_too_long = name != "prior" and len(value) > COUNT_DIGITS
+        if name not in COUNTS or is_too_long:
             continue
         with contextlib.suppress(ValueError):
             read = finite(float(value)) if name == "prior" else whole(int(value))

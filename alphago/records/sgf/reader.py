@@ -18,7 +18,7 @@ from alphago.system.files import read_named, user_path
 LARGEST_FILE = 64 * 2**20  # bytes
 NOTHING_FOUND = "no SGF data found"
 CUT_OFF = "the file ends within the game"
-# NGF has the title, the size, the players' names with ranks, and so on, a line each.
+# The first lines of NGF are the title, the size, the players' names with ranks, and so on.
 OTHER_FORMATS = {
     "GIB (Tygem)": re.compile(r"\s*\\HS\b|[\s\S]{0,20000}^\\\[(?:GAMETAG|GAMEINFOMAIN)=", re.MULTILINE),
     "NGF (WBaduk)": re.compile(r"[^\n]*\n\s*[0-9]{1,2}\s*\n(?:[^\n]*\n){3,12}?PM[A-Z]{2}[BW][A-Z]{2}", re.MULTILINE),
@@ -54,14 +54,15 @@ def salvage_sgf(
         source: a file, or its content.
         name: the file's name in messages; None for the path, or for "" if `source` is the content.
         env: as in `parse_sgf`.
-        all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If they are
-            too many, a last game without moves has the fault that says how many are left out.
+        all_lines: whether to yield every variation as a game of its own, instead of the main line only.  If there are
+            too many variations, the last game has no moves, but a fault that says how many variations are left out.
 
     Raises OSError if the file cannot be read.
     """
     if name is None:
         name = "" if isinstance(source, bytes) else str(source)
-    if (len(source) if isinstance(source, bytes) else os.stat(user_path(source)).st_size) > LARGEST_FILE:
+    size = len(source) if isinstance(source, bytes) else os.stat(user_path(source)).st_size
+    if size > LARGEST_FILE:
         yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name)
         return
     data = source if isinstance(source, bytes) else load_bytes(source)
@@ -78,16 +79,16 @@ def parse_sgf(
 ) -> SgfGame:
     """Return the main line of the only game in an SGF text.
 
-    env: the game to read it as: board, rules, and when it ends; needed for a fixed number of moves, which SGF cannot
-        express.  None for a game that ends after two passes, with the ko and suicide rules that the text names (RU);
-        if it names no known rules, with `GoEnv`'s default rules, or laxer ones if its moves need them
-        (`SgfGame.assumed`).
-    allowed: the kinds of faults that do not refuse the game, see `faults`.
+    env: the game as which the text is read: its board, its rules, and when it ends.  It is needed for a game of a fixed
+        number of moves, which SGF cannot express.  None for a game that two passes end, with the ko and suicide rules
+        that the text names (RU).  If the text names no known rules, they are `GoEnv`'s default, or more lenient rules
+        if the moves need them (`SgfGame.assumed`).
+    allowed: the kinds of faults with which a game is accepted, see `faults`.
 
-    Raises ValueError, beginning with `name`, unless the text holds one game and every move is legal (`salvage_sgf` is
-    lenient).  Stones may be set up before the first move; later set-ups are ignored if they change nothing or follow
-    the last move.  Passes after the end are ignored.  Komi is read as servers write it, see `read_komi`.  Bytes are
-    decoded as CA says, else by the most plausible encoding.
+    Raises ValueError, whose message begins with `name`, unless the text holds one game and every move is legal
+    (`salvage_sgf` is lenient).  Stones may be set up before the first move; later set-ups are ignored if they change
+    nothing or follow the last move.  Passes after the end are ignored.  Komi is read as servers write it, see
+    `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most plausible encoding.
     """
     return parse_games(data, name, env, 1, allowed)[0]
 
@@ -107,13 +108,16 @@ def parse_games(
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
     parts = [Decoded(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
-    if most is not None and (count := sum(1 for part in parts for _ in trees(part.text))) > most:
-        wanted = "one game" if most == 1 else f"at most {most} games"
-        raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
+    if most is not None:
+        count = sum(1 for part in parts for _ in trees(part.text))
+        if count > most:
+            wanted = "one game" if most == 1 else f"at most {most} games"
+            raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
     games = []
     for game in games_of(parts, name, env):
-        if wrong := [fault for fault in game.faults if fault.kind not in allowed]:
-            raise ValueError(strict_sentence(wrong[0], name))
+        refused = [fault for fault in game.faults if fault.kind not in allowed]
+        if refused:
+            raise ValueError(strict_sentence(refused[0], name))
         games.append(game)
     return games
 
@@ -126,18 +130,18 @@ def strict_sentence(fault: Fault, name: str) -> str:
 def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
     """Yield the games of a decoded file, each with its faults."""
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
-    first = list(islice(rest, 2))  # enough to know whether there are several
-    if not first:
+    first_two = list(islice(rest, 2))  # enough to know whether there are several games
+    if not first_two:
         yield empty_game(Fault(UNREADABLE, what_else(parts[0].text)), name)
         return
-    for place, (tree, wrong) in enumerate(chain(first, rest), 1):
-        number = place if len(first) > 1 else None
-        before = (Fault(ENCODING, wrong, number),) if wrong else ()
+    for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
+        number = place if len(first_two) > 1 else None
+        before = (Fault(ENCODING, encoding_fault, number),) if encoding_fault else ()
         yield from games_of_tree(tree, number, name, env, all_lines, before)
 
 
 def what_else(text: str) -> str:
-    """Return the message for a text that holds no SGF; it names the formats of other servers."""
+    """Return the message for a text that holds no SGF; it names the format if that is another server's."""
     kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
     return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"
 
@@ -148,25 +152,25 @@ def games_of_tree(
     """Yield the main line of a tree as a game, or with `all_lines` each of its lines as a game.
 
     number: number of the game in its file, from 1; None if the file holds only one.
-    before: the faults of its text.
+    before: the faults of the text that holds the game.
     """
-    whole = before
+    faults = before
     if tree.too_long:
         limits = f"{MOST_NODES} nodes and {MOST_VALUES} values"
-        whole = (Fault(TOO_LARGE, f"a game must have at most {limits}", number), *before)
+        faults = (Fault(TOO_LARGE, f"a game must have at most {limits}", number), *before)
     elif not tree.complete:
-        whole = (Fault(TRUNCATED, CUT_OFF, number), *before)
+        faults = (Fault(TRUNCATED, CUT_OFF, number), *before)
     for line in tree.lines() if all_lines else [tree.main_line()]:
         if isinstance(line, int):
             limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
             yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
         else:
-            game = read_line(line, env, number=number, source=name, before=whole)
+            game = read_line(line, env, number=number, source=name, before=faults)
             yield game if all_lines else with_origin(game, tree)
 
 
 def with_origin(game: SgfGame, tree: SgfTree) -> SgfGame:
-    """Return the game of a tree's main line with the tree as its origin, unless a fault cuts it."""
+    """Return the game of a tree's main line, with the tree as its origin unless a fault changes its moves."""
     if any(fault.kind not in HARMLESS for fault in game.faults):
         return game
     numbers = tree.main_numbers()

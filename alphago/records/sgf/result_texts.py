@@ -73,7 +73,7 @@ IN_AMOUNT = re.compile(f"[0-9{ONES}两兩両十百半반]")
 
 def outcome_of(result: str) -> float | None:
     """Return the outcome in the text of a result: +1 Black won, -1 White won, 0 a draw; None if unknown."""
-    text = plain(result)
+    text = normalised(result)
     if not text or VOID.search(text):
         return None
     if DRAW.fullmatch(text):
@@ -83,7 +83,7 @@ def outcome_of(result: str) -> float | None:
 
 
 def winners(text: str) -> Iterator[float]:
-    """Yield, for each part of a plain text that names a winner or a loser, +1 if Black won, -1 if White won."""
+    """Yield, for each part of a normalised text that names a winner or a loser, +1 if Black won, -1 if White won."""
     for patterns, sign in ((WINNERS, 1.0), (LOSERS, -1.0)):
         for pattern in patterns:
             for match in pattern.finditer(text):
@@ -98,10 +98,10 @@ def winners(text: str) -> Iterator[float]:
 
 
 def winner_of_segment(colour: str, after: str) -> float:
-    """Return +1 if Black won, -1 if White won, according to a colour and the text after it; 0 if they do not tell."""
+    """Return +1 if Black won, -1 if White won, 0 if unknown, from a colour and the text after it."""
     side = 1.0 if colour in BLACK else -1.0
     wins, loses = WINS.match(after), LOSES.match(after)
-    if (wins and not loses) or PLUS.match(after) or RESIGNED_TO.fullmatch(after):
+    if PLUS.match(after) or RESIGNED_TO.fullmatch(after) or (wins and not loses):
         return side
     return -side if loses and not wins else 0.0
 
@@ -109,17 +109,19 @@ def winner_of_segment(colour: str, after: str) -> float:
 def margin_of(result: str) -> float | None:
     """Return Black's margin in points; None if unknown, as after a resignation.
 
-    A zi (子) counts two points, and quarters can only be of a zi: Fox writes W+0.75 where White has won by 1.5 points.
-    A win by nothing, such as B+0 (OGS, Fox), has a winner and an unknown margin, as in gomill.
+    A zi (子) is two points.  A margin with a quarter is in zi even without the unit: Fox writes W+0.75 if White has won
+    by 1.5 points.  A win by 0, such as B+0 (OGS, Fox), has a winner and an unknown margin, as in gomill.
     """
     outcome = outcome_of(result)
     if not outcome:  # 0 after a draw, None if unknown
         return outcome
-    text = plain(result)
+    text = normalised(result)
+    points: float | None = None
+    unit: str | None = None
     if match := POINTS.fullmatch(text):
         points, unit = amount(match["whole"], match["fraction"]), match["unit"]
-    else:
-        points, unit = (None, "") if text.isascii() else eastern_amount(text)
+    elif not text.isascii():
+        points, unit = eastern_amount(text)
     if points is None:
         return None
     if unit in ("子", "zi") or is_quarter(points):
@@ -133,7 +135,10 @@ def is_quarter(points: float) -> bool:
 
 
 def amount(whole: str | None, fraction: str | None) -> float | None:
-    """Return the sum of a number and a fraction such as 3/4; None without both, or if they cannot be one number."""
+    """Return the sum of a number and a fraction such as 3/4, each of which may be missing.
+
+    Returns None if both are missing, or if they are not one number: a fraction of 1 or more, or after a decimal.
+    """
     if not whole and not fraction:
         return None
     value = float((whole or "0").replace(",", "."))
@@ -144,17 +149,19 @@ def amount(whole: str | None, fraction: str | None) -> float | None:
 
 
 def eastern_amount(text: str) -> tuple[float | None, str | None]:
-    """Return the margin in a plain text in Chinese, Japanese or Korean, and its unit.
+    """Return the margin in a normalised text in Chinese, Japanese or Korean, and the margin's unit.
 
-    Returns (None, None) unless the text has one number of points, after the colour of the winner or the loser.  A
-    number without a unit counts after a plus only.
+    Returns (None, None) unless the text has exactly one number of points, after the colour of the winner or the loser.
+    A number without a unit is a margin only after a plus.
     """
-    text = MOVES.sub(lambda match: " " * len(match[0]), text)  # a number of moves is no margin
+    text = MOVES.sub(lambda match: " " * len(match[0]), text)  # blanks in place of a number of moves
     found = [match for match in EASTERN.finditer(text) if IN_AMOUNT.search(match[0])]
     if len(found) != 1:
         return None, None
-    match, before = found[0], text[: found[0].start()]
-    segment = next((one for one in SEGMENT.finditer(text) if one.start() < match.start() <= one.end()), None)
+    match = found[0]
+    before = text[: match.start()]
+    segments = (segment for segment in SEGMENT.finditer(text) if segment.start() < match.start() <= segment.end())
+    segment = next(segments, None)  # the colour before the number, with the text up to the next colour
     if segment is None or not winner_of_segment(segment[1], segment[2]):
         return None, None
     if not BEFORE_AMOUNT.fullmatch(before[segment.start(2) :]):
@@ -162,12 +169,16 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     points, unit = points_of(match)
     if points is None:
         return None, None
-    is_bare = not unit and not match["half"] and not is_quarter(points)
-    return (None, None) if is_bare and not before.rstrip().endswith("+") else (points, unit)
+    has_unit = unit or match["half"] or is_quarter(points)
+    after_plus = before.rstrip().endswith("+")
+    return (points, unit) if has_unit or after_plus else (None, None)
 
 
 def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
-    """Return the number that a match of EASTERN means, and its unit, None without one; (None, None) if it has two."""
+    """Return the number in a match of EASTERN, and its unit, None without a unit.
+
+    Returns (None, None) for a match with two different units, or with parts that are not one number.
+    """
     whole, fraction = match["whole"] or match["only"], match["fraction"]
     if match["parts"]:
         fraction = f"{count_of(match['taken'])}/{count_of(match['parts'])}"
@@ -194,10 +205,13 @@ def count_of(numeral: str) -> int:
 
 
 def digit(numeral: str) -> int:
-    return 2 if numeral and numeral in "两兩両" else ONES.find(numeral) + 1 if numeral else 0
+    """Return the number of a single numeral, such as 三; 0 for an empty one."""
+    if not numeral:
+        return 0
+    return 2 if numeral in "两兩両" else ONES.find(numeral) + 1
 
 
-def plain(result: str) -> str:
+def normalised(result: str) -> str:
     """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
     text = result[:LONGEST]
     for sign, spelling in QUOTIENTS.items():

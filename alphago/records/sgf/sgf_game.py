@@ -21,7 +21,10 @@ from alphago.system.validation import shown
 
 
 class SgfOrigin(NamedTuple):
-    """The text of a game.  line: for each move, the number of its node in the tree.  game: what was read."""
+    """The text from which a game was read.
+
+    tree: the text's nodes.  line: for each move, the number of its node in the tree.  game: the game as it was read.
+    """
 
     tree: SgfTree
     line: tuple[int, ...]
@@ -33,8 +36,8 @@ class SgfGame:
     """One game of Go: its moves, and the properties of its root node.
 
     moves: actions, board_size^2 for a pass.
-    movers: who played them, +1 Black, -1 White; () for colours that alternate.  Where one colour plays twice in a row,
-        the other's turn is skipped, which is no move.
+    movers: who played the moves, +1 Black, -1 White; () for colours that alternate.  If one colour plays twice in a
+        row, the turn of the other colour was skipped, which is no move.
     komi: None if the file names no komi.
     setup: stones and the first player, as in `GoEnv.position` and `GameRecord.setup` (`black`, `white`, `to_play`);
         handicap stones are among them.
@@ -44,13 +47,14 @@ class SgfGame:
     handicap: the number of handicap stones that the file names; 0 if it names none.
     comment: the comment on the game. comments: the comments on moves, by ply.
     faults: what is wrong with the file; `moves` end before the first fault.
-    assumed: the rules that make all moves legal, if the file names none and `GoEnv`'s default forbids some; else None.
+    assumed: the rules that are assumed because the file names none and `GoEnv`'s default forbids a move; else None.
     ranks: ranks of Black and White, as in the file; `read_rank` converts them to numbers.
     date, event: as in the file.
     notes: search results for the position before each ply, by ply.
     source: the file's name.
     places: for each move, the number of its node in the line of nodes that was read; () for a new game.
-    origin: the nodes that it was read from, so that what is not changed is written as it was; None for a new game.
+    origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
+        game.
     """
 
     board_size: int
@@ -95,7 +99,7 @@ class SgfGame:
             rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(signed) if record.weights[ply] > 0}
         fields: dict[str, object] = {"movers": tuple(record.movers.tolist()), "setup": dict(record.setup)}
         fields["result"] = "0" if record.outcome == 0 else record.result_string
-        if "komi" in record.setup:  # which the record has there, and SGF in a property of its own
+        if "komi" in record.setup:  # in an SgfGame the komi is not in `setup` but a field of its own
             fields["setup"] = {name: value for name, value in record.setup.items() if name != "komi"}
             fields["komi"] = record.setup["komi"]
         return cls.in_game(env, tuple(record.moves.tolist()), **{**fields, **rest})
@@ -126,7 +130,7 @@ class SgfGame:
 
     @property
     def scoring(self) -> str:
-        """A sentence if the rules that the file names score otherwise than games are scored here, by area; else ""."""
+        """A sentence if the rules in the file do not score by area, as games are scored here; else ""."""
         why = why_other_score(self.rules)
         return f"games are scored by area, and not as the file says: {why}" if why else ""
 
@@ -148,12 +152,14 @@ class SgfGame:
 
     def shared(self, other: "SgfGame") -> int:
         """Return how many first moves two games have in common."""
-        turns = zip(self.movers, self.moves, other.movers, other.moves, strict=False)
-        least = min(len(self.moves), len(other.moves))
-        return next((ply for ply, (a, b, c, d) in enumerate(turns) if (a, b) != (c, d)), least)
+        own_turns = zip(self.movers, self.moves, strict=False)
+        other_turns = zip(other.movers, other.moves, strict=False)
+        pairs = enumerate(zip(own_turns, other_turns, strict=False))
+        shorter = min(len(self.moves), len(other.moves))
+        return next((ply for ply, (own, others) in pairs if own != others), shorter)
 
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
-        """Return this game with the moves of another one, and with the comments and notes of the moves in common.
+        """Return this game with the moves of `other`, without comments and notes on moves that differ.
 
         rest: further fields.
         """

@@ -15,17 +15,18 @@ from alphago.records.sgf.grammar import Node
 from alphago.records.sgf.values import read_rectangle
 
 STONES = {"AB": 1, "AW": -1, "AE": 0}
-USUAL_LENGTH = 1022  # plies: a longer game gets a board of its own
-KEPT = 2  # in the stones of a later set-up: the point does not change
+USUAL_LENGTH = 1022  # ply limit of the game that is used unless a game is longer
+KEPT = 2  # value of a point that a later set-up does not change, among the values of STONES
 
 
 @dataclass
 class Stretch:
     """The plays from one node that sets up stones to the next.
 
-    stones: int8 [N * N], the board before the first play.  to_play: the side of the first play, +1 Black, -1 White.
+    stones: int8 [N * N], the board before the first play.
+    to_play: the side of the first play, +1 Black, -1 White; 0 if unknown.
     colours, actions, nodes: for each play its colour, its action, and the number of its node in the line.
-    begins: the number of the node that sets up the stones.
+    begins: the number of the node that sets up the stones; 0 for the first stretch.
     """
 
     stones: np.ndarray
@@ -48,7 +49,7 @@ def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
     """
     stones: np.ndarray | None = None
     for name, sign in STONES.items():
-        for value in dict.fromkeys(node.get(name, ())):  # each once, however often the file repeats it
+        for value in dict.fromkeys(node.get(name, ())):  # without repetitions, of which a file may have many
             if value:
                 stones = np.full(env.plane_shape, KEPT, np.int8) if stones is None else stones
                 stones[read_rectangle(env, value)] = sign
@@ -56,16 +57,16 @@ def stones_of(env: StonesEnv, node: Node) -> np.ndarray | None:
 
 
 @lru_cache(maxsize=256)
-def usual_board(size: int, rules: Rules, cap: int) -> GoEnv:
+def cached_board(size: int, rules: Rules, cap: int) -> GoEnv:
     return GoEnv(size, ko=rules.ko, suicide=rules.suicide, max_moves=cap)
 
 
 def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
     """Return a game with these rules whose ply limit allows `plays` plays.
 
-    Few limits are in use, so that each game is made once: the usual one, powers of two, and the largest that there is.
+    Games are cached, so only few limits are used: USUAL_LENGTH, powers of two, and the largest possible limit.
     """
     cap = USUAL_LENGTH
     while cap < plays + 1:
         cap = 1 << cap.bit_length()  # the next power of two
-    return usual_board(size, rules, min(cap, ENDLESS - 1))
+    return cached_board(size, rules, min(cap, ENDLESS - 1))

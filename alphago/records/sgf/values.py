@@ -9,13 +9,13 @@ from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
 POINT = re.compile("[a-z]{2}")
-WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a point as people write it
+WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
 WHOLE = re.compile(r"[0-9]{1,2}")
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
 FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")
-ZI = re.compile(r"子")  # the Chinese unit: one side's points above half of the board, so 3.75 zi are 7.5 points
+ZI = re.compile(r"子")  # a Chinese unit, one side's points above half of the board: 3.75 zi are 7.5 points
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
 PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
@@ -45,31 +45,35 @@ def read_size(text: str) -> int:
 def read_handicap(text: str) -> int:
     """Return the number of handicap stones in the text of HA; raise ValueError for anything but a whole number."""
     text = text.translate(DIGITS).strip()
-    if text and not WHOLE.fullmatch(text):
-        try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if not (number.is_integer() and 0 <= number < 100):
-            raise ValueError(f"the handicap must be a number of stones, got {shown(text)}")
-        return int(number)
-    return int(text or 0)
+    if not text:
+        return 0
+    if WHOLE.fullmatch(text):
+        return int(text)
+    try:
+        number = float(text)  # such as "2.0"
+    except ValueError:
+        number = -1.0
+    if not (number.is_integer() and 0 <= number < 100):
+        raise ValueError(f"the handicap must be a number of stones, got {shown(text)}")
+    return int(number)
 
 
 def read_komi(text: str) -> float | None:
     """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
-    Servers write komi in several units: 750 is 7.5 points; so are 3.75 (in zi: one side's stones above half of the
-    board), 375, 3 3/4 and 3又3/4子.
+    Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (see ZI)
+    as 3.75, 375, 3 3/4 and 3又3/4子.
     """
-    plain = text.translate(DIGITS).translate(NUMERALS).strip()
-    if not plain:
+    normalised = text.translate(DIGITS).translate(NUMERALS).strip()
+    if not normalised:
         return None
     try:
-        number = komi_number(plain)
-        if abs(number) > LARGEST_KOMI and "." not in plain:  # in hundredths
+        number = komi_number(normalised)
+        in_hundredths = abs(number) > LARGEST_KOMI and "." not in normalised
+        if in_hundredths:
             number /= 100
-        in_zi = ZI.search(plain) or number * 2 % 1 == 0.5  # only zi come in quarters
+        has_quarter = number * 2 % 1 == 0.5
+        in_zi = ZI.search(normalised) or has_quarter  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)
     except (ValueError, OverflowError):  # also "nan" and "inf"
         raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None
@@ -97,11 +101,12 @@ def komi_number(text: str) -> float:
 def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     """Return the action in a property value; raise ValueError for a point off the board.
 
-    Some programs write D4 and pass as people do, for dp and an empty value.
+    A move may also be written as some programs write it: D4 instead of dp, and "pass" instead of an empty value.
+
     kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
-        text = "".join(text.split()) if len(text) < 40 else text.strip()  # some programs break lines anywhere
+        text = "".join(text.split()) if len(text) < 40 else text.strip()  # there may be line breaks within a value
     height, width = env.plane_shape
     if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
         return height * width
@@ -129,16 +134,17 @@ def read_rank(text: str) -> int:
 
     -30 .. -1 are kyu, 1 .. 9 dan, 101 .. 109 professional dan; numbers from 1000 on are Elo ratings.
     """
-    plain = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
-    if ELO.fullmatch(plain):
-        return max(FIRST_ELO, min(int(float(plain.rstrip("?"))), 9999))
-    if match := re.fullmatch(r"p([1-9])", plain):
+    normalised = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
+    if ELO.fullmatch(normalised):
+        return max(FIRST_ELO, min(int(float(normalised.rstrip("?"))), 9999))
+    if match := re.fullmatch(r"p([1-9])", normalised):
         return FIRST_PRO + int(match[1])
-    if match := RANK.search(plain):
-        number, unit = int(match[1] or match[4]), match[2] or "段"  # "5k", or "プロ 5段", without groups 1 and 2
+    if match := RANK.search(normalised):
+        number = int(match[1] or match[4])  # group 1 in "5k", group 4 in "プロ 5段"
+        unit = match[2] or "段"
         if number == 0:
             return 0
         if unit in ("k", "kyu", "级", "級", "급"):
             return -min(number, 30)
-        return min(number, 9) + (FIRST_PRO if PRO.search(plain) else 0)
-    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in plain), 0)
+        return min(number, 9) + (FIRST_PRO if PRO.search(normalised) else 0)
+    return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in normalised), 0)

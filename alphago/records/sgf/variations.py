@@ -14,10 +14,10 @@ class Additions(NamedTuple):
     """Additions to the SGF text of a game.
 
     lines: by ply, the actions of a variation: a line of play that could replace the move at this ply.
-    marks: by ply, a property and its value for the node of the move.
+    marks: by ply, a property and its value for the node of the move at this ply.
     territory: the points for each of the properties TB and TW, for the last node.
-    properties: by ply, properties for the node of the position before the move at this ply; the number of moves for
-        the last position.
+    properties: by ply, properties for the node of the position before the move at this ply.  The last position has the
+        number of moves as its ply.
     """
 
     lines: Mapping[int, Sequence[int]] = {}
@@ -27,7 +27,7 @@ class Additions(NamedTuple):
 
 
 def with_additions(game: SgfGame, additions: Additions) -> bytes:
-    """Return a game as SGF text with additions; their variations follow those of the game."""
+    """Return a game as SGF text with additions; added variations come after the variations of the game."""
     env, document = GoEnv(game.board_size), document_of(game)
     line = document.line
     for ply, (name, value) in additions.marks.items():

@@ -18,8 +18,10 @@ def stone_properties(env: StonesEnv, stones: np.ndarray) -> Node:
 
 
 def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
-    """Return properties whose values are points, given as actions by property; those without points are left out."""
-    return {name: [point_text(env, int(point)) for point in found] for name, found in points.items() if len(found)}
+    """Return properties whose values are points; points: actions by property, of which empty ones are left out."""
+    return {
+        name: [point_text(env, int(action)) for action in actions] for name, actions in points.items() if len(actions)
+    }
 
 
 def komi_text(komi: float) -> str:

@@ -79,16 +79,17 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
 
     source, learner: create each stage's source of games, and the learner.
     judges: judges in addition to the plan's.
-    usual: returns settings that apply to a new run where its call gives none, by keyword.
+    usual: returns settings that apply to a new run where its call gives none, by keyword; called with those that it
+        gives.
     """
 
     source: MakeSource = SelfPlay
     learner: MakeLearner = Learner
     judges: Sequence[JudgeSettings[SelfPlayRun]] = ()
-    usual: Callable[[], Mapping[str, Any]] = dict
+    usual: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
 
     def new_plan(self, call: TrainCall) -> Plan[RunSettings]:
-        return self.judged(new_run(replace(call, settings={**self.usual(), **call.settings})))
+        return self.judged(new_run(replace(call, settings={**self.usual(call.settings), **call.settings})))
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[RunSettings]:
         return self.judged(old_run(call, config, folder))
@@ -226,7 +227,7 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
         if name == "until":
             return None if value is None else asdict(value)
         if name in plan.tree.entries:
-            return plan.tree.plain_value(name, value)
+            return plan.tree.setting_to_data(name, value)
         return value  # the path of a dataset
 
     return [

@@ -16,7 +16,7 @@ from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
-from alphago.nn.growing import grown
+from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings_tree import SettingsTree
@@ -154,7 +154,7 @@ def new_network(call: TrainCall, usual: Mapping[str, Any], seed: int) -> tuple[N
         if model is None:
             model = NeuralNet(env, **{**usual, **call.sizes})
         elif call.sizes:
-            model = grown(model, **call.sizes)
+            model = grow(model, **call.sizes)
     if model.env == env:
         return model, []
     note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
@@ -221,7 +221,7 @@ def make_plan(
     **more: Any,
 ) -> Plan[RunSettings]:
     """Return the plan of a run; config: of a resumed run, or of a new one without its settings.  more: see Plan."""
-    config = {**config, "settings": RUN.plain(settings), "until": asdict(until) if until else None}
+    config = {**config, "settings": RUN.to_data(settings), "until": asdict(until) if until else None}
     judges = [*settings.judges, *([until] if until else [])]
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     watch = watch_of(settings.watch, env)
@@ -268,7 +268,7 @@ def resumed_network(
                 )
             model = build_net(network, env)
     elif call.sizes:
-        model = grown(model, **call.sizes)
+        model = grow(model, **call.sizes)
     model = fitted(model, env)
     compare(network, model.config, refuse)
     model.taught_by = config.get("taught_by", model.taught_by)  # older configs have none

@@ -154,7 +154,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
             raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
         judges = [HeldOutGames(tuple(records), settings.checks)]
         saved_path = config.get("given", {}).get("dataset")  # None for a new run
-        config = {**config, "given": {"dataset": self.path or saved_path}, "settings": SUPERVISED.plain(settings)}
+        config = {**config, "given": {"dataset": self.path or saved_path}, "settings": SUPERVISED.to_data(settings)}
         watch = watch_of(settings.watch, env)
         return Plan(
             env, settings, model, until=None, config=config, tree=SUPERVISED, judges=judges, watch=watch, **more

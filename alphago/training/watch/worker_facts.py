@@ -26,5 +26,5 @@ def worker_facts(row: Row) -> dict[str, str]:
         if (value := number(row, key)) is not None:
             facts[text] = f"{value:,.4g}"
     if (sent := number(row, "tasks_bytes")) is not None:
-        facts["sent and received"] = f"{sent / 1e6:,.1f} MB"
+        facts["sent and received"] = f"{sent / 1e6:,.2f} MB"
     return facts

@@ -1,5 +1,6 @@
 """PlayingCrew: the workers that `train(workers=…)` names, and what a new run with them takes for settings left out."""
 
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -36,14 +37,14 @@ class PlayingCrew:
             source.dispatcher.tell(GOES_ON)
         return source
 
-    def usual(self) -> dict[str, int]:
-        """Return settings of a new run for those that its call leaves out, by keyword.
+    def usual(self, given: Mapping[str, Any]) -> dict[str, int]:
+        """Return settings of a new run for those that its call leaves out, by keyword; given: those of the call.
 
         Each core plays a group; this machine's cores take the gradient steps.
         """
         crew = self.crew
         groups = crew.count or available_cores()
-        if crew.address is not None and crew.count is None:
+        if crew.address is not None and "groups" not in given:
             with closing(RayProcess(crew.address, None)) as cluster:
                 groups = cluster.cores()
         return {"groups": groups, "learner_threads": available_cores()}

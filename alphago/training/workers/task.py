@@ -171,7 +171,7 @@ class Version(NamedTuple):
             tensors[COMPILED.format(i)] = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
         plain = {
             "game": plain_game(self.env),
-            "settings": SELFPLAY.plain(self.settings),
+            "settings": SELFPLAY.to_data(self.settings),
             "nets": [(plain_game(net.env), net.config) for net in self.nets],
             "shares": self.shares,
             "dtype": self.dtype,

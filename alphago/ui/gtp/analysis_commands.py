@@ -19,6 +19,7 @@ GOGUI = (
     "dboard/Policy of the network/alphago-policy",
     "gfx/Visits and best line/alphago-search",
 )
+MOST_LABELS = 30  # points that show their visits
 
 
 class AnalysisCommands:
@@ -43,7 +44,7 @@ class AnalysisCommands:
     def analyze(self, arguments: list[str], kata: bool) -> Stream:
         """Search until the next command, with reports at an interval.
 
-        kata: whether reports have KataGo's format instead of Leela Zero's.
+        kata: whether reports have KataGo's format; if not, they have Leela Zero's.
         """
         engine = self.engine
         request = read_request(arguments, engine.game.env, kata)
@@ -76,26 +77,31 @@ class AnalysisCommands:
 
     def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
         """Return `Reports` that call `write` with the lines a request asks for; `kata`: as in `analyze`."""
-        line = kata_line if kata else lz_line
+        report_line = kata_line if kata else lz_line
 
         def report(analysis: Analysis) -> None:
-            text = line(seen_by(analysis, self.engine.parameters.side), request)
+            text = report_line(seen_by(analysis, self.engine.parameters.side), request)
             if text:
                 write(text)
 
-        return Reports(report, request.interval, bool({"movesOwnership", "movesOwnershipStdev"} & request.flags))
+        move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & request.flags)
+        return Reports(report, request.interval, move_ownership)
 
     def raw_network(self, arguments: list[str]) -> str:
         """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
         engine = self.engine
         colour = colour_of(arguments[0]) if arguments else None
-        asked = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
+        word = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
         count = len(engine.game.env.symmetries.points)
-        chosen = range(count) if asked == "all" else [integer(asked)]
-        if not all(0 <= symmetry < count for symmetry in chosen):
-            raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {asked}")
+        symmetries = range(count) if word == "all" else [integer(word)]
+        if not all(0 <= symmetry < count for symmetry in symmetries):
+            raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
         position = engine.game.ready(colour or engine.game.to_play)
-        return "\n".join(f"symmetry {s}\n{raw_text(*self.evaluated(position, (s,)), position)}" for s in chosen)
+        texts = []
+        for symmetry in symmetries:
+            evaluation = self.evaluated(position, (symmetry,))
+            texts.append(f"symmetry {symmetry}\n{raw_text(*evaluation, position)}")
+        return "\n".join(texts)
 
     def evaluated(
         self, position: GoPosition, symmetries: Sequence[int] = (0,)
@@ -133,32 +139,38 @@ class AnalysisCommands:
     def ownership(self) -> str:
         """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
         position = self.engine.game.ready(self.engine.game.to_play)
-        owners = self.evaluated(position)[3] * position.to_play
-        return rows(owners, position)
+        *_, ownership = self.evaluated(position)
+        return rows(ownership * position.to_play, position)
 
     def policy(self) -> str:
         """Return the network's policy without the pass, a board row per line."""
         position = self.engine.game.ready(self.engine.game.to_play)
-        return rows(self.evaluated(position)[0][:-1], position)
+        priors, *_ = self.evaluated(position)
+        return rows(priors[:-1], position)
 
     def search(self) -> str:
-        """Return the last search of the position as GoGui graphics: visits on the points, and the best line."""
+        """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
         game = self.engine.game
         position = game.ready(game.to_play)
         analysis = self.engine.look(position)
         moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
-        labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:30])
-        mover, letters = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
-        line = zip(itertools.cycle(letters), analysis.line_text(analysis.best()).split(), strict=False)
-        played = " ".join(f"{letter} {move}" for letter, move in line)
+        labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:MOST_LABELS])
+        mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
+        best_line = analysis.line_text(analysis.best()).split()
+        variation = " ".join(
+            f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False)
+        )
         value = analysis.root_readings[0][0]
-        return f"VAR {played}\nLABEL {labels}\nTEXT {mover} wins with {(1 + value) / 2:.0%}"
+        return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + value) / 2:.0%}"
 
 
 def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
     """Raise GtpFailure if a request forbids all legal moves."""
-    out = {action for rule in request.forbidden if rule.player == position.to_play for action in rule.actions}
-    if out >= set(np.flatnonzero(position.legal_mask).tolist()):
+    legal = set(np.flatnonzero(position.legal_mask).tolist())
+    for rule in request.forbidden:
+        if rule.player == position.to_play:
+            legal -= rule.actions
+    if not legal:
         raise GtpFailure("no legal move is left to analyse")
 
 
@@ -172,14 +184,14 @@ def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray,
 
     priors, value, score, owners: as `evaluated` returns them.
     """
-    white = -position.to_play  # 1 if White is to move: then the mover's view is White's
-    win, lead = (1 + white * value) / 2, white * score
+    sign = -position.to_play  # from the mover's view to White's
+    win, lead = (1 + sign * value) / 2, sign * score
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
     policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(position.board.shape).tolist())
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
         f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"
-        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(white * owners, position)}"
+        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(sign * owners, position)}"
     )
 
 
@@ -241,4 +253,5 @@ def board(values: object, analysis: Analysis) -> str:
 
 
 def joined(numbers: Iterable[float]) -> str:
+    """Return numbers with up to six digits, separated by spaces."""
     return " ".join(f"{number:.6g}" for number in numbers)

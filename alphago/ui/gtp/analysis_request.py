@@ -52,18 +52,18 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.interval = seconds(word)
         else:
             raise GtpFailure(f"unknown key {word}")
-    allowed: set[int] = set()  # players with an "allow"
+    players_with_allow: set[int] = set()
     while words:
         key = words.pop(0)
         if key in ("avoid", "allow"):
             rule = forbidden(key, words[:3], env)
             words = words[3:]
-            earlier = [one.player for one in request.forbidden]
-            if rule.player in allowed or (key == "allow" and rule.player in earlier):
+            players_with_rules = {earlier.player for earlier in request.forbidden}
+            if rule.player in (players_with_rules if key == "allow" else players_with_allow):
                 raise GtpFailure("allow must be given once for a player, and without avoid")
             request.forbidden.append(rule)
             if key == "allow":
-                allowed.add(rule.player)
+                players_with_allow.add(rule.player)
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
                 raise GtpFailure(f"{key} needs a value")
@@ -93,7 +93,7 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
 
 
 def seconds(text: str) -> float:
-    """Return the seconds in a text that counts hundredths of a second."""
+    """Return an interval in seconds; text: the interval in hundredths of a second."""
     value = number(text)
     if value < 0:
         raise GtpFailure(f"interval must be at least 0, got {text}")
@@ -108,7 +108,10 @@ def colour_of(word: str) -> int | None:
 
 
 def forbidden(key: str, words: list[str], env: GoEnv) -> Forbidden:
-    """Return the moves that `avoid` or `allow` (`key`) forbids; words: its player, its vertices and its depth."""
+    """Return the moves that a key forbids: "avoid", or "allow", which forbids all other moves.
+
+    words: what follows the key: a player, vertices and a depth.
+    """
     if len(words) < 3:
         raise GtpFailure(f"{key} needs a player, vertices and a depth")
     player, vertices, depth = check_colour(words[0]), words[1], integer(words[2])

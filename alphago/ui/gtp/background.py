@@ -17,7 +17,7 @@ PAUSE = 60.0  # seconds that a thread with a full tree sleeps before it checks a
 class BackgroundSearch:
     """Searches a player's position in a thread; one search at a time.
 
-    `stop` returns at once, though the thread may still finish its wave; `join` also waits until the thread has ended.
+    `stop` returns at once, while the thread may still finish its wave; `join` waits until the thread has ended.
     Call `join` before using the player.
     """
 
@@ -26,7 +26,7 @@ class BackgroundSearch:
         self._stop = threading.Event()
 
     def start(self, player: MCTSPlayer, report: Callable[[], None] | None = None, interval: float = PAUSE) -> None:
-        """Search the player's position until `stop`, and call `report`, unless it is None, every `interval` seconds."""
+        """Search the player's position until `stop`, and call `report`, if there is one, every `interval` seconds."""
         self.join()
         self._stop = threading.Event()
         self._thread = threading.Thread(
@@ -47,12 +47,12 @@ class BackgroundSearch:
 
 
 def search_on(player: MCTSPlayer, stop: threading.Event, report: Callable[[], None] | None, interval: float) -> None:
-    """Search in waves until `stop` is set; once the tree has its greatest size, only report."""
-    most = TREE_BYTES // node_bytes(player.env)
+    """Search in waves until `stop` is set; when the tree is as large as TREE_BYTES, only report."""
+    most_nodes = TREE_BYTES // node_bytes(player.env)
     due = time.monotonic() + interval
     try:
         while not stop.is_set():
-            if int(player.search.tree.used[0]) < most:
+            if int(player.search.tree.used[0]) < most_nodes:
                 player.tree_search()
             else:
                 stop.wait(PAUSE if report is None else max(0.0, due - time.monotonic()))

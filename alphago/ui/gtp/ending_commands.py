@@ -23,28 +23,34 @@ class EndingCommands:
     def final_score(self, arguments: list[str]) -> str:
         """Return the area score: after two passes without the dead stones, else with all stones on the board."""
         position = self.engine.game.position
-        return (GoCount(position) if count_of(position) is None else count_of_game(self.engine)).result
+        is_finished = count_of(position) is not None
+        count = count_of_game(self.engine) if is_finished else GoCount(position)
+        return count.result
 
     def final_status_list(self, arguments: list[str]) -> str:
-        """Return the stones with the status that is asked for, one chain per line.
+        """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.
 
-        A chain is dead if the network expects its points to become the other side's. No chain is reported as seki: area
-        scoring counts seki stones as alive.
+        A chain is dead if the network expects its points to become the other side's.  All others are alive; none is
+        reported as seki, since area scoring counts seki stones as alive.
         """
         status = argument(arguments, 0).lower()
         if status not in STATUSES:
             raise GtpFailure(f"the status must be one of {', '.join(STATUSES)}, got {status}")
-        dead, every = count_of_game(self.engine).dead, chains(self.engine.game.position.board)
-        chosen = [chain for chain in every if status == ("dead" if chain[0] in dead else "alive")]
-        return "\n".join(" ".join(map(self.engine.game.env.to_text, chain)) for chain in chosen)
+        game, dead = self.engine.game, count_of_game(self.engine).dead
+        lines = []
+        for chain in chains(game.position.board):
+            if status == ("dead" if chain[0] in dead else "alive"):
+                lines.append(" ".join(map(game.env.to_text, chain)))
+        return "\n".join(lines)
 
     def genmove_cleanup(self, arguments: list[str]) -> str:
-        """Play a move, but do not pass while dead stones of the other side are on the board, as kgsGtp requires."""
+        """Play a move, which is no pass while dead stones of the other side are on the board, as kgsGtp requires."""
         colour = check_colour(argument(arguments, 0))
         game = self.engine.game
         dead, board = count_of_game(self.engine).dead, game.position.board.ravel()
-        others = any(board[point] == -colour for point in dead)
-        if not others or not game.ready(colour).legal_mask[:-1].any():  # nothing to capture, or only a pass is legal
+        has_stones_to_take = any(board[point] == -colour for point in dead)
+        can_play = game.ready(colour).legal_mask[:-1].any()  # the last action is the pass
+        if not has_stones_to_take or not can_play:
             return self.engine.move(colour)
         no_pass = Forbidden(colour, frozenset([game.env.pass_action]))
         return self.engine.move(colour, rules=[no_pass], over=False)
@@ -56,7 +62,7 @@ class EndingCommands:
 
 
 def count_of_game(engine: GtpEngine) -> GoCount:
-    """Return the count of the board without the stones that the engine's network considers dead."""
+    """Return the count of the board in which the stones are dead that the engine's network considers dead."""
     position = engine.game.position
     if engine.at_random:
         return GoCount(position)

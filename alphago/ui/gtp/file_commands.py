@@ -18,7 +18,7 @@ from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
-MOST_BEFORE = 4096  # bytes in which an SGF file's first game begins
+MOST_BEFORE = 4096  # bytes at the beginning of an SGF file, among which its first game begins
 SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
@@ -32,9 +32,11 @@ class FileCommands:
     def load(self, arguments: list[str]) -> str:
         """Load the first game in a file, with its board, komi and rules.
 
-        arguments: the file's name and, optionally, a number N, to load only the moves before move N.
-        Fails, and changes nothing, if one of these moves is illegal or damaged, as do programs of GTP 2; a file whose
-        move N is illegal can still be loaded with N.  A game with fewer moves is loaded up to its end.
+        arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
+            moves is loaded up to its end.
+
+        As in other programs of GTP 2, the command fails, and changes nothing, if one of the moves to load is illegal
+        or damaged.  Later moves may be illegal.
         """
         name, engine = argument(arguments, 0), self.engine
         count = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None  # moves to load; None: all
@@ -51,16 +53,17 @@ class FileCommands:
         return ""
 
     def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-        """Return a file's game after `moves`; raise GtpFailure for an illegal move.
+        """Return a file's game after `moves`, its first moves; raise GtpFailure for an illegal move.
 
-        The engine's rules and komi stand in for those that the file does not give.
+        If the file gives no rules or no komi, they are the engine's.
         """
         engine = self.engine
         env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
-        usual = env.komi if engine.komi is None else engine.komi
-        komi = usual if game.komi is None else game.komi
+        engine_komi = env.komi if engine.komi is None else engine.komi
+        komi = engine_komi if game.komi is None else game.komi
         start = game.position(ply=0)
-        black, white = (np.flatnonzero(start.board.ravel() == sign).tolist() for sign in (1, -1))
+        black = np.flatnonzero(start.board.ravel() == 1).tolist()
+        white = np.flatnonzero(start.board.ravel() == -1).tolist()
         loaded = GtpGame(env, komi, black, white, start.to_play)
         for colour, action in zip(game.movers, moves, strict=False):
             try:
@@ -71,9 +74,9 @@ class FileCommands:
         return loaded
 
     def print(self, arguments: list[str]) -> str:
-        """Return the game as SGF (without an argument or for "-"), or write it to a file.
+        """Return the game as SGF without an argument or for "-"; for a file's name, write the game to this file.
 
-        The command may come from another machine, so that it writes files named .sgf only, and replaces only games.
+        Since the command may come from another machine, it writes only files named .sgf, and replaces only games.
         """
         try:
             text = self.written()
@@ -88,9 +91,9 @@ class FileCommands:
         return ""
 
     def written(self) -> bytes:
-        """Return the game as SGF, after two passes with its result and territory.
+        """Return the game as SGF; after two passes it has its result and territory.
 
-        A game that was loaded keeps what its file says and what was not changed since.
+        Of a loaded game, what was not changed since is written as it is in its file.
         """
         position, loaded = self.engine.game.position, self.engine.game.loaded
         setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
@@ -100,7 +103,8 @@ class FileCommands:
         game = SgfGame.in_game(position.env, position.moves, setup=setup, **plays)
         if loaded is not None and loaded.game.setup == setup:
             file = loaded.game
-            if (file.moves, file.movers) == (game.moves, game.movers):
+            has_moves_of_file = (file.moves, file.movers) == (game.moves, game.movers)
+            if has_moves_of_file:
                 count, result = None, file.result
             komi = file.komi if position.komi == loaded.komi else position.komi
             rules = file.rules if position.env.rules == loaded.rules else game.rules
@@ -109,12 +113,15 @@ class FileCommands:
 
 
 def failure(error: Exception) -> str:
-    """Return the message for the one who started the engine."""
+    """Return the message about an error for stderr."""
     return os_error_text(error) if isinstance(error, OSError) else str(error)
 
 
 def check_target(path: Path) -> None:
-    """Raise ValueError unless `path` is named .sgf and is free, empty or an SGF file; OSError if it cannot be read."""
+    """Raise ValueError if `path` is not named .sgf, or if a file there is neither SGF nor empty.
+
+    Raises OSError if the file cannot be read.
+    """
     if path.suffix.lower() != ".sgf":
         raise ValueError(f"printsgf must write a file named .sgf, got {path}")
     check_regular(path)
@@ -126,11 +133,11 @@ def check_target(path: Path) -> None:
 
 
 def first_game(name: str, count: int | None) -> SgfGame:
-    """Return the first game in a file; print the faults that do not change its position after `count` moves.
+    """Return the first game in a file, and print its faults, unless they change the position after `count` moves.
 
     count: the number of moves that are needed, None for all.
-    Raises GtpFailure for a board that is not square, ValueError for another fault that does, OSError if the file cannot
-    be read.
+    Raises ValueError for a fault that changes this position, GtpFailure if the board is not square, OSError if the file
+    cannot be read.
     """
     games = salvage_sgf(name)
     game = next(games)
@@ -138,11 +145,13 @@ def first_game(name: str, count: int | None) -> SgfGame:
         if fault.kind == BOARD:
             print_message(fault.of(name))
             raise GtpFailure("cannot load file: unacceptable size")
-        # A fault of a move leaves the moves before it; the others leave a whole game, such as a missing end.
-        enough = fault.move is None or fault.kind in TOLD or (count is not None and count <= len(game.moves))
-        # White begins, and no stones are set up: their places hang on the handicap, which is faulty.
-        lacks_stones = fault.kind == HANDICAP and game.setup.get("to_play") == "white" and not game.setup.get("black")
-        if fault.kind in (*FATAL, SET_UP) or not enough or lacks_stones:
+        # The game ends before a faulty move. A fault of another kind, such as a missing end, leaves all moves.
+        leaves_all_moves = fault.move is None or fault.kind in TOLD
+        has_enough_moves = leaves_all_moves or (count is not None and count <= len(game.moves))
+        # If White begins on an empty board, the file gave a handicap without its points, and the number is faulty.
+        white_begins = game.setup.get("to_play") == "white"
+        lacks_stones = fault.kind == HANDICAP and white_begins and not game.setup.get("black")
+        if fault.kind in (*FATAL, SET_UP) or not has_enough_moves or lacks_stones:
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:

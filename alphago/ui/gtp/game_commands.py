@@ -38,7 +38,7 @@ from alphago.ui.gtp.protocol import (
 )
 
 NAME = "alphago"
-TIME_SYSTEMS = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}  # and how many numbers each needs
+TIME_SYSTEMS = {"none": 0, "absolute": 1, "canadian": 3, "byoyomi": 3}  # by name, how many numbers follow it
 
 
 def serve(
@@ -63,14 +63,14 @@ def serve(
     Options:
 
     resign_threshold: `genmove` resigns when the mover's value is below it; -1 for never.  None for the value that the
-        network's run has measured (`NeuralNet.resign_threshold`), which applies only to games such as it was
-        measured in: the same board and rules, a komi near by, no handicap.
+        network's run has measured (`NeuralNet.resign_threshold`).  That value is used only in games like those in which
+        it was measured: on the same board, by the same rules, with a similar komi and no handicap.
     seed: random seed of the choice among equally good moves.
     komi: used on every board until the controller sets another; None for `env`'s komi on boards of its size, and the
-        default komi on other sizes.
+        usual komi on boards of other sizes.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     ponder: whether to search during the opponent's turn.
-    networks: returns the game and the network for a board size, used instead of `env` and `network`; None for those.
+    networks: returns the game and the network for a board size; None for `env` and `network` on all boards.
     level: the strength of its moves, from 1 (a beginner) to 10, or "even" to follow the opponent's (see
         `alphago.mcts.levels`), instead of `readouts`; None for full strength.
     name, version: the replies to the commands `name` and `version`.
@@ -122,8 +122,10 @@ class GoEngine(GtpEngine):
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
     def boardsize(self, arguments: list[str]) -> str:
+        """Begin a game on an empty board of a size."""
         size = integer(argument(arguments, 0))
-        if not (MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N):
+        is_acceptable = MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N
+        if not is_acceptable:
             raise GtpFailure("unacceptable size")
         if size == self.game.env.N:
             return self.clear_board([])
@@ -145,10 +147,10 @@ class GoEngine(GtpEngine):
         return ""
 
     def set_rules(self, arguments: list[str]) -> str:
-        """Set ko and suicide, for this game and later ones; the score is always the area.
+        """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
 
-        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form. Fails if games are not scored as they
-        say, or if one of the game's moves is illegal under them.
+        Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form.  Fails if the rules score in another
+        way, or if a move of the game is illegal under them.
         """
         first = argument(arguments, 0)
         text = " ".join(arguments) if first.startswith("{") else first
@@ -162,6 +164,7 @@ class GoEngine(GtpEngine):
         return ""
 
     def expect_empty(self) -> None:
+        """Raise GtpFailure unless the board is empty and no move was played."""
         if self.game.plays or self.game.stones:
             raise GtpFailure("board not empty")
 
@@ -182,16 +185,19 @@ class GoEngine(GtpEngine):
         return self.fixed_handicap([str(min(count, most))])
 
     def set_free_handicap(self, arguments: list[str]) -> str:
+        """Place Black's handicap stones on the points that the controller names."""
         self.expect_empty()
         with replying("bad vertex list"):
             stones = {self.game.env.from_text(word) for word in arguments}
-        if not 2 <= len(stones) == len(arguments) < self.game.env.N**2 or self.game.env.pass_action in stones:
+        has_repeats = len(stones) < len(arguments)
+        is_possible_number = 2 <= len(stones) < self.game.env.N**2
+        if has_repeats or not is_possible_number or self.game.env.pass_action in stones:
             raise GtpFailure("bad vertex list")
         self.give_handicap(list(stones))
         return ""
 
     def give_handicap(self, stones: list[int]) -> None:
-        """Place Black's handicap stones; the komi is then 0.5 unless the controller or the user has set one."""
+        """Place Black's handicap stones; the komi becomes that of handicap games unless it was set to a number."""
         if self.komi is None:
             self.game.komi = handicap_komi(self.game.env.N, self.game.env.komi)
         self.game.give_handicap(stones)
@@ -238,11 +244,11 @@ class GoEngine(GtpEngine):
         return ""
 
     def kgs_time_settings(self, arguments: list[str]) -> str:
-        """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, where a period is for one move."""
+        """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         if kind not in TIME_SYSTEMS or len(numbers) < TIME_SYSTEMS[kind] or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
-        main, period, stones = (*numbers, 0, 0, 0)[:3]  # those left out are 0
+        main, period, stones = (*numbers, 0, 0, 0)[:3]  # numbers that are left out are 0
         if kind == "none":
             main, period, stones = 0, 1, 0  # a period without stones: no limit
         elif kind == "byoyomi":

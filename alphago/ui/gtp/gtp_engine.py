@@ -28,11 +28,16 @@ from alphago.ui.gtp.protocol import GtpFailure
 from alphago.ui.gtp.time_control import Clock
 from alphago.ui.thinker import MoveLimit, Thinker
 
+# For sharing out the time on the clock, in plays for each point of the board:
+GAME_LENGTH = 0.9  # the length of a game
+LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
+
 
 @dataclass
 class Reports:
-    """What is reported during the search for a move: `report` is called with the analysis every `interval` seconds.
+    """How to report during the search for a move.
 
+    report: called with the analysis so far.  interval: seconds between two calls.
     move_ownership: whether the analysis has the ownership after each move.
     """
 
@@ -85,20 +90,18 @@ class GtpEngine:
         self.background = BackgroundSearch()
         self.clock = Clock()
         self.seconds = 0.0  # spent on moves so far
-        self.pondering = False  # whether to search while waiting for a command
+        self.pondering = False  # whether to search at present while waiting for a command
         self.rules = env.rules
         self.komi = None if komi is None else check_komi(komi)  # None: each board's default
         self.open_board(env.N)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game for a size and rules, without the options that only help self-play.
-
-        Its `turns` is None, its `first_pass` 0, and its `max_moves` at least 3 size².
-        """
-        return analysed_game(self.given_on(size)[0], size, rules)
+        """Return the game for a board size and rules, without the options that only help self-play."""
+        env, _ = self.given_on(size)
+        return analysed_game(env, size, rules)
 
     def given_on(self, size: int) -> tuple[GoEnv, Any]:
-        """Return the game and the network for a board."""
+        """Return the user's game and network for a board size."""
         if self.networks is not None:
             return self.networks(size)
         env = self.env if size == self.env.N else self.env.resized(size)
@@ -121,8 +124,8 @@ class GtpEngine:
     def open_search(self) -> None:
         """Create a search for the current board and parameters."""
         self.background.join()
-        self.network = self.given_on(self.game.env.N)[1]
-        # On a GPU, searches for moves keep their boards there; analysis needs them on the CPU.
+        _, self.network = self.given_on(self.game.env.N)
+        # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
         on_cpu = self.device == "cpu" or (self.device == "auto" and choose_device(self.game.env) == "cpu")
         self.thinker = self.new_thinker(forecasts=on_cpu)
         self._analyst = self.thinker if on_cpu else None
@@ -150,9 +153,10 @@ class GtpEngine:
         return self._analyst
 
     def thinker_at(self, position: GoPosition, rules: Sequence[Forbidden] = (), *, analyst: bool = False) -> Thinker:
-        """End the background search, and return the thinker after it went to a position.
+        """End the background search, put a thinker on a position, and return the thinker.
 
-        rules: moves that the search must not try. analyst: whether it is the one for analysis, as it is with `rules`.
+        rules: moves that the search must not try; they need the thinker for analysis.
+        analyst: whether to take the thinker for analysis even without `rules`.
         """
         self.background.join()
         thinker = self.analyst if analyst or rules else self.thinker
@@ -160,7 +164,7 @@ class GtpEngine:
         return thinker
 
     def look(self, position: GoPosition) -> Analysis:
-        """Return the analysis of a position from the search that was done there, without searching more."""
+        """Return the analysis of a position by the search so far, without searching more."""
         return self.thinker_at(position, analyst=True).player.analysis()
 
     def analyse(self, position: GoPosition, reports: Reports, rules: Sequence[Forbidden]) -> None:
@@ -183,7 +187,7 @@ class GtpEngine:
                 thinker.player.resign_threshold = value
 
     def idle(self) -> None:
-        """Ponder while waiting for a command, if that is enabled; the search for the next move keeps the tree."""
+        """Ponder while waiting for a command, if that is on; the search for the next move goes on with the tree."""
         if self.pondering and not self.at_random and not self.game.is_over:
             self.background.start(self.thinker_at(self.game.ready(self.game.to_play)).player)
 
@@ -192,16 +196,17 @@ class GtpEngine:
         self.background.stop()
 
     def change_rules(self, rules: Rules) -> None:
-        """Continue the game under other rules; fail, and change nothing, if a move of the game breaks them."""
-        again = GtpGame(self.game.env.replace(**rules._asdict()), self.game.komi)
-        again.loaded = self.game.loaded
-        again.set_up(self.game.stones.get("black", ()), self.game.stones.get("white", ()), self.game.first)
+        """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
+        before = self.game
+        game = GtpGame(before.env.replace(**rules._asdict()), before.komi)
+        game.loaded = before.loaded
+        game.set_up(before.stones.get("black", ()), before.stones.get("white", ()), before.first)
         try:
-            again.restart(self.game.plays)
+            game.restart(before.plays)
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("the game is illegal under these rules") from None
-        self.take_game(again)
+        self.take_game(game)
 
     def move(
         self, colour: int, reports: Reports | None = None, rules: Sequence[Forbidden] = (), over: bool | None = None
@@ -209,13 +214,12 @@ class GtpEngine:
         """Choose and play a move of a colour, on its clock, and return it as text.
 
         rules: moves that the search must not try. reports: what to report during the search; None for nothing.
-        over: whether the game is over, so that the move is a pass; None: it is over if the last two plays were passes,
-        one of each colour.
+        over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
         """
         begin = self.now()
-        action: int | None = self.game.env.pass_action
-        if not (self.game.is_over if over is None else over):
-            action = self.think(colour, reports=reports, rules=rules)
+        if over is None:
+            over = self.game.is_over
+        action = self.game.env.pass_action if over else self.think(colour, reports=reports, rules=rules)
         spent = self.now() - begin
         self.seconds += spent
         self.clock.spend(colour, spent)
@@ -233,9 +237,9 @@ class GtpEngine:
         may_resign: whether resigning is allowed. reports, rules: as in `move`.
         """
         position = self.game.ready(colour)
-        if self.at_random:  # without a search
+        if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
-        level = LEVELS if rules else self.parameters.level  # only a search of full strength can forbid moves
+        level = LEVELS if rules else self.parameters.level  # moves can be forbidden only at full strength
         thinker = self.thinker_at(position, rules, analyst=reports is not None or level != LEVELS)
         if level == LEVELS:
             action = self.search(thinker, self.seconds_for(colour), reports)
@@ -249,12 +253,14 @@ class GtpEngine:
         return None if resigns else action
 
     def search(self, thinker: Thinker, seconds: float, reports: Reports | None) -> int:
-        """Return the move after the readouts that fit into `seconds` seconds by the rate so far.
+        """Return the move of a search whose readouts, at the present rate, fit into `seconds` seconds.
 
         reports: as in `move`; the last report comes at the end of the search.
         """
-        player, readouts = thinker.player, int(min(self.parameters.readouts, self.rate * seconds))
-        begin, visits = self.now(), max(1, player.root_visits)  # the root's own evaluation is no readout
+        player = thinker.player
+        readouts = int(min(self.parameters.readouts, self.rate * seconds))
+        begin = self.now()
+        visits_before = max(1, player.root_visits)  # the first visit is the root's own evaluation, which is no readout
         due = time.monotonic() + (math.inf if reports is None else reports.interval)
 
         def report(done: int) -> None:
@@ -264,9 +270,10 @@ class GtpEngine:
                 reports.tell(player)
 
         action = thinker.choose(MoveLimit(readouts), None if reports is None else report)
-        done = player.root_visits - visits  # fewer than planned if the choice was certain before
-        if done > 0:  # the rate is a running mean
-            self.rate = (self.rate + done / max(self.now() - begin, 1e-6)) / 2
+        done = player.root_visits - visits_before  # less than `readouts` if the move was certain earlier
+        if done > 0:
+            latest_rate = done / max(self.now() - begin, 1e-6)
+            self.rate = (self.rate + latest_rate) / 2
         if reports is not None:
             reports.tell(player)
         return action
@@ -274,8 +281,8 @@ class GtpEngine:
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
         points = self.game.env.N**2
-        moves = max(0.9 * points - len(self.game.plays), 0.3 * points) / 2
-        return min(self.clock.share(colour, round(moves)), self.parameters.max_time)
+        plays_left = max(GAME_LENGTH * points - len(self.game.plays), LEAST_LEFT * points)
+        return min(self.clock.share(colour, round(plays_left / 2)), self.parameters.max_time)
 
 
 def print_message(text: str) -> None:

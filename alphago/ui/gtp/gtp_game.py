@@ -20,12 +20,11 @@ class LoadedGame(NamedTuple):
 class GtpGame:
     """The controller's plays in order, and the position to which they lead.
 
-    Where a colour plays twice in a row, the other's turn is skipped, which is no move. A game that goes on after two
-    passes is not over.
+    A colour may play twice in a row: the other colour's turn is then skipped, without a pass.  Play may go on after two
+    passes: the game is then not over.  When a game has as many moves as the environment allows, it goes on from a new
+    position with the stones on the board.
 
-    A game longer than the environment's limit continues from a new position with the stones on its board.
-
-    The other arguments are those of `set_up`.
+    env: the game.  komi: White's points.  black, white, first: as in `set_up`.
     """
 
     def __init__(
@@ -46,19 +45,26 @@ class GtpGame:
         self.set_up(stones, (), -1)
 
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
-        """Begin a game with stones on the board and a colour to move; raise ValueError for an illegal board."""
+        """Begin a game with Black's and White's stones on the board; raise ValueError for an illegal board.
+
+        first: the colour to move.
+        """
         stones = {"black": tuple(sorted(black)), "white": tuple(sorted(white))}
         self.stones = {colour: points for colour, points in stones.items() if points}
         self.first = first
         self.begin()
 
     def begin(self) -> None:
+        """Go back to the first position of the game, with its set-up stones."""
         self.plays: list[tuple[int, int]] = []  # (colour, action)
         self.position = self.start(self.first)
 
-    def start(self, to_play: int, **further: object) -> GoPosition:
-        """Return a start position with the game's set-up stones, or with `further`, keywords of `GoEnv.position`."""
-        setup: dict[str, Any] = dict(further) or dict(self.stones)
+    def start(self, to_play: int, **setup: Any) -> GoPosition:
+        """Return a start position with a colour to play and the game's komi.
+
+        setup: its stones, as keywords of `GoEnv.position`; without keywords, the game's set-up stones.
+        """
+        setup = setup or dict(self.stones)
         if to_play != 1:
             setup["to_play"] = "white"
         if self.komi != self.env.komi:
@@ -66,18 +72,20 @@ class GtpGame:
         return self.env.position(**setup)
 
     def play(self, colour: int, action: int) -> None:
-        """Add a play; raise IllegalMove, and change nothing, if it is not legal.
+        """Add a play; raise IllegalMove, and change nothing, if it is illegal.
 
-        A pass after the end does not change the position.
+        A pass after the end of the game is added to the plays, but leaves the position as it is.
         """
         if action != self.env.pass_action or not self.position.is_over:
             self.position = self.ready(colour).play(action)
         self.plays.append((colour, action))
 
     def ready(self, colour: int) -> GoPosition:
-        """Return the current position with this colour to move and the game not over."""
+        """Return the current position with this colour to move, in which the game is not over."""
         position = self.position.give_turn(colour)
-        return self.start(colour, board=position.board, captures=position.captures) if position.is_over else position
+        if position.is_over:  # it has as many moves as the environment allows
+            return self.start(colour, board=position.board, captures=position.captures)
+        return position
 
     def undo(self) -> None:
         self.restart(self.plays[:-1])
@@ -88,17 +96,18 @@ class GtpGame:
         self.restart(self.plays)
 
     def restart(self, plays: list[tuple[int, int]]) -> None:
+        """Go back to the first position, and play `plays` there; raise IllegalMove for an illegal one."""
         self.begin()
         for colour, action in plays:
             self.play(colour, action)
 
     @property
     def to_play(self) -> int:
-        """The colour expected to move: the opponent of the one that moved last."""
+        """The colour that should move next: the opponent of the colour that moved last."""
         return -self.plays[-1][0] if self.plays else self.first
 
     @property
     def is_over(self) -> bool:
         """Whether the last two plays were passes, one of each colour."""
-        last = self.plays[-2:]
-        return {colour for colour, action in last if action == self.env.pass_action} == {1, -1}
+        last_two = self.plays[-2:]
+        return {colour for colour, action in last_two if action == self.env.pass_action} == {1, -1}

@@ -32,18 +32,18 @@ class ParameterCommands:
         }
 
     def get(self, arguments: list[str]) -> str:
-        return text_of(parameter(argument(arguments, 0)).get(self.engine))
+        return text_of(find_parameter(argument(arguments, 0)).get(self.engine))
 
     def set(self, arguments: list[str]) -> str:
         with replying():
-            parameter(argument(arguments, 0)).set(self.engine, argument(arguments, 1))
+            find_parameter(argument(arguments, 0)).set(self.engine, argument(arguments, 1))
         return ""
 
     def get_all(self, arguments: list[str]) -> str:
-        return json.dumps({name: one.get(self.engine) for name, one in PARAMETERS.items()})
+        return json.dumps({name: parameter.get(self.engine) for name, parameter in PARAMETERS.items()})
 
 
-def parameter(name: str) -> Parameter:
+def find_parameter(name: str) -> Parameter:
     """Return the parameter with a name; raise GtpFailure for an unknown one."""
     if name not in PARAMETERS:
         raise GtpFailure(f"unknown parameter {name}; known ones are {', '.join(PARAMETERS)}")
@@ -51,7 +51,10 @@ def parameter(name: str) -> Parameter:
 
 
 def text_of(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    """Return a parameter's value as KataGo writes it: "true" or "false", and numbers without needless zeros."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def set_readouts(engine: GtpEngine, text: str) -> None:
@@ -88,28 +91,30 @@ def set_c_puct(engine: GtpEngine, text: str) -> None:
 def switch(name: str) -> Parameter:
     """Return a boolean parameter, whose value is the attribute `name` of `Parameters`."""
 
-    def set_it(engine: GtpEngine, text: str) -> None:
+    def set_switch(engine: GtpEngine, text: str) -> None:
         if text.lower() not in ("true", "false"):
             raise GtpFailure(f"the value must be true or false, got {text}")
         setattr(engine.parameters, name, text.lower() == "true")
 
-    return Parameter(lambda engine: getattr(engine.parameters, name), set_it)
+    return Parameter(lambda engine: getattr(engine.parameters, name), set_switch)
 
 
-def zero(name: str) -> Parameter:
-    """Return a parameter of KataGo that this engine lacks: it reads as 0, and setting another value fails."""
+def always_zero(name: str) -> Parameter:
+    """Return a parameter of KataGo that this engine lacks: its value is 0, and setting another value fails."""
 
-    def set_it(engine: GtpEngine, text: str) -> None:
+    def set_to_zero(engine: GtpEngine, text: str) -> None:
         if number(text) != 0:
             raise GtpFailure(f"{name} must be 0: this engine does not support it")
 
-    return Parameter(lambda engine: 0.0, set_it)
+    return Parameter(lambda engine: 0.0, set_to_zero)
 
 
 def shown_threshold(engine: GtpEngine) -> float:
-    """Return the value below which the engine resigns: its parameter, else its network's threshold."""
-    own = engine.parameters.resign_threshold
-    return float(getattr(engine.network, "resign_threshold", -1.0) if own is None else own)
+    """Return the value below which the engine resigns: its parameter, or if that is None, its network's threshold."""
+    threshold = engine.parameters.resign_threshold
+    if threshold is None:
+        threshold = getattr(engine.network, "resign_threshold", -1.0)
+    return float(threshold)
 
 
 PARAMETERS = {
@@ -124,6 +129,6 @@ PARAMETERS = {
         lambda engine: Puct().c_puct if engine.parameters.c_puct is None else engine.parameters.c_puct,
         set_c_puct,
     ),
-    "analysisWideRootNoise": zero("analysisWideRootNoise"),
-    "playoutDoublingAdvantage": zero("playoutDoublingAdvantage"),
+    "analysisWideRootNoise": always_zero("analysisWideRootNoise"),
+    "playoutDoublingAdvantage": always_zero("playoutDoublingAdvantage"),
 }

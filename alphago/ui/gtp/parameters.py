@@ -12,9 +12,10 @@ from alphago.mcts.puct import Puct
 class Parameters:
     """Settings that may change while an engine runs.
 
-    readouts: simulations for each move. max_time: seconds for each move. side: from whose view analyses are reported,
-    one of `alphago.ui.katago.SIDES`. c_puct: as in Puct; None for its default. resign_threshold, ponder, level: as in
-    `serve`.
+    readouts: simulations for each move. max_time: seconds for each move.
+    resign_threshold, ponder, level: as in `serve`. allow_resignation: whether the engine may resign at all.
+    side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
+    c_puct: as in Puct; None for its default.
     """
 
     readouts: int = 800

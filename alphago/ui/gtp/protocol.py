@@ -1,7 +1,7 @@
-"""The Go Text Protocol, version 2: read requests and write replies.  The commands are in commands.py.
+"""The Go Text Protocol, version 2: read requests and write replies; other files have the commands.
 
-Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002); GNU Go, its reference
-implementation, where that leaves something open.
+Source: "Specification of the Go Text Protocol, version 2, draft 2" (Farnebäck 2002).  Where the specification leaves
+something open, this follows its reference implementation, GNU Go.
 """
 
 import contextlib
@@ -19,11 +19,12 @@ from alphago.system.validation import shortened
 
 Command = Callable[[list[str]], "str | Stream"]  # arguments in, reply out; GtpFailure for a failure
 
-LONGEST_FAILURE = 400  # letters of a failure
+LONGEST_FAILURE = 400  # most letters of a failure's message
 LINES_AHEAD = 1024  # lines read in advance
+READ_BYTES = 65_536  # bytes of input read at once
 JSON_HINT = "this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
-LONGEST_LINE = 65_536  # characters: many times more than a request with every point of the largest board
-CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}
+LONGEST_LINE = 65_536  # characters: many times the length of a request with every point of the largest board
+CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}  # to delete control characters
 
 
 class GtpFailure(Exception):
@@ -51,14 +52,14 @@ class Inbox:
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines: queue.Queue[str | BaseException | None] = queue.Queue(LINES_AHEAD)
-        self._next: list[str | BaseException | None] = []  # the next line, once `wait` has it; None at the end
+        self._next: list[str | BaseException | None] = []  # the line that `wait` has fetched; None for the end of input
         threading.Thread(target=self._read, args=(lines,), name="gtp input", daemon=True).start()
 
     def _read(self, lines: Iterable[str]) -> None:
         try:
             for line in lines:
                 self._lines.put(line)
-        except BaseException as error:  # raised by `take`
+        except BaseException as error:  # `take` raises it
             self._lines.put(error)
         else:
             self._lines.put(None)
@@ -69,14 +70,14 @@ class Inbox:
             self._next.append(self._lines.get())
 
     def is_waiting(self) -> bool:
-        """Return whether the next line has not arrived yet."""
+        """Return whether `take` would have to wait."""
         return not self._next and self._lines.empty()
 
     def take(self) -> str | None:
-        """Wait for the next line and return it; None at the end, also in later calls."""
+        """Wait for the next line and return it; None at the end of input, also if called again."""
         self.wait()
         line = self._next[0]
-        if line is not None:
+        if line is not None:  # the None at the end stays, for later calls
             self._next.clear()
         if isinstance(line, BaseException):
             raise line
@@ -162,12 +163,12 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
 
 
 def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inbox) -> None:
-    """Write a reply line by line; an exception after its first line goes to stderr only."""
-    lock, over = threading.Lock(), False
+    """Write a reply line by line; an exception of the stream is printed on stderr, and ends the reply."""
+    lock, is_over = threading.Lock(), False
 
     def write(line: str) -> None:
         with lock:
-            if not over:
+            if not is_over:
                 output.write(f"{line}\n")
                 output.flush()
 
@@ -177,12 +178,12 @@ def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inb
     except Exception:
         traceback.print_exc()
     with lock:
-        over = True
+        is_over = True
         output.write("\n")
 
 
 def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
-    """Return the commands about the protocol itself; commands: the other commands, which `list_commands` lists too."""
+    """Return the commands about the protocol itself; commands: all other commands, for `list_commands`."""
     own: dict[str, Command] = {
         "protocol_version": lambda arguments: "2",
         "known_command": lambda arguments: str(bool(arguments) and arguments[0] in {*own, *commands}).lower(),
@@ -194,7 +195,7 @@ def administration(commands: Mapping[str, Command]) -> dict[str, Command]:
 
 @contextlib.contextmanager
 def replying(text: str = "") -> Iterator[None]:
-    """Convert a ValueError in the block to a GtpFailure with this text, or with its own."""
+    """Convert a ValueError in the block to a GtpFailure with the message `text`, or with its own if `text` is ""."""
     try:
         yield
     except ValueError as error:
@@ -221,7 +222,7 @@ def number(text: str) -> float:
 
 
 def check_colour(text: str) -> int:
-    """Return +1 for b or black, -1 for w or white, upper or lower case; raise GtpFailure for anything else."""
+    """Return +1 for "b" or "black", -1 for "w" or "white", in any case; raise GtpFailure for another text."""
     with replying("invalid color or coordinate"):
         return check_player(text)
 
@@ -229,7 +230,7 @@ def check_colour(text: str) -> int:
 def lines_of_stdin() -> Iterator[str]:
     """Yield the lines of standard input, separated by LF and decoded as Latin-1, which accepts every byte.
 
-    A line longer than LONGEST_LINE is cut to one character more than that.
+    Longer lines are cut after LONGEST_LINE + 1 characters: `converse` can see that they are too long.
     """
     if sys.stdin is None:  # it was closed before Python started
         return
@@ -240,21 +241,22 @@ def lines_of_stdin() -> Iterator[str]:
 def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
     """Yield the lines of a binary file, each cut after `longest` + 1 bytes, so that the caller sees which are too long.
 
-    It reads the raw file, since a thread that waits for input would hold the lock of a buffered file when Python exits.
+    The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
     """
-    raw, rest = getattr(file, "raw", file), b""
-    skips = False  # whether `rest` belongs to a line that was cut
-    while data := raw.read(65_536):
+    raw = getattr(file, "raw", file)
+    rest = b""  # the beginning of a line whose end was not read yet
+    was_cut = False  # whether this line was too long, and its first bytes were yielded
+    while data := raw.read(READ_BYTES):
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
-            if not skips:
+            if not was_cut:
                 yield line[: longest + 1]
-            skips = False
+            was_cut = False
         if len(rest) > longest:
-            if not skips:
+            if not was_cut:
                 yield rest[: longest + 1]
-            rest, skips = b"", True
-    if rest and not skips:
+            rest, was_cut = b"", True
+    if rest and not was_cut:
         yield rest
 
 
@@ -275,7 +277,7 @@ def reserved_stdout() -> Iterator[TextIO]:
             output = os.fdopen(reserved, "w", encoding="ascii", errors="replace", newline="\n")
             stack.callback(close_quietly, output)
             os.dup2(stderr, stdout)  # what is written to standard output goes to stderr
-            stack.callback(os.dup2, reserved, stdout)  # undone before `output` is closed
+            stack.callback(os.dup2, reserved, stdout)  # restores it, before `close_quietly` closes `output`
         with contextlib.redirect_stdout(sys.stderr):
             yield output
 

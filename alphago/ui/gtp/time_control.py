@@ -1,8 +1,8 @@
-"""Time control as in GTP: main time, then byo-yomi periods, each of some seconds for some stones."""
+"""Time control as in GTP: main time, then byo-yomi periods of some seconds, in each of which some stones are played."""
 
 import math
 
-PLANNED_SHARE = 0.8  # the part of a move's fair share of the time that is used: searches may take longer than planned
+PLANNED_SHARE = 0.8  # the part of its share of the time that a move may use: searches may take longer than planned
 LAG = 0.05  # seconds per move for everything except search
 
 
@@ -15,36 +15,38 @@ class Clock:
     def set_limits(self, main: float, period: float, stones: int) -> None:
         """Apply GTP's time_settings.
 
-        There is no limit if `period` > 0 and `stones` is 0, or if `main` and `period` are 0.
         main: seconds of main time. period: seconds of a byo-yomi period, in which `stones` moves must be played.
+        As GTP defines it, there is no limit if `period` > 0 and `stones` is 0, or if `main` and `period` are 0.
         """
-        self.one_stone = False  # whether each period is for one stone, and `time_left` counts periods
+        self.one_stone = False  # whether a period is for one stone; GTP's time_left then counts periods, not stones
         self.main, self.period, self.stones = main, period, stones
         self.reset()
 
     def reset(self) -> None:
         """Restore both colours' full time, for a new game."""
-        full = (self.main, 0) if self.main > 0 else (self.period, self.stones)
-        self.left: dict[int, tuple[float, int]] = {1: full, -1: full}  # seconds, stones (0: main time)
-        limited = self.stones > 0 if self.period > 0 else self.main > 0
-        self.limited = {1: limited, -1: limited}
+        full_time = (self.main, 0) if self.main > 0 else (self.period, self.stones)
+        # By colour, the seconds left and the stones to play in them; 0 stones in main time.
+        self.left: dict[int, tuple[float, int]] = {1: full_time, -1: full_time}
+        is_limited = self.stones > 0 if self.period > 0 else self.main > 0
+        self.limited = {1: is_limited, -1: is_limited}
 
     def set_left(self, colour: int, seconds: float, stones: int) -> None:
         """Apply GTP's time_left: set the time of a colour, also if `set_limits` has set no limit.
 
-        seconds: the time left for the next `stones` moves; the main time left if `stones` is 0. With `one_stone`, the
-        time left is for one move, and `stones` counts periods.
+        seconds: the time left for the next `stones` moves; the main time left if `stones` is 0.
+        stones: with `one_stone` the number of periods left; the seconds are then for one move.
         """
         self.limited[colour] = True
-        # The number of periods is not kept: what counts is that one of them runs.
-        self.left[colour] = (max(0.0, seconds), min(stones, 1) if self.one_stone else stones)
+        if self.one_stone:  # the number of periods does not matter, only whether one of them runs
+            stones = min(stones, 1)
+        self.left[colour] = (max(0.0, seconds), stones)
 
     def spend(self, colour: int, seconds: float) -> None:
         """Subtract the seconds that a move of this colour took."""
-        left, stones = self.left[colour]  # no stones: it is main time
+        left, stones = self.left[colour]
         left -= seconds
-        has_periods = self.period > 0 and self.stones > 0
-        if stones == 0 and left < 0 and has_periods:  # the move went on in the first period
+        in_main_time = stones == 0
+        if in_main_time and left < 0 and self.has_periods:  # the move went on in the first period
             left, stones = left + self.period, self.stones
         if stones > 0:
             stones -= 1
@@ -52,12 +54,21 @@ class Clock:
                 left, stones = self.period, self.stones
         self.left[colour] = (max(0.0, left), stones)
 
+    @property
+    def has_periods(self) -> bool:
+        """Whether byo-yomi periods follow the main time."""
+        return self.period > 0 and self.stones > 0
+
     def share(self, colour: int, moves: int) -> float:
-        """Return the seconds for the next move if about `moves` are still to be played; infinite without a limit."""
+        """Return the seconds for the next move of a colour; infinity if its time is not limited.
+
+        moves: about how many moves of the colour are still to be played.
+        """
         if not self.limited[colour]:
             return math.inf
         seconds, stones = self.left[colour]
         share = seconds / (stones or max(1, moves))
-        if stones == 0 and self.period > 0 and self.stones > 0:  # after the main time a move has this much at least
+        in_main_time = stones == 0
+        if in_main_time and self.has_periods:  # a move may take as long as one in the periods that follow
             share = max(share, self.period / self.stones)
         return max(0.0, PLANNED_SHARE * share - LAG)

@@ -1,7 +1,7 @@
 """Write a network as one HTML file that plays in any browser, without a server: `export_page`.
 
-The file has the page of `alphago web`, the game's rules and the package's search in JavaScript, and the network as
-float16 numbers, computed by WebAssembly in workers. The parts are deflated, and written in base64.
+The file has the page of `alphago web`, the game's rules and the search in JavaScript, and the network's weights as
+float16 numbers; workers compute the network in WebAssembly. These parts are deflated, and written in base64.
 """
 
 import base64
@@ -37,7 +37,7 @@ from alphago.ui.web.views import game_view
 OWN_STATIC = Path(__file__).parent / "static"
 FOLDERS = (STATIC, OWN_STATIC)
 STYLES = ("board", "column", "page")
-OPERATIONS = {  # of network.js
+OPERATIONS = {  # that network.js computes
     *("Conv", "Gemm", "Add", "Sub", "Mul", "Div", "Relu", "Elu", "Tanh", "Sigmoid", "ReduceMean", "ReduceMax"),
     *("Concat", "Flatten", "Reshape", "Slice", "Shape", "Cast"),
 }
@@ -75,11 +75,12 @@ def export_page(
     path: the file to write, such as "go.html".
     env: the game with which the page begins; None for the network's.
     name: the network's name on the page; None for the name of its file or folder, or of its game.
-    strength: what was measured of its strength, a sentence; None for what is known of a packaged network.
-    licence: the network's licence; None for the package's for a packaged network, and for none stated otherwise.
+    strength: a sentence on the network's measured strength; None for what is known of a packaged network, or "not
+        measured".
+    licence: the network's licence; None for the package's licence of a packaged network, or "not stated".
 
-    Raises ValueError for a custom game, and for a network with layers that the file cannot compute; OSError if the file
-    cannot be written.  No file is written then.
+    Raises ValueError for a game that is not the package's, and for a network with layers that the file cannot compute;
+    OSError if the file cannot be written.
     """
     path = user_path(path)
     data = page_of(net, env, name=name, strength=strength, licence=licence).encode()
@@ -96,7 +97,7 @@ def page_of(
     licence: str | None = None,
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
-    is_packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()  # a file comes first
+    is_packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()  # unless it names a file
     packaged = str(source) if is_packaged else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
@@ -142,7 +143,8 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
     for step in graph.steps:
         check_step(step)
     weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
-    low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T  # all low ones first: they deflate better
+    # [2, weights]: all low bytes, then all high bytes, since the file is smaller so.
+    low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
     return {
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
@@ -153,47 +155,45 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
 
 
 def pack(data: bytes) -> str:
-    """Return bytes deflated, as text, for `unpacked` of unpacking.js."""
+    """Return bytes deflated and in base64, as `unpacked` in unpacking.js reads them."""
     return base64.b64encode(zlib.compress(data, 9)).decode()
 
 
 def without_comments(text: str) -> str:
-    """Return a script without the lines that are comments, which begin with `//`, `/*` or `*`, and without indents."""
+    """Return a script without indents, empty lines and lines of comments, which begin with `//`, `/*` or `*`."""
     lines = (line.strip() for line in text.splitlines())
-    return "\n".join(
-        line for line in lines if line and not line.startswith(("//", "/*", "*/", "* ", "*\n")) and line != "*"
-    )
+    return "\n".join(line for line in lines if line not in ("", "*") and not line.startswith(("//", "/*", "*/", "* ")))
 
 
 def check_step(step: Step) -> None:
     """Raise ValueError for an operation of a network that network.js does not compute.
 
-    Its convolutions have square kernels with an odd side, and give planes of the size that they get.
+    network.js computes only convolutions with square kernels of odd size, whose output has the size of their input.
     """
     options: dict[str, Any] = step.attributes
     kernel = options.get("kernel_shape", [1])
     is_odd_square = len(set(kernel)) == 1 and kernel[0] % 2 == 1
-    same_size = [(side - 1) // 2 for side in [*kernel, *kernel]]
-    supported = {"pads": same_size, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
-    has_supported = all(options.get(name, value) == value for name, value in supported.items())
-    if step.op in OPERATIONS and is_odd_square and has_supported:
+    pads_that_keep_size = [(side - 1) // 2 for side in [*kernel, *kernel]]
+    supported = {"pads": pads_that_keep_size, "group": 1, "dilations": [1, 1], "strides": [1, 1]}
+    has_supported_options = all(options.get(name, value) == value for name, value in supported.items())
+    if step.op in OPERATIONS and is_odd_square and has_supported_options:
         return
     described = f"{step.op} with {options}" if step.op in OPERATIONS else step.op
     raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
 
 
 def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
-    """Return what the page has to know: the game on each board, and the network's model for the workers."""
+    """Return what the page has to know: the game on each board, and for the workers the network and the search."""
     env = net.env.match_variant()
     layers: list[dict[str, object]] = []
-    offset = 0  # of a layer's first number among the weights
+    offset = 0  # the index of a layer's first number among all weights
     for layer, array in layer_weights(graph).items():
         layers.append({"name": layer, "shape": list(array.shape), "offset": offset})
         offset += array.size
-    described = manifest(graph, net, {"layers": layers})
+    full_manifest = manifest(graph, net, {"layers": layers})
     model = {
         "game": env.name,
-        "manifest": {key: described[key] for key in ("layers", "constants", "steps", "outputs")},
+        "manifest": {key: full_manifest[key] for key in ("layers", "constants", "steps", "outputs")},
         "settings": asdict(Puct(leaves=USUAL_LEAVES, decisive_moves=env.has_decisive_moves)),
         "planes": env.planes,
         "pass": env.pass_action,
@@ -205,19 +205,21 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
 
 
 def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
-    """Return the options of the game's constructor that each of its named rules sets; none if it has no named rules."""
+    """Return the game's named rules, each with the constructor's options that they set; {} if it has none."""
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
-    names = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
+    names = set()  # of the options in which rules differ
+    for config in configs.values():
+        names |= {name for name, value in config.items() if value != env.config[name]}
     return {word: {name: config[name] for name in sorted(names)} for word, config in configs.items()}
 
 
 def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
-    """Return the points of Black's handicap stones, as actions, by the number of stones that a handicap may have."""
+    """Return the points of Black's handicap stones, as actions, by each number of stones that is possible."""
     handicaps = {}
     most = next((int(option.most or 0) for option in env.options if option.name == "handicap"), 0)
     for count in range(2, most + 1):
-        with suppress(ValueError):  # fewer fit the board
+        with suppress(ValueError):  # the board has no points for so many
             points = env.position(handicap=count).setup["black"].split()
             handicaps[str(count)] = [env.from_text(point) for point in points]
     return handicaps
@@ -230,7 +232,7 @@ def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     if net.size_free and option is not None:
         for size in range(int(option.least or 1), int(option.most or env.N) + 1, int(option.step)):
             if size != env.N:
-                with suppress(ValueError):  # the game's other options do not fit this board
+                with suppress(ValueError):  # some options of the game do not fit this board
                     boards.append(env.choose(board_size=size).match_variant())
     return boards
 
@@ -253,7 +255,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, An
 
 
 def level_facts(level: int, env: GameEnv, has_scores: bool) -> dict[str, Any]:
-    """Return how to play at a level, and what it was measured to lose a move, None if it was not."""
+    """Return how to play at a level, and under "lost" how much a move at this level loses, None if not measured."""
     lost = level_table(env, has_scores).interpolate(level, "lost")
     return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
 
@@ -263,7 +265,8 @@ def about(
 ) -> dict[str, object]:
     """Return what the page says of the network.
 
-    packaged: the packaged network that it is, whose licence and measurements hold unless others are given; else None.
+    packaged: the name of the packaged network that it is, None for another network.  A packaged network has a licence
+        and measurements, which are used unless others are given.
     name, strength, licence: see `export_page`.
     """
     measured = json.loads((NETWORKS / "measured.json").read_text("utf-8")).get(packaged)

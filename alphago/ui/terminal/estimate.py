@@ -1,4 +1,4 @@
-"""Show a network's forecast at the terminal: the score, dead stones, and each point's owner; count a finished game."""
+"""Texts for the terminal: a network's forecast of score, dead stones and points, and the count of a finished game."""
 
 from typing import Any
 
@@ -10,23 +10,23 @@ from alphago.env.position import Position
 
 
 def estimate(network: object, position: Position) -> tuple[str, str] | None:
-    """Return (sentences about the result that a network expects, a drawing of the points' owners).
+    """Return two texts about the result that a network expects: sentences, and a drawing of the points' owners.
 
-    The drawing is "" if no point's owner is certain. The return value is None if the engine or the game has no
-    forecasts.
+    The drawing is "" if no point's owner is certain.  Returns None if the engine or the game has no forecasts.
     """
-    if (forecast := forecast_of(network, position)) is None:
+    forecast = forecast_of(network, position)
+    if forecast is None:
         return None
     owners = forecast.owners
     result = result_text(round(forecast.score, 1))
     lines = [f"The network expects {result} in the end, and Black to win with {forecast.win_probability:.0%}."]
-    sides = zip((1, -1), position.env.board_view.sides, strict=True)
-    dead = "; ".join(filter(None, (dead_stones(position, owners, colour, name) for colour, name in sides)))
-    if dead:
-        lines.append(f"Dead stones: {dead}.")
-    sure = owners.any()
-    lines.append("Expected points of Black (X) and White (O):" if sure else "No point is certain yet.")
-    return "\n".join(lines), draw_board(owners) if sure else ""
+    black, white = position.env.board_view.sides
+    dead = [dead_stones(position, owners, 1, black), dead_stones(position, owners, -1, white)]
+    if any(dead):
+        lines.append(f"Dead stones: {'; '.join(filter(None, dead))}.")
+    if not owners.any():
+        return "\n".join([*lines, "No point is certain yet."]), ""
+    return "\n".join([*lines, "Expected points of Black (X) and White (O):"]), draw_board(owners)
 
 
 def forecast_of(network: Any, position: Position) -> Any:
@@ -41,15 +41,19 @@ def forecast_of(network: Any, position: Position) -> Any:
 
 
 def propose_count(network: object, position: Position) -> GoCount | None:
-    """Return the count of a finished game without the stones that a network thinks dead; None if it is not counted."""
-    if (count := count_of(position)) is None:
+    """Return the count of a finished game, in which the stones that a network thinks dead are dead.
+
+    Returns None if the game is not counted (see `count_of`).
+    """
+    count = count_of(position)
+    if count is None:
         return None
     forecast = forecast_of(network, count.before)
     return count.proposed(None if forecast is None else forecast.ownership)
 
 
 def draw_count(count: GoCount) -> str:
-    """Return a board with dead stones as x and o, and the other points of Black and White as b and w."""
+    """Return a drawing of a count: dead stones are x and o, the points of Black and White without stones b and w."""
     stones, owners = count.position.board.copy().ravel(), count.owners.ravel()
     marks = {int(point): "bw"[int(owners[point] < 0)] for point in np.flatnonzero(owners)}
     marks |= {point: "xo"[int(stones[point] < 0)] for point in count.dead}
@@ -58,7 +62,7 @@ def draw_count(count: GoCount) -> str:
 
 
 def dead_stones(position: Position, owners: np.ndarray, colour: int, name: str) -> str:
-    """Return the stones of a colour on points that the other colour owns, such as "White C3 D4"; "" if there are none.
+    """Return a text such as "White C3 D4" of the stones of a colour on the other colour's points; "" if there are none.
 
     owners: [height, width], 1 for Black's points, -1 for White's, 0 if uncertain. name: the colour's name.
     """

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[None]:
     """Let `input` edit and complete lines within the block; afterwards restore readline's state.
 
-    words: commands to complete.  with_file: commands that take a file name.
+    words: the words that a line may begin with, in lower case, such as "undo" and "save".
+    with_file: those of `words` that a file name follows, such as "save".
     """
     try:
         import readline
     except ImportError:  # Windows
         yield
         return
-    completer, delimiters = readline.get_completer(), readline.get_completer_delims()
-    length = readline.get_current_history_length()
+    old_completer, old_delimiters = readline.get_completer(), readline.get_completer_delims()
+    old_length = readline.get_current_history_length()
     readline.set_completer(line_completer(words, with_file))
     readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
     is_libedit = "libedit" in (readline.__doc__ or "")  # its key bindings have another syntax
@@ -26,25 +27,32 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
     try:
         yield
     finally:
-        readline.set_completer(completer)
-        readline.set_completer_delims(delimiters)
-        for item in reversed(range(length, readline.get_current_history_length())):
+        readline.set_completer(old_completer)
+        readline.set_completer_delims(old_delimiters)
+        for item in reversed(range(old_length, readline.get_current_history_length())):
             readline.remove_history_item(item)
 
 
 def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:
-    """Return the completer for readline: `complete(line, n)` returns the n-th completion of a line, then None."""
+    """Return a function for readline to complete a line: called with n = 0, 1, ..., it returns the n-th completion.
 
-    def complete(line: str, state: int) -> str | None:
-        return ([*completions(line, words, with_file), None])[state]
+    After the last completion it returns None.  words, with_file: as in `line_editing`.
+    """
+
+    def complete(line: str, n: int) -> str | None:
+        found = completions(line, words, with_file)
+        return found[n] if n < len(found) else None
 
     return complete
 
 
 def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:
-    """Return the completions of a line: commands, or file names after a command that takes one."""
-    name, blank, start = line.partition(" ")
-    if blank and name.lower() in with_file:
-        paths = sorted(glob.glob(glob.escape(os.path.expanduser(start)) + "*"))
-        return [f"{name} {path}{os.sep if os.path.isdir(path) else ''}" for path in paths]
+    """Return the lines that complete a line: with a word, or after a word of `with_file` with the name of a file.
+
+    words, with_file: as in `line_editing`.
+    """
+    command, blank, path_start = line.partition(" ")
+    if blank and command.lower() in with_file:
+        paths = sorted(glob.glob(glob.escape(os.path.expanduser(path_start)) + "*"))
+        return [f"{command} {path}{os.sep if os.path.isdir(path) else ''}" for path in paths]
     return [f"{word} " if word in with_file else word for word in words if word.startswith(line.lower())]

@@ -43,20 +43,21 @@ def play(
     In a notebook with anywidget a board appears below the cell, and the call returns at once: a
     `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
-    nn: as in `MCTSPlayer`.  A network resigns below the value that its run has measured
-        (`NeuralNet.resign_threshold`), in games such as it was measured in; other engines never resign.
-        None for an untrained network of `tower_height` blocks, which plays badly.
+    nn: as in `MCTSPlayer`; None for an untrained network of `tower_height` blocks, which plays badly.
+        A network resigns below the value that its run has measured (`NeuralNet.resign_threshold`), but only in games
+        like those in which it was measured; other engines never resign.
     tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches for `seconds`.
     mode: 0, you are Black (the first player); 1, you are White.  As in AlphaGo.jl.
     seconds: time limit of every search; None for no limit.
     handicap: number of Black's handicap stones in Go, as in `GoEnv.position`; White then moves first.
-    komi: White's points in a game with handicap; None for 0.5, or for the game's if that is not the usual one.
+    komi: White's points in a game with handicap.  None for 0.5 if the game has the usual komi of its board size, else
+        for the game's own komi.
     level: the engine's strength, from 1 (a beginner) to 10, or "even" to follow yours (see `alphago.mcts.levels`); None
         for full strength.  Hints are always of full strength.
-    teach: a move of yours that loses more points may be taken back, and is explained (see `alphago.ui.teacher`); None
-        for no move.
+    teach: points; a move of yours that loses more is explained and may be taken back (see `alphago.ui.teacher`).  None
+        for no explanations.
     device: for the network and the boards of its searches, as in `MCTSPlayer`.
     read, write: used instead of `input` and `print`.
 
@@ -85,9 +86,10 @@ def play(
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         teacher = None if teach is None else Teacher(nn, teach, device=device)
-        leveled = level is not None
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=leveled)
-        game = TerminalGame(player, 1 if mode == 0 else -1, screen, limit, start=start, level=level, teacher=teacher)
+        forecasts = level is not None  # which the levels need
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=forecasts)
+        human = 1 if mode == 0 else -1
+        game = TerminalGame(player, human, screen, limit, start=start, level=level, teacher=teacher)
     except KeyboardInterrupt:
         screen.say("")
         return start
@@ -98,12 +100,14 @@ def play(
 def check_height(nn: object, tower_height: int | None) -> None:
     """Raise ValueError for a `tower_height` other than that of a given network."""
     height = getattr(nn, "tower_height", None)
-    if nn is not None and tower_height not in (None, height):
-        own = f"left out or {height}, the given network's" if height is not None else "left out with a given network"
-        raise ValueError(f"tower_height must be {own}, got {tower_height}")
+    if nn is None or tower_height in (None, height):
+        return
+    allowed = "left out with a given network" if height is None else f"left out or {height}, the given network's"
+    raise ValueError(f"tower_height must be {allowed}, got {tower_height}")
 
 
 def handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
+    """Return the start position of Go with a handicap; komi: as in `play`."""
     if "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
     game = require_go(env, "handicap stones")
@@ -111,6 +115,7 @@ def handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Positi
 
 
 def untrained(env: GameEnv, tower_height: int | None) -> Any:
+    """Return an untrained network of `tower_height` blocks, None for the default number."""
     from alphago.nn.net import NeuralNet  # only now: playing a given network need not load torch
 
     return NeuralNet(env) if tower_height is None else NeuralNet(env, tower_height=tower_height)

@@ -18,19 +18,19 @@ from alphago.ui.terminal.screen import Screen
 class GameFiles:
     """Saves and loads one game.
 
-    A file that the game was saved in or loaded from is the game's own, and is replaced without a question.
+    The files that the game was saved in or loaded from are the game's own (`own`): they are replaced without asking.
     """
 
     def __init__(self, env: GameEnv, screen: Screen) -> None:
         self.env = env
         self.screen = screen
         self.own: set[Path] = set()
-        self.loaded: SgfGame | None = None  # the game of the last file of SGF
+        self.loaded: SgfGame | None = None  # the game of the SGF file that was loaded last
 
     def save(self, name: str, game: "GameToSave", replace: bool) -> Path:
-        """Write the game as `save_game` does, count the file as the game's own, and return the path.
+        """Write the game as `save_game` does, add the file to `own`, and return its path.
 
-        name: as typed. replace: if True, do not ask before a file that is not the game's own is replaced.
+        name: as typed. replace: whether to replace any file without asking.
         Raises FileExistsError if the file exists and may not be replaced.
         """
         path = file_path(name, "save")
@@ -50,9 +50,9 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions of a file as `load_game` does, and count only this file as the game's own.
+        """Return the positions of a file as `load_game` does; the file becomes the game's only own file.
 
-        Tells of what is wrong with the file; a faulty file is not replaced without a question.
+        Tells what is wrong with the file.  A faulty file does not become the game's own.
         """
         path = file_path(name, "load")
         faults: list[str] = []
@@ -67,13 +67,14 @@ class GameFiles:
 
 
 class GameToSave(NamedTuple):
-    """What a file gets of a game.
+    """A game, and what else goes into its file.
 
     over: whether the game has ended; the SGF file of an unfinished game has no result.
     players: names of Black and White.
-    counted: the count of a finished game; its file has this result, and the territory.
-    loaded: the game of the file that was loaded before, of which the file keeps what was not changed.
-    agreed: whether the player has agreed to the count; a loaded game without further moves keeps its result until then.
+    counted: the count of a finished game, from which its file has the result and the territory.
+    loaded: the game as it was loaded from a file; what was not changed since is written as it was.
+    agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps the
+        result of its file.
     """
 
     record: GameRecord
@@ -91,10 +92,10 @@ class GameToSave(NamedTuple):
             result = {"result": counted.result}
         game = SgfGame.from_record(self.record, env, players=self.players, **result)
         if loaded is not None and loaded.setup == game.setup:
-            same = (game.moves, game.movers) == (loaded.moves, loaded.movers)
-            if same and not self.agreed:  # the file's result stands until then
+            has_loaded_moves = (game.moves, game.movers) == (loaded.moves, loaded.movers)
+            if has_loaded_moves and not self.agreed:  # the file's result stands until then
                 counted = None
-            keeps_result = same and counted is None and not self.record.resigned
+            keeps_result = has_loaded_moves and counted is None and not self.record.resigned
             game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
         territory = {} if counted is None else counted.territory()
         return with_additions(game, Additions(territory=territory))
@@ -103,7 +104,7 @@ class GameToSave(NamedTuple):
 def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
     """Write a game atomically, replacing an existing file.
 
-    Raises ValueError for a suffix as in `check_kind`, OSError if the file cannot be written.
+    Raises ValueError for a wrong suffix (see `check_kind`), OSError if the file cannot be written.
     """
     check_kind(path, env)
     if not path.parent.is_dir():
@@ -114,9 +115,9 @@ def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
 
 
 def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tuple[SgfGame | GameRecord, list[Position]]:
-    """Return a saved game and all of its positions, from the start; of an SGF file up to its first illegal move.
+    """Return a saved game, and all of its positions in order; an SGF game ends before its first illegal move.
 
-    faults: gets a message for each thing that is wrong with an SGF file. None: a fault raises ValueError.
+    faults: a list to which a message is added for each fault of an SGF file; None to raise ValueError for a fault.
     Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
     """
     check_kind(path, env)
@@ -134,15 +135,16 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tupl
 def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:
     """Return the first game in an SGF file up to its first illegal move; the arguments are those of `load_game`.
 
-    Raises ValueError for a fault that leaves no moves, and with `faults` None for any fault.
+    Raises ValueError for a fault that leaves no moves; if `faults` is None, for any fault.
     """
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
     messages = [fault.of(str(path)) for fault in game.faults]
     if next(games, None) is not None:
         messages.append(f"{path} holds several games; this is the first")
-    wrong = [fault for fault in game.faults if fault.kind not in TOLD]
-    if messages and (faults is None or (wrong and not game.moves)):
+    is_faulty = any(fault.kind not in TOLD for fault in game.faults)  # faults of TOLD kinds are only told
+    leaves_no_moves = is_faulty and not game.moves
+    if messages and (faults is None or leaves_no_moves):
         raise ValueError(messages[0])
     if faults is not None:
         faults += messages

@@ -32,9 +32,9 @@ class Screen:
         self.read = read or ask
         self.interactive = read is None and sys.stdin is not None and sys.stdin.isatty()
         self.write = write or show
-        self.live = write is None and is_terminal()
+        self.live = write is None and is_terminal()  # whether lines can be overwritten
         self.coloured = self.live and not os.environ.get("NO_COLOR")
-        self._status_at = 0.0
+        self._status_at = 0.0  # when the status line was updated last
 
     def say(self, text: str) -> None:
         """Print a text, which may have names from files."""
@@ -69,6 +69,7 @@ def coloured(board: str) -> str:
 
 
 def coloured_row(row: re.Match[str]) -> str:
+    """Return a row of a board, as matched by ROW, with colours."""
     signs = "".join(f"{INKS[sign]}{sign}" if sign in INKS else sign for sign in row[2])
     return f"{row[1]}{WOOD}{signs}{PLAIN}{row[3]}"
 

@@ -10,7 +10,7 @@ import numpy as np
 from alphago.env.board import result_text
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
-from alphago.mcts.levels import LEVELS, Level, describe_level
+from alphago.mcts.levels import EVEN, LEVELS, Level, describe_level
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
@@ -42,7 +42,10 @@ SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
 class Thought(NamedTuple):
-    """A move, with the win rate of the player to move, such as "75 %", and the expected line as text."""
+    """What a search expects of a move.
+
+    win_rate: of the player to move, such as "75 %".  line: the expected line of play, as text.
+    """
 
     action: int
     win_rate: str
@@ -84,7 +87,7 @@ class TerminalGame:
         self.left = False  # whether the person has left
         self.resigned = False
         self.announced = False  # whether the result was announced
-        self.count: GoCount | None = None  # of a game that ended by two passes
+        self.count: GoCount | None = None  # the count of a game that ended by two passes
         self.files = GameFiles(player.env, screen)
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
@@ -102,9 +105,9 @@ class TerminalGame:
 
     @property
     def words(self) -> list[str]:
-        """The words that can be typed besides moves."""
-        passes = [] if self.player.env.pass_action is None else ["pass"]
-        return [*self.commands, *ALIASES, *passes]
+        """The words that can be typed: all but points."""
+        pass_word = [] if self.player.env.pass_action is None else ["pass"]
+        return [*self.commands, *ALIASES, *pass_word]
 
     @property
     def position(self) -> Position:
@@ -138,7 +141,7 @@ class TerminalGame:
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """Read a line and run it as a command or a move; return False for an empty line."""
+        """Read a line, and obey its command or play its move; return False for an empty line."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
@@ -149,7 +152,10 @@ class TerminalGame:
         return bool(text)
 
     def after_game(self) -> None:
-        """Agree on the dead stones, announce the result, once, and read a command."""
+        """Read one line after the end of the game: while stones are counted, about dead stones; then a command.
+
+        The result is announced when the person agrees on the dead stones; at once if stones are not counted.
+        """
         if self.count is None and not self.resigned:
             self.recount(propose_count(self.player.network, self.position))
         if self.counting:
@@ -167,7 +173,7 @@ class TerminalGame:
         return self.count is not None and not self.announced
 
     def recount(self, count: GoCount | None) -> None:
-        """Show another count of the finished game; None if it is not counted so."""
+        """Set the count of the finished game, and show it; None if the game is not counted."""
         self.count = count
         if count is not None:
             self.screen.draw(draw_count(count))
@@ -180,7 +186,10 @@ class TerminalGame:
             self.recount(GoCount(self.count.position))
 
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why it cannot be played; when stones are counted, turn a group dead or alive."""
+        """Play a typed move, or say why it cannot be played.
+
+        While stones are counted, the move's point names a group instead, which turns dead or alive.
+        """
         try:
             action = self.position.env.from_text(text)
             if self.count is not None and self.counting:
@@ -197,7 +206,7 @@ class TerminalGame:
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
 
     def takes_back(self, action: int) -> bool:
-        """Return whether the person takes back a move that loses much, after hearing why it does."""
+        """Explain a move that loses much before it is played, and return whether the person takes it back."""
         if self.teacher is None:
             return False
         lesson = self.teacher.lesson(self.position, self.position.check_action(action))
@@ -236,19 +245,24 @@ class TerminalGame:
         return Thought(action, f"{50 * (1 + analysis.root_readings[0][0]):.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
-        """Let the engine move or resign, and tell of it; at less than full strength it does not say what it expects."""
+        """Let the engine move or resign, and say what it did.
+
+        At full strength the engine also says what it expects, on level "even" what it takes the person's strength for.
+        """
         engine, before = -self.human, self.position
         self.say("The engine is thinking.")
+        remark = ""
         if self.level is None or self.level == LEVELS:
             thought = self.think()
-            action, remark = thought.action, f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
+            action = thought.action
+            remark = f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
         else:
-            action, remark = self.player.level_move(self.level), ""
+            action = self.player.level_move(self.level)
         if self.player.should_resign():
             self.resign(engine)
             return
         self.play_move(action)
-        if isinstance(self.level, str):  # "even": it follows the person's strength
+        if self.level == EVEN:
             remark = f".  {self.player.opponent.estimate(before)}"
         self.say(f"The engine ({self.board_view.side(engine)}) played {before.env.to_text(action)}{remark}.")
 
@@ -264,22 +278,32 @@ class TerminalGame:
         )
 
     def why(self, move: str) -> None:
-        """Explain the person's last move, or a move in the position on the board."""
-        moved = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
-        if not move and not moved:
-            self.say("You have not moved yet: there is no move to explain.")
-            return
-        begin = self.position if move else self.positions[moved[-1]]
+        """Explain a move in the position on the board; without a move, explain the person's last one.
+
+        move: as typed; "" for none.
+        """
+        before: Position = self.position
+        chosen: int | str = move
+        if not move:
+            turns = self.past_turns()
+            if not turns:
+                self.say("You have not moved yet: there is no move to explain.")
+                return
+            before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
         try:
-            action = begin.check_action(move or self.positions[moved[-1] + 1].moves[-1])
+            explanation = explain(before, chosen, self.player.network)
         except IllegalMove as error:
             self.say(f"{error}.")
             return
-        self.say(str(explain(begin, action, self.player.network)))
+        self.say(str(explanation))
+
+    def past_turns(self) -> list[int]:
+        """Return the indices in `positions` of those in which the person moved."""
+        return [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
 
     def undo(self, _: str) -> None:
-        """Go back to the person's last turn; a resignation is undone too."""
-        turns = [i for i, position in enumerate(self.positions[:-1]) if position.to_play == self.human]
+        """Go back to the person's last turn, which is the present one if the person has resigned in it."""
+        turns = self.past_turns()
         if self.resigned and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
@@ -299,9 +323,8 @@ class TerminalGame:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         kind = " (SGF)" if self.position.env.has_sgf else ""
-        self.say(
-            "\n".join(filter(None, (HELP.format(move=example, passes=passes, kind=kind), self.board_view.pass_hint)))
-        )
+        text = HELP.format(move=example, passes=passes, kind=kind)
+        self.say("\n".join(filter(None, (text, self.board_view.pass_hint))))
 
     def score(self, _: str) -> None:
         """Show the score of the current board, and the result that the network expects."""
@@ -309,10 +332,12 @@ class TerminalGame:
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
-        if (expected := estimate(self.player.network, self.position)) is not None:
-            self.say(expected[0])
-            if expected[1]:
-                self.screen.draw(expected[1])
+        expected = estimate(self.player.network, self.position)
+        if expected is not None:
+            sentences, drawing = expected
+            self.say(sentences)
+            if drawing:
+                self.screen.draw(drawing)
         elif self.player.env.has_ownership:
             self.say("That is the current board: this engine makes no forecast of the end.")
 
@@ -340,6 +365,7 @@ class TerminalGame:
             self.go_to(positions)
 
     def resign(self, loser: int) -> None:
+        """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
         if self.over:
             self.say("The game is over already.")
             return
@@ -348,6 +374,7 @@ class TerminalGame:
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
     def quit(self, _: str = "") -> None:
+        """Leave the game; announce the result of a finished game whose stones are still being counted."""
         self.left = True
         if self.counting:
             self.announce_result()
@@ -355,6 +382,7 @@ class TerminalGame:
             self.say(f"You left the game after {len(self.position.moves)} moves.")
 
     def announce_result(self) -> None:
+        """Say who wins, by the count if the game was counted, and what the teacher has to say of the game."""
         self.announced = True
         result, text = self.player.result, self.player.result_string
         if self.count is not None:

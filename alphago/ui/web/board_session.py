@@ -1,8 +1,8 @@
 """`Session`, a board with its own thread: commands come in as messages, and changes go out as messages.
 
-A session knows no transport: `alphago.ui.web.server` connects it to a WebSocket, a notebook to its widget.  One thread
-does all of its work, so that commands and thinking never meet: it thinks in slices of a few hundredths of a second and
-reads the commands between them.
+A session does not know how its messages travel: `alphago.ui.web.server` connects it to a WebSocket, a notebook connects
+it to its widget.  One thread obeys the commands and thinks, in turn, so that both never happen at once: it thinks for a
+few hundredths of a second, then reads the commands, and so on.
 """
 
 import queue
@@ -20,6 +20,7 @@ from alphago.ui.web.limits import MOST_WAITING
 from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
+LONGEST_ERROR = 400  # letters of an error that is sent whole
 GETTING_READY = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
 
 
@@ -28,7 +29,7 @@ class Session:
 
     engines: the networks to choose from, shared by all sessions.
     bases: games by name, with the options that new games have unless others are chosen.
-    send: called with each message for the page, from the session's thread; `attach` replaces it.
+    send: the session's thread calls it with each message for the page; `attach` replaces it.
     runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
 
@@ -39,10 +40,10 @@ class Session:
         send: Callable[[Message], None],
         runs: object = None,
     ) -> None:
-        self.new_desk = partial(Desk, engines, bases, send, runs)  # for the thread: it may have to compile the rules
+        self.new_desk = partial(Desk, engines, bases, send, runs)  # called by the thread, as it may compile the rules
         self.send = send
         self.calls: queue.Queue[Callable[[Desk], None] | None] = queue.Queue()  # None ends the thread
-        self.detached_at: float | None = None  # when the page went, in seconds of `time.monotonic`; None if one is here
+        self.detached_at: float | None = None  # when the page went, in seconds of `time.monotonic`; None if it is here
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
         self.thread.start()
 
@@ -54,7 +55,7 @@ class Session:
         return True
 
     def attach(self, send: Callable[[Message], None]) -> None:
-        """Connect the session to a page: call `send` from now on, first with everything that the page has to show."""
+        """Connect the session to a page: send all messages by `send`, first those with everything that it shows."""
         self.detached_at = None
         self.calls.put(lambda desk: desk.connect(send))
 
@@ -68,7 +69,7 @@ class Session:
         self.calls.put(None)
 
     def _work(self) -> None:
-        """Do the calls that wait, and think in between, until the session is closed."""
+        """Run the session's thread: do the queued calls, and think in between, until the session is closed."""
         self.send({"type": "status", "text": GETTING_READY})
         try:
             desk = self.new_desk()
@@ -79,7 +80,7 @@ class Session:
         while True:
             try:
                 call = self.calls.get(block=desk.job is None)
-            except queue.Empty:  # and the desk has a job
+            except queue.Empty:  # raised only if the desk has a job
                 call = Desk.go_on
             if call is None:
                 desk.drop()
@@ -105,9 +106,12 @@ def obey(desk: Desk, message: Any) -> None:
 
 
 def error_sentence(error: Exception) -> str:
-    """Return an error as a sentence for people, with the error's class if the program or a network is at fault."""
+    """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
     text = str(error).strip() or type(error).__name__
-    if not isinstance(error, (ValueError, OSError, ImportError, MemoryError)):
+    is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
+    if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"
-    text = text if len(text) <= 400 else f"{text[:300]} … {text[-90:]}"
-    return text[0].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+    if len(text) > LONGEST_ERROR:
+        text = f"{text[:300]} … {text[-90:]}"
+    end = "" if text.endswith((".", "!", "?")) else "."
+    return text[0].upper() + text[1:] + end

@@ -10,19 +10,19 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 
-MOST_ROWS = 64  # most positions of a common batch: larger ones are hardly faster, and the cores should share the work
+MOST_ROWS = 64  # most positions of a batch: larger batches are hardly faster, and leave other cores without work
 
 
-Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float32 [n, points], the mover's view
+Forecasts = tuple[np.ndarray, np.ndarray]  # scores float32 [n], ownership float32 [n, points], in the mover's view
 
 
 class Turns:
-    """A context that at most `most` threads enter at once; the others enter in the order in which they came."""
+    """A context in which at most `most` threads are at once; further threads wait, and enter in the order they came."""
 
     def __init__(self, most: int) -> None:
-        self.free = most
+        self.free = most  # how many more threads may enter
         self.lock = threading.Lock()
-        self.waiting: deque[threading.Lock] = deque()
+        self.waiting: deque[threading.Lock] = deque()  # a lock for each waiting thread, released when it may enter
 
     def __enter__(self) -> None:
         with self.lock:
@@ -45,7 +45,8 @@ class Turns:
 class EvaluationRequest:
     """The positions that a search wants evaluated, and the arrays for the results.
 
-    batch, slots, priors, values: as of `Evaluator.evaluate`. forecasts: the arrays for them; None if none are wanted.
+    batch, slots, priors, values: as in `Evaluator.evaluate`.
+    forecasts: the arrays for score and ownership; None if they are not wanted.
     """
 
     def __init__(
@@ -53,9 +54,11 @@ class EvaluationRequest:
     ) -> None:
         self.batch, self.slots = batch, slots
         self.outputs = (priors, values, *(forecasts or ()))
-        self.turn = threading.Lock()  # released when `done` is set, or when its own thread is to compute the next batch
+        # The thread of the request waits for this lock.  It is released when the request is `done`, or when this thread
+        # has to compute the next batch.
+        self.turn = threading.Lock()
         self.turn.acquire()
-        self.done = False  # whether it was computed, or has failed with `error`
+        self.done = False  # whether its results are written, or its computation has failed with `error`
         self.error: Exception | None = None
 
     @property
@@ -67,14 +70,14 @@ class EvaluationRequest:
 class CommonEvaluator(Evaluator):
     """An evaluator that many threads may call at once; it computes their positions in common batches.
 
-    A thread waits while `lanes` batches are being computed. Then it computes one batch of its own positions and those
-    of other waiting threads; if no other thread waits, its positions are not copied.  The evaluator forecasts score and
-    ownership if `inner` does.
+    At most `lanes` batches are computed at once, and further threads wait.  When a batch is done, one of the waiting
+    threads computes the next batch: its own positions, and those of other waiting threads.  If only one thread has
+    positions, they are not copied.  The evaluator forecasts score and ownership if `inner` does.
 
     env: the game; the searches' games may differ from it where `GameEnv.accepts` allows that, such as in komi.
     inner: the evaluator that computes the batches, for boards in the CPU's memory.
-    lanes: most batches that are computed side by side.
-    resign_threshold, measured_in: as of a NeuralNet; -1 for never.
+    lanes: most batches that are computed at once.
+    resign_threshold, measured_in: as in a NeuralNet; a threshold of -1 for never.
     """
 
     device = "cpu"
@@ -123,14 +126,14 @@ class CommonEvaluator(Evaluator):
         if not len(request.slots):
             return
         with self.lock:
-            free = self.busy < self.lanes
-            if free:
+            has_free_lane = self.busy < self.lanes
+            if has_free_lane:
                 self.busy += 1
             else:
                 self.waiting.append(request)
-        if not free:
-            request.turn.acquire()  # waits until `_compute` of another thread releases it
-        if not request.done:  # this thread has a lane, its own or that of the other thread
+        if not has_free_lane:
+            request.turn.acquire()  # waits until another thread, in `_compute`, has done the request or gives its lane
+        if not request.done:
             with self.lock:
                 requests = self._take(request)
             self._compute(requests)
@@ -138,9 +141,9 @@ class CommonEvaluator(Evaluator):
             raise request.error
 
     def _take(self, first: EvaluationRequest) -> list[EvaluationRequest]:
-        """Return `first` and the waiting requests of its kind that fit into its batch; they wait no longer.
+        """Return the requests of the next batch: `first`, and those waiting requests of its kind that fit in.
 
-        The caller holds `lock`.
+        They are removed from `waiting`.  The caller holds `lock`.
         """
         taken, left = [first], []
         rows = len(first.slots)
@@ -156,9 +159,9 @@ class CommonEvaluator(Evaluator):
         return taken
 
     def _compute(self, requests: Sequence[EvaluationRequest]) -> None:
-        """Compute the requests, wake their threads, and let a waiting thread compute the next batch.
+        """Compute the requests, let a waiting thread compute the next batch, and wake the threads of the requests.
 
-        If the computation fails, the error is stored in each of the requests.
+        If the computation fails, each request gets the error.
         """
         error: Exception | None = None
         try:
@@ -169,11 +172,11 @@ class CommonEvaluator(Evaluator):
         except Exception as caught:  # of the network: each search tells its own user
             error = caught
         with self.lock:
-            heir = self.waiting.pop(0) if self.waiting else None
-            if heir is None:  # otherwise the heir takes this thread's place
+            next_request = self.waiting.pop(0) if self.waiting else None
+            if next_request is None:  # otherwise its thread goes on with this lane
                 self.busy -= 1
-        if heir is not None:
-            heir.turn.release()
+        if next_request is not None:
+            next_request.turn.release()
         for request in requests:
             request.error, request.done = error, True
             request.turn.release()
@@ -200,6 +203,7 @@ class CommonEvaluator(Evaluator):
                 self.stages.append(stage)
 
     def _run(self, batch: GameBatch, slots: np.ndarray, outputs: Sequence[np.ndarray]) -> None:
+        """Evaluate positions with `inner`; outputs: as in `EvaluationRequest`."""
         priors, values, *forecasts = outputs
         if forecasts:
             self.inner.evaluate_forecasts(batch, slots, priors, values, tuple(forecasts))  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""What stands on one page: a game with its variations, who plays, how strong the engine is, and what it is doing."""
+"""The state of one page: a game with its variations, who plays, how strong the engine is, and what it is doing."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -35,19 +35,19 @@ PLAYERS = (HUMAN, ENGINE)
 SLICE_SECONDS = 0.03  # seconds of thinking, after which commands are read
 LINE = 12  # plies of an expected line
 REPORT_SECONDS = 0.12  # between two messages of one search
-READING_SHARE = 0.02  # reading a large tree for a message takes time: at most this share of the search's
+READING_SHARE = 0.02  # part of a search's time that reading its tree for messages may take
 
 
 @dataclass
 class DeskJob:
     """What the engine is doing.
 
-    purpose: see `alphago.ui.web.wire`; "review" searches all `nodes`.
-    nodes: the numbers of the nodes to search; the first is searched now.
-    limit: of the search of one position.
+    purpose: see `Purpose` in `alphago.ui.web.wire`.
+    nodes: the numbers of the nodes to search; the first is searched now.  Only a "review" has several.
+    limit: the limit of the search of one position.
     done, began: readouts so far in the search of the first node, and when that search began.
     reported: when the latest report was sent.
-    next_report: no report is sent before `Thinker.seconds` reaches this, see READING_SHARE.
+    next_report: the value of `Thinker.seconds` before which no report is sent, see READING_SHARE.
     """
 
     purpose: Purpose
@@ -64,7 +64,7 @@ class DeskJob:
         return self.nodes[0]
 
     def left(self) -> int:
-        """Return the readouts that the search of this position may still take."""
+        """Return how many readouts the search of the present node may still do."""
         return self.limit.left(self.done, time.monotonic() - self.began)
 
     def next_position(self) -> None:
@@ -89,16 +89,16 @@ class Desk:
         self.engines, self.bases, self.runs = engines, dict(bases), runs
         self.send = send
         self.thinker: Thinker | None = None
-        self.engine_used: SharedEngine | None = None  # whose player the thinker has
+        self.engine_used: SharedEngine | None = None  # the engine of the thinker's player
         self.job: DeskJob | None = None
-        self.study = False  # whether forecasts and the numbers of moves are wanted
-        self.analysing = False  # whether the engine thinks about every position that is looked at
+        self.study = False  # whether the board shows forecasts and the numbers of moves
+        self.analysing = False  # whether the engine searches every position that comes on the board
         self.players = {1: HUMAN, -1: ENGINE}
         env = next(iter(self.bases.values()))
         self.strength = Strength(engines.usual(env), level=engines.level)
-        self.opponent = ""  # what the level "even" takes the person to be
-        self.teach: float | None = None  # points from which on a person's move is answered by a lesson
-        self.taught_node: int | None = None  # after the move of the latest lesson, which the person may take back
+        self.opponent = ""  # how strong the level "even" takes the person to be
+        self.teach: float | None = None  # a person's move that loses more points is followed by a lesson
+        self.taught_node: int | None = None  # the node after the move of the latest lesson
         self.tree = GameTree(env, env.position())
         self.names = {1: "", -1: ""}  # of the players in a file or run
         self.known = 0  # nodes that the page has been told of
@@ -123,7 +123,7 @@ class Desk:
         self.thinker = self.engine_used = None
 
     def say(self, text: str) -> None:
-        """Send an error that names the game as people do, then the state, which may have changed before it."""
+        """Send an error, which names the game in words, and the state, which may have changed before the error."""
         env = self.tree.env
         self.send(NoticeMessage(type="notice", kind="error", text=text.replace(str(env), env.title_and_size)))
         self.tell_state()
@@ -147,7 +147,7 @@ class Desk:
         self.tell_game()
 
     def tell_game(self) -> None:
-        """Send the game's facts; the next `tell_state` then sends all of its nodes."""
+        """Send what the page has to know of the game; the next `tell_state` then sends all nodes."""
         self.known = 0
         env = self.tree.env
         view = game_view(env)
@@ -162,7 +162,7 @@ class Desk:
         tree = self.tree
         count = tree.counts.get(tree.current)
         over, resigned = tree.is_over(), bool(tree.loser())
-        new = range(self.known, len(tree.nodes))
+        new_nodes = range(self.known, len(tree.nodes))
         self.send(
             StateMessage(
                 type="state",
@@ -172,8 +172,8 @@ class Desk:
                 over=over,
                 result=self.result(count) if over else None,
                 count=None if count is None or resigned else count_view(count),
-                added=[self.node_view(number) for number in new],
-                evaluations=[self.evaluation(number) for number in new if tree.nodes[number].win_rate is not None],
+                added=[self.node_view(number) for number in new_nodes],
+                evaluations=[self.evaluation(node) for node in new_nodes if tree.nodes[node].win_rate is not None],
                 players=[self.players[1], self.players[-1]],
                 strength=asdict(self.strength),
                 opponent=self.opponent,
@@ -190,10 +190,14 @@ class Desk:
         self.known = len(tree.nodes)
 
     def result(self, count: GoCount | None) -> ResultView:
-        """Return the result of the finished game on the board: its count's, else what its file states, else its own."""
+        """Return the result of the finished game on the board.
+
+        A count or a resignation decides it.  Without them, it is the result that the file states if the game was opened
+        from a file and stands at its end; else the result by the rules.
+        """
         tree = self.tree
-        as_filed = count is None and not tree.loser() and tree.nodes[tree.current].in_file >= 0
-        if tree.stated and as_filed and tree.current == [0, *tree.main_line()][-1]:
+        is_end_of_file = tree.nodes[tree.current].in_file >= 0 and tree.current == [0, *tree.main_line()][-1]
+        if tree.stated and is_end_of_file and count is None and not tree.loser():
             return stated_view(tree.stated)
         return result_view(tree.position, tree.loser(), count)
 
@@ -226,9 +230,9 @@ class Desk:
         self.job = None
 
     def wake(self) -> None:
-        """Start the engine's next job: a move if it is the engine's turn, the count of a finished game, or see `look`.
+        """Start the engine's next job, and send the state.
 
-        Tells the page.
+        The job is a move if it is the engine's turn, and the count if the game is over; else see `look`.
         """
         self.stop()
         tree = self.tree
@@ -241,7 +245,10 @@ class Desk:
         self.tell_state()
 
     def look(self) -> None:
-        """Start to analyse the position on the board if `analysing`; if only `study` is True, evaluate it once."""
+        """Start to analyse the position on the board: with a search if `analysing`, with the network alone if `study`.
+
+        With neither nothing starts, and the network does not evaluate a position that has an analysis.
+        """
         if self.tree.is_over() or not (self.analysing or self.study):
             return
         if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
@@ -250,9 +257,10 @@ class Desk:
         self.job = DeskJob("analyse", [self.tree.current], MoveLimit(readouts))
 
     def begin_count(self) -> None:
-        """Start to look for the dead stones of the game on the board if it has just ended by two passes.
+        """Start to look for the dead stones of the game on the board, if it has ended by two passes and has no count.
 
-        The network alone says what is dead (0 readouts): in a search, passes would end the game with all stones alive.
+        The network alone says which stones are dead (0 readouts).  A search would not find them: its passes end the
+        game, with all stones alive.
         """
         tree = self.tree
         count = count_of(tree.position)
@@ -270,21 +278,24 @@ class Desk:
         return DeskJob("move", [self.tree.current], limit)
 
     def engine_at(self, job: DeskJob) -> tuple[Thinker, SharedEngine]:
-        """Return the thinker, at the position of a job, and its engine; new ones if the person has chosen another."""
-        engine = self.engine_used if job.done and self.engine_used else self.engine()  # not amid a search
+        """Return the thinker, at the position of a job, and its engine.
+
+        They are new if the person has chosen another network, but not in the middle of a search.
+        """
+        engine = self.engine_used if job.done and self.engine_used else self.engine()
         if self.thinker is None or engine is not self.engine_used:
             self.thinker, self.engine_used = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
         self.thinker.follow(self.searched(job))
         return self.thinker, engine
 
     def searched(self, job: DeskJob) -> Position:
-        """Return the position that a job searches: the node's, or for a count the one before the last two passes."""
+        """Return the position that a job searches: that of its node, or for a count that before the last two passes."""
         if job.purpose == "count":
             return self.tree.counts[job.node].before
         return self.tree.position_at(job.node)
 
     def go_on(self) -> None:
-        """Work on the present job: play a move that needs no long search at once, else search for SLICE_SECONDS."""
+        """Work on the present job for a short time: search for SLICE_SECONDS, or play a move that needs no search."""
         job, level = self.job, self.strength.level
         assert job is not None
         if self.searched(job).is_over:  # the end of a game in a review
@@ -295,7 +306,7 @@ class Desk:
         if is_move and not self.strength.tree:
             self._report(job, thinker)
             self._play(thinker.player.policy_move())
-        elif is_move and level is not None and level != LEVELS:  # LEVELS is full strength: an ordinary search
+        elif is_move and level is not None and level != LEVELS:  # LEVELS is full strength: the move of a search
             with engine.turns:
                 action = thinker.player.level_move(level)
                 self.opponent = str(thinker.player.opponent.estimate(thinker.player.position)) if level == EVEN else ""
@@ -305,7 +316,7 @@ class Desk:
             self._search(job, thinker, engine)
 
     def _search(self, job: DeskJob, thinker: Thinker, engine: SharedEngine) -> None:
-        """Search for SLICE_SECONDS; report if it is time to, and do what follows if it was the last slice."""
+        """Search for SLICE_SECONDS; report if it is time to, and finish the position if its search is over."""
         left = job.left()
         if job.purpose == "analyse":  # the tree may be kept from an earlier search, and must not outgrow its limit
             left = min(left, most_readouts(self.tree.env) - thinker.player.root_visits)
@@ -313,8 +324,8 @@ class Desk:
             with engine.turns:
                 job.done += thinker.work(left, SLICE_SECONDS)
             left = job.left()
-        due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
-        if (left <= 0 or due) and job.purpose != "count":  # a count searches another position than the node's
+        is_due = time.monotonic() - job.reported > REPORT_SECONDS and thinker.seconds >= job.next_report
+        if (left <= 0 or is_due) and job.purpose != "count":  # a count does not search the position of its node
             self._report(job, thinker)
         if left <= 0:
             self._finish_position(job, thinker)
@@ -341,7 +352,7 @@ class Desk:
         job.next_report = thinker.seconds + reading_seconds / READING_SHARE
 
     def _finish_position(self, job: DeskJob, thinker: Thinker) -> None:
-        """Do what follows the search of a position: play or resign; mark the dead stones of a count; go on."""
+        """Do what follows the search of a position: play or resign, or mark dead stones, or go to the next position."""
         if job.purpose == "move":
             self._play_or_resign(thinker, thinker.best())
             return
@@ -360,6 +371,7 @@ class Desk:
             self.tell_state()
 
     def _play_or_resign(self, thinker: Thinker, action: int) -> None:
+        """Resign for the engine if it should, else play its move."""
         if thinker.player.should_resign():
             self.resign(self.tree.position.to_play)
         else:
@@ -373,10 +385,10 @@ class Desk:
     # --- the game -------------------------------------------------------------------------------------
 
     def teach_about(self, action: int) -> bool:
-        """Play a move and tell the page why it is bad, if it is a bad move of a person who is taught.
+        """If a person who is taught plays a bad move, play it, send why it is bad, and return True.
 
-        The engine then waits: the person takes the move back ("undo") or lets the engine move ("move").
-        Returns whether that was done; otherwise the move was not played.
+        The engine then waits until the person takes the move back ("undo") or lets the engine move ("move").
+        Any other move is not played, and the return value is False.
         """
         self.taught_node = None
         tree, position = self.tree, self.tree.position
@@ -396,7 +408,7 @@ class Desk:
         return True
 
     def after_move(self, action: int) -> None:
-        """Go on after a move of either side, as `wake` does; before that, send a hint after the game's first pass."""
+        """Go on after a move of either side as `wake` does; after the game's first pass, send a hint too."""
         env, position = self.tree.env, self.tree.position
         hint = env.board_view.pass_hint
         first_pass = action == env.pass_action and position.moves.count(action) == 1
@@ -411,7 +423,7 @@ class Desk:
         self.tell_state()
 
     def look_at(self, number: int) -> None:
-        """Put a node on the board; the engine does not move there before it is asked to or a move is played."""
+        """Put a node on the board; the engine does not move there, even if it is its turn."""
         self.stop()
         self.tree.go_to(number)
         self.look()
@@ -420,7 +432,8 @@ class Desk:
     def name_of(self, side: int) -> str:
         """Return the name of a side's player for a file.
 
-        The name is the one from an opened file or run; else the network's for the engine, the side's for a person.
+        It is the name in the file or run that the game is from, if there is one; else the network's name for the
+        engine, and the side's name for a person.
         """
         if self.names[side]:
             return self.names[side]

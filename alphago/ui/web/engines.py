@@ -31,7 +31,7 @@ class Choice:
     name: what the page calls it in messages.
     source: a file, a run folder or a packaged network's name, as `load_model` takes it; a network itself; or PLAYOUTS.
     game: the name of its game; "" for any game.  size: `N` of the board that it was made for; 0 for any.
-    named: whether the user named it; otherwise it comes with the package.
+    named: whether the user named it; if not, it comes with the package.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Choice:
 class SharedEngine:
     """A network, or playouts, for one game, with one evaluator for all searches.
 
-    turns: entered by a search while it works.  On the CPU one search more than there are cores may work at once: others
-        would only wait for them, since a core computes 8 positions at a time nearly as fast as many.  On a GPU all work
-        at once, so that their positions gather in common batches.
+    turns: a search enters it while it works.  On a CPU, one search more than there are cores may work at once; more
+        would not be faster, since a core computes batches of 8 positions nearly as fast as larger ones.  On a GPU all
+        searches work at once, so that their positions are computed in large batches.
     """
 
     def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
@@ -63,7 +63,7 @@ class SharedEngine:
             self.env,
             self.evaluator,
             two_player_mode=True,
-            resign_threshold=None,  # the one that the network's run has measured
+            resign_threshold=None,  # stands for the threshold that the network's run has measured
             settings=Puct(leaves=MOST_LEAVES),
             device="cpu",
             forecasts=True,
@@ -86,14 +86,14 @@ class Engines:
         self.loading: dict[Any, threading.Lock] = {}
 
     def usual(self, env: GameEnv) -> str:
-        """Return the name of the network that plays a game unless another is chosen.
+        """Return the name of the network that plays a game unless another is chosen, PLAYOUTS if there is none.
 
-        It is the first one that the user named for the board; else the packaged one for the board; else the first one
-        that the user named; else the packaged one, in Go of the next larger board.
+        Networks for the game's board come before others, and those that the user named come before packaged ones.  If
+        no packaged network is for the board, the one for the next larger board counts.
         """
-        suiting = [choice for choice in self.choices.values() if choice.game == env.name]
-        packaged = packaged_net(env.name, env.N, [choice.name for choice in suiting if not choice.named])
-        candidates = [choice for choice in suiting if choice.named or choice.name == packaged]
+        of_game = [choice for choice in self.choices.values() if choice.game == env.name]
+        packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named])
+        candidates = [choice for choice in of_game if choice.named or choice.name == packaged]
         candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))  # best first
         return candidates[0].name if candidates else PLAYOUTS
 
@@ -109,10 +109,13 @@ class Engines:
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""
         choice = self.choices.get(name)
-        return choice is not None and choice.game in (env.name, "" if env.name != USUAL_GAME else env.name)
+        if choice is None:
+            return False
+        is_for_all_games = choice.game == ""
+        return choice.game == env.name or (is_for_all_games and env.name != USUAL_GAME)
 
     def engine(self, name: str, env: GameEnv) -> SharedEngine:
-        """Return the engine of the network `name` for a game; load it if it is not in memory, or its file is newer.
+        """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
 
         Raises ValueError if the network cannot be loaded or does not play the game.
         """
@@ -121,19 +124,22 @@ class Engines:
         key = self._key(name, env)
         with self.lock:
             key_lock = self.loading.setdefault(key, threading.Lock())
-        with key_lock:  # one thread loads it, and the others wait; other engines are used meanwhile
+        with key_lock:  # one thread loads the engine, and others that want it wait; other engines are usable meanwhile
             if key not in self.engines:
                 engine = self._load(self.choices[name], env)
                 with self.lock:
                     self.engines[key] = engine
                     self.loading.pop(key, None)
                     while len(self.engines) > KEPT:
-                        self.engines.popitem(last=False)  # the one that was used least recently
+                        self.engines.popitem(last=False)  # the engine that was used least recently
                 return engine
         return self.engine(name, env)  # another thread has loaded it
 
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
-        """Return what `engine` returns if it is in memory, else None; raise ValueError as `check` does."""
+        """Return the engine of the network `name` for a game if it is in memory, else None.
+
+        Raises ValueError as `check` does.
+        """
         key = self._key(name, env)
         with self.lock:
             if key in self.engines:
@@ -148,7 +154,7 @@ class Engines:
     def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
         """Return a new engine; raise ValueError for a network that does not fit the game.
 
-        The engine's game is `env` with the planes of the network, which is resized if it is for another board.
+        The engine's game is `env` with the network's input planes.  A network for another board is resized.
         """
         if choice.source == PLAYOUTS:
             return SharedEngine(env, PlayoutEvaluator(env, playouts=4))
@@ -158,17 +164,18 @@ class Engines:
             from alphago.nn.net import load_model  # only now: it loads torch
 
             path = model_file(network)
-            saved_env = saved_game(path) if choice.game in GAMES else env  # a file cannot name a game of the user's own
+            saved_env = saved_game(path) if choice.game in GAMES else env  # `saved_game` cannot make a user's own game
             network = load_model(path, with_planes(env, of=saved_env))
-        network_env = getattr(network, "env", env)  # some networks play any game
+        network_env = getattr(network, "env", env)  # some networks play any game, and have no `env`
         engine_env = with_planes(env, of=network_env)
-        if hasattr(network, "resized") and network_env.plane_shape != env.plane_shape:  # not loaded here, but given
+        has_other_board = network_env.plane_shape != env.plane_shape  # only a network that was given, not loaded
+        if has_other_board and hasattr(network, "resized"):
             network = network.resized(engine_env)
         return SharedEngine(engine_env, network, self.device)
 
 
 def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
-    """Return `env` with the planes of the game `of`, which a network was made for."""
+    """Return `env` with the input planes of the game `of`."""
     if "planes" in env.config and "planes" in of.config:
         return env.replace(planes=of.config["planes"])
     return env
@@ -180,7 +187,7 @@ def without_komi(env: GameEnv) -> GameEnv:
 
 
 def file_time(source: object) -> int:
-    """Return when a file, or a run folder's newest network, was written, in ns; 0 if `source` is not a path."""
+    """Return when a file, or the network of a run folder, was written, in nanoseconds; 0 if `source` is no path."""
     if not isinstance(source, Path):
         return 0
     newest = source / "weights.safetensors" if source.is_dir() else source

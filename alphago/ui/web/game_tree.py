@@ -12,14 +12,14 @@ from alphago.system.validation import check_int
 from alphago.ui.web.wire import AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
-KEPT_POSITIONS = 400  # the others are played again when they are wanted
+KEPT_POSITIONS = 400  # most positions in memory; others are computed again from their moves
 
 
 @dataclass
 class Node:
     """A position of the tree: the move that leads to it, and what was found there.
 
-    analysis: the one of this position with the most visits, as it was sent to the page.
+    analysis: of this position's analyses that with the most visits, as it was sent to the page.
     """
 
     parent: int  # -1 for the root
@@ -31,12 +31,12 @@ class Node:
     analysis: AnalysisView | None = None
     win_rate: float | None = None  # Black's, 0 .. 1
     score: float | None = None  # Black's margin in points
-    mean: tuple[float, float | None] | None = None  # these two of all simulations; None if only they are known
-    visits: int = 0  # behind `win_rate`
-    in_file: int = -1  # the number of its node in the file that was opened; -1 for none
+    mean: tuple[float, float | None] | None = None  # win rate and score as means of all simulations; None if unknown
+    visits: int = 0  # of the search that found `win_rate`
+    in_file: int = -1  # the number of this node in the file that was opened; -1 if it is not in a file
 
     def remember(self, analysis: AnalysisView) -> AnalysisView:
-        """Store an analysis, unless the node has one with more visits; return the one that it then has."""
+        """Store an analysis, unless the node's own has more visits; return the analysis that the node then has."""
         if self.analysis is None or self.visits <= analysis["visits"]:
             self.analysis = analysis
             self.win_rate, self.score, self.mean = analysis["win"], analysis["score"], analysis["mean"]
@@ -53,12 +53,12 @@ class GameTree:
         self.current = 0
         self.start = start
         self.positions: OrderedDict[int, Position] = OrderedDict({0: start})  # of some nodes, see KEPT_POSITIONS
-        self.resigned: dict[int, int] = {}  # by node, who has given up there, +1 or -1
+        self.resigned: dict[int, int] = {}  # by node, who has resigned there, +1 or -1
         self.counts: dict[int, GoCount] = {}  # by node, the count of a finished game
-        # Of a game that was opened from an SGF file:
+        # These are set for a game from an SGF file:
         self.document: SgfDocument | None = None  # the file
-        self.stated: str = ""  # the result that the file states, at the end of its main line
-        self.loser_in_file = 0  # who resigns at that end, +1 or -1; 0 if none does
+        self.stated: str = ""  # the result that the file states, which holds at the end of its main line
+        self.loser_in_file = 0  # who resigns there, +1 or -1; 0 if neither side does
         self.remarks: list[str] = []  # sentences about the file for the person who opened it
 
     @property
@@ -67,7 +67,7 @@ class GameTree:
         return self.position_at(self.current)
 
     def position_at(self, number: int) -> Position:
-        """Return the position of a node; play the moves since the nearest kept position before it again."""
+        """Return the position of a node; compute it from the nearest ancestor whose position is in memory."""
         missing = []
         ancestor = number
         while ancestor not in self.positions:
@@ -81,10 +81,10 @@ class GameTree:
         return position
 
     def play(self, action: int | str, mover: int = 0) -> int:
-        """Play a move on the board, and return the number of its node, a new one unless the move was tried before.
+        """Play a move on the board, and return the number of its node, which is new if the move was not tried before.
 
-        mover: who plays it, see `Position.give_turn`; 0 for the side to move.
-        Raises IllegalMove for a move that is not legal, ValueError if the tree is full.
+        mover: who plays the move, see `Position.give_turn`; 0 for the side to move.
+        Raises IllegalMove for an illegal move, ValueError if the tree is full.
         """
         position = self.position.give_turn(mover) if mover else self.position
         action = position.check_action(action)
@@ -98,7 +98,7 @@ class GameTree:
     def _add_child(self, position: Position, action: int) -> int:
         """Add a child to the node on the board, and return its number; raise ValueError if the tree is full.
 
-        position: that of the node, with the turn of the side that plays `action`.
+        position: the node's position, in which the side that plays `action` is to move.
         """
         if len(self.nodes) >= MOST_NODES:
             raise ValueError(f"a game with its variations must have at most {MOST_NODES} positions: begin a new one")
@@ -132,14 +132,17 @@ class GameTree:
         return nodes
 
     def next_of(self, number: int) -> int | None:
-        """Return the number of the child that was looked at last, else of the first child; None without children."""
+        """Return the number of a node's child that was on the board last, or else of its first child.
+
+        Returns None if the node has no children.
+        """
         node = self.nodes[number]
         if node.chosen in node.children:
             return node.chosen
         return node.children[0] if node.children else None
 
     def loser(self) -> int:
-        """Return who has given up at the position on the board, +1 or -1; 0 if none does."""
+        """Return who has resigned at the position on the board, +1 or -1; 0 if neither side has."""
         return self.resigned.get(self.current, 0)
 
     def is_over(self) -> bool:
@@ -147,7 +150,7 @@ class GameTree:
         return bool(self.loser()) or self.position.is_over
 
     def main_line(self) -> Iterator[int]:
-        """Yield the numbers of the nodes that follow the root if one always takes the first child."""
+        """Yield the numbers of the root's first child, of that node's first child, and so on."""
         node = self.nodes[0]
         while node.children:
             yield node.children[0]

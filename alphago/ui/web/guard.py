@@ -25,12 +25,12 @@ HEADERS = {
 class Guard:
     """Decides which requests the server answers.
 
-    The Host header must name this machine, which keeps out pages elsewhere that use DNS rebinding. A request with an
-    Origin header must come from a page of this server. If the server has a token, a request must have the token too.
+    The Host header must name this machine; this keeps out pages of other sites, which may use DNS rebinding.  A request
+    with an Origin header must come from a page of this server.  If the server has a token, a request must have it too.
 
     host: the address that the server listens on.
-    token: the token, which a request has in its address (`?token=`), in a cookie or as a bearer; None if requests need
-        no token.
+    token: the token that a request must have, in its address (`?token=`), in a cookie or as a bearer; None if requests
+        need no token.
     Raises ValueError if other machines can reach `host` and `token` is None, or if the token has under 8 letters.
     """
 
@@ -41,7 +41,7 @@ class Guard:
             raise ValueError(f"token must have at least 8 letters, got {len(token)}")
         self.token = token
         self.hosts = {*LOOPBACK, host.strip("[]").lower()}
-        self.everywhere = host in ("0.0.0.0", "::", "")
+        self.listens_everywhere = host in ("0.0.0.0", "::", "")
 
     def refusal(self, headers: Mapping[str, str], query: str) -> str | None:
         """Return why a request is refused, as a sentence; None if it is allowed.
@@ -59,11 +59,14 @@ class Guard:
         return None
 
     def knows(self, host: str) -> bool:
-        """Return whether a Host header names this server; with a token, a server on all addresses takes any name."""
+        """Return whether a Host header names this server.
+
+        Any name does if the server listens on all addresses and has a token.
+        """
         name = host_name(host)
         if name is None:
             return False
-        return name in self.hosts or (self.everywhere and self.token is not None)
+        return name in self.hosts or (self.listens_everywhere and self.token is not None)
 
     def has_token(self, headers: Mapping[str, str], query: str) -> bool:
         """Return whether a request has the token: in its address, as a bearer or in a cookie."""

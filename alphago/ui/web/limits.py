@@ -17,10 +17,10 @@ KEPT_SECONDS = 600.0  # seconds for which the server keeps the board of a closed
 MOST_SECONDS = 600.0  # seconds of the search for one move
 MOST_READOUTS = 100_000  # simulations of one search
 TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree
-TREE_WIDTH = 5  # bytes that a node takes for each action: its prior and the owner of a point
+TREE_WIDTH = 5  # bytes that a node takes for each action: 4 for its prior, 1 for the owner of its point
 MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
 MOST_THREADS = 4  # threads of a connection's engine
-MOST_UNREAD = 8_000_000  # characters of replies that a program has not read, beyond which its engine waits
+MOST_UNREAD = 8_000_000  # characters of replies that a program has not read; with more its engine waits
 UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
 # The limits of a connection's engine.
 PROGRAM = Limits(characters=200_000, positions=2000, visits=MOST_READOUTS, slots=16, kept=2, tree_bytes=TREE_BYTES)
@@ -36,10 +36,11 @@ class Strength:
     """The settings by which the server's engine chooses its moves.
 
     network: the name of one of the server's networks.
-    readouts, seconds: limits of the search for one move, which ends at the first limit; one of them may be None.
-    tree: whether the engine searches; otherwise it plays the network's most probable move.
-    level: from 1 (a beginner) to 10, or "even" to follow the person's strength; it then plays so, whatever the readouts
-        (see `alphago.mcts.levels`).  None, like 10, for full strength.
+    readouts, seconds: limits of the search for one move, which ends at the limit that it reaches first; one of them may
+        be None, for no limit.
+    tree: whether the engine searches; if not, it plays the network's most probable move.
+    level: from 1 (a beginner) to 10, or "even" to follow the person's strength (see `alphago.mcts.levels`); None, like
+        10, for full strength.  Below full strength the limits do not matter.
     """
 
     network: str
@@ -49,7 +50,7 @@ class Strength:
     level: Level | None = None
 
     def with_wishes(self, wishes: Mapping[str, Any], env: GameEnv) -> "Strength":
-        """Return a copy with the values in `wishes`, a page's message; raise ValueError for a value out of range."""
+        """Return a copy with the values that a page's message `wishes` has; raise ValueError for impossible ones."""
         wished = {**asdict(self), **wishes}
         readouts, seconds, level = wished["readouts"], wished["seconds"], wished["level"]
         if readouts is None and seconds is None:

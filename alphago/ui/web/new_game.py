@@ -12,14 +12,17 @@ from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 25 * 25  # of a board
-SKIPPED_TURN = "_"  # among the moves of a link, before a move out of turn
+SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
-    """Return the game `name` with its usual options, from `bases` if it is there; raise ValueError if it is unknown."""
+    """Return the game `name` with its usual options: from `bases`, or else the package's.
+
+    Raises ValueError if there is no such game.
+    """
     if name in bases:
         return bases[name]
-    if name == OutlineGoEnv.name:  # not among GAMES, but links name it after a file with a rectangular board
+    if name == OutlineGoEnv.name:  # the game of a file with a rectangular board, which a link may name
         return OutlineGoEnv(first_pass=0)
     if name not in GAMES:
         raise ValueError(f"there is no game {shown(name)}: {near_misses(str(name), list(GAMES))}")
@@ -27,21 +30,21 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
 
 
 def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = None) -> GameEnv:
-    """Return a game by its name and options; the names of options are those of `GameEnv.options`.
+    """Return a game by its name and options.
 
-    An option that is left out, None or "" has its usual value.
-    setup: as in `start_of`; its values may change the usual values of options (`Option.also`).
-    bases: games by name; their options are the usual values, instead of the package's defaults.
+    options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
+    bases: games by name, whose options are the usual values; for other games these are the package's defaults.
+    setup: as in `start_of`; options that it chooses may change the usual values of others (`Option.also`).
     Raises ValueError for impossible options.
     """
     base = usual_game(str(name), bases)
     if not isinstance(options, Mapping):
         raise ValueError(f"options must be an object, got {shown(options)}")
     known = {option.name: option for option in base.options if not option.at_start}
-    at_start = chosen_at_start(base, setup)
+    names_at_start = chosen_at_start(base, setup).keys()
     chosen: dict[str, Any] = {}
     for option in base.options:
-        if option.name in at_start:
+        if option.name in names_at_start:
             chosen |= option.also
     for key, value in options.items():
         if value in (None, ""):
@@ -61,8 +64,9 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
 def start_of(env: GameEnv, setup: object) -> Position:
     """Return the first position of a game; raise ValueError for an impossible set-up.
 
-    setup: by name, values of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`, such as
-        stones, which are ignored beside such options.  What the game does not have is ignored.
+    setup: values by name: either of the game's options `at_start`, such as a handicap in Go, or of its `setup_words`,
+        such as stones.  If there are such options, all words are ignored.  Names that the game does not have are
+        ignored.
     """
     if not isinstance(setup, Mapping):
         raise ValueError(f"setup must be an object, got {shown(setup)}")
@@ -77,11 +81,11 @@ def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
     given = setup if isinstance(setup, Mapping) else {}
     options = [option for option in env.options if option.at_start and given.get(option.name)]
     values = {option.name: option.read(given[option.name]) for option in options}
-    return {name: value for name, value in values.items() if value}  # the text "0" is only now known as 0
+    return {name: value for name, value in values.items() if value}  # without the text "0", which was read as 0
 
 
 def link_of(tree: GameTree) -> str:
-    """Return the position on the board as a text for a link: game, options, set-up and moves."""
+    """Return a text for a link to the position on the board: its game, options, set-up and moves."""
     env, setup = tree.env, tree.start.setup
     fields = {"game": env.name}
     fields |= {option.name: option.value for option in env.options if not option.at_start}
@@ -100,7 +104,7 @@ def link_of(tree: GameTree) -> str:
 
 
 def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return the game that a text of `link_of` describes; raise ValueError or IllegalMove for any other text.
+    """Return the game that a text from `link_of` describes; raise ValueError or IllegalMove for any other text.
 
     bases: as in `game_of`.
     """
@@ -113,7 +117,7 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
     env = game_of(name, fields, bases)
     tree = GameTree(env, start_of(env, setup))
-    mover = 0  # of the next move; 0 for the side to move
+    mover = 0  # who plays the next move; 0 for the side to move
     for word in moves.split(".") if moves else ():
         if word == SKIPPED_TURN and env.skips_turns:
             mover = -tree.position.to_play

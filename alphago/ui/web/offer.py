@@ -1,4 +1,4 @@
-"""What a server offers, from the words of its command: networks to play with, runs to watch, games to begin with."""
+"""What the command `alphago web` makes a server offer: networks to play with, runs to watch, games to begin with."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ from alphago.ui.web.engines import PLAYOUTS, Choice
 class Offer:
     """What a server offers.
 
-    choices: the networks, those that the command names first. runs: folders of runs to watch.
-    bases: games by name, with the options that new games have unless others are chosen; a page begins with the first.
+    choices: the networks; first those that the command names. runs: folders of runs to watch.
+    bases: games by name, with the options that new games have unless others are chosen; pages begin with the first.
     """
 
     choices: list[Choice] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Offer:
     runs: list[Path] = field(default_factory=list)
 
     def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
-        """Add a network that the command names, called by its path if its name is taken, and its game."""
+        """Add a network that the command names, and its game; if its name is taken, the network's name is its path."""
         taken = [choice.name for choice in self.choices]
         self.choices.append(Choice(str(source) if name in taken else name, source, env.name, env.N))
         self.bases.setdefault(env.name, env)
@@ -40,9 +40,9 @@ def offer_of(
 ) -> Offer:
     """Return what to offer, given the words and options of the command `alphago web`.
 
-    words: networks and runs. game, board_size: options of the command; None for an option not given.
-    given: further options of the game.
-    Raises ValueError for a word that is neither network nor run, FileNotFoundError for a folder that is no run.
+    words: networks and runs. game, board_size: options of the command; None for an option that was not given.
+    given: further options of the game, by name.
+    Raises ValueError for a word that names neither a network nor a run, FileNotFoundError for a folder without a run.
     """
     offer = Offer()
     for word in words:
@@ -55,7 +55,7 @@ def offer_of(
     taken = [choice.name for choice in offer.choices]
     for network in packaged_nets():
         if network not in taken:
-            size = board_of(network) or 0  # such as 9 of "9x9"; a network of another game has the game's name
+            size = board_of(network) or 0  # 9 for "9x9"; 0 for a network of another game, which has the game's name
             offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
@@ -85,7 +85,10 @@ def add_word(offer: Offer, word: str, game: str | None) -> None:
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, given: Mapping[str, Any]) -> GameEnv:
-    """Return `base` (None: the game `name`) with the given size and options; raise ValueError if it has none such."""
+    """Return `base`, or the game `name` if `base` is None, with the given size and options.
+
+    Raises ValueError for a size or options that the game does not have.
+    """
     env = base or make_game(name, board_size, **given)
     if board_size is not None and board_size != env.N:
         env = env.resized(board_size)

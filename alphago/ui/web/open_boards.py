@@ -17,10 +17,10 @@ from alphago.ui.web.wire import Message
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-BACKLOG = 100  # waiting messages for a page, from which on the page's own messages are not read
-CLOSING_SECONDS = 5.0  # seconds for which a server that ends waits for its boards
-MOST_BACKLOG = 1000  # waiting messages for a page, beyond which the page is disconnected
-COALESCED = "thinking"  # the type of message of which a slow page gets only the newest
+BACKLOG = 100  # so many messages wait for a page that the server reads no more of the page's own messages
+CLOSING_SECONDS = 5.0  # how long a server that ends waits for its boards
+MOST_BACKLOG = 1000  # messages that may wait for a page; with more it is disconnected
+COALESCED = "thinking"  # the type of messages of which a slow page gets only the newest
 
 
 class OpenBoards:
@@ -35,14 +35,14 @@ class OpenBoards:
         self.connections = 0
 
     def find(self, key: str, send: Callable[[Message], None]) -> tuple[str, Session, bool]:
-        """Return the board of `key`, as (key, session, True).
+        """Return a page's board: its key, its session, and whether it is the board of `key`.
 
-        If the key is unknown or in use, return a new board, as (new key, session, False).
+        If there is no board of `key`, or if another page has it, the board is new.
         send: takes the messages for the page. Raises ValueError if the server has too many boards.
         """
         self.sweep()
         session = self.sessions.get(key)
-        if session is not None and session.detached_at is not None:  # it has no page
+        if session is not None and session.detached_at is not None:  # its page has gone
             session.attach(send)
             return key, session, True
         if len(self.sessions) >= MOST_SESSIONS:
@@ -53,20 +53,23 @@ class OpenBoards:
 
     def drop_oldest(self) -> None:
         """End the board whose page has been gone longest; raise ValueError if every board has a page."""
-        gone = [(s.detached_at, key) for key, s in self.sessions.items() if s.detached_at is not None]
-        if not gone:
+        without_page = [
+            (session.detached_at, key) for key, session in self.sessions.items() if session.detached_at is not None
+        ]
+        if not without_page:
             raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
-        self.sessions.pop(min(gone)[1]).close()
+        _, oldest = min(without_page)
+        self.sessions.pop(oldest).close()
 
     def sweep(self) -> None:
         """End the boards whose pages have been gone for more than KEPT_SECONDS."""
-        until = time.monotonic() - KEPT_SECONDS
+        latest = time.monotonic() - KEPT_SECONDS
         for key, session in list(self.sessions.items()):
-            if session.detached_at is not None and session.detached_at < until:
+            if session.detached_at is not None and session.detached_at < latest:
                 self.sessions.pop(key).close()
 
     def close(self) -> None:
-        """End all boards, and wait for their threads, at most CLOSING_SECONDS."""
+        """End all boards, and wait at most CLOSING_SECONDS for their threads."""
         for session in self.sessions.values():
             session.close()
         until = time.monotonic() + CLOSING_SECONDS

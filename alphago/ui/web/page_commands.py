@@ -18,7 +18,7 @@ from alphago.ui.why.explain import explain
 
 
 def hello(desk: Desk, message: Message) -> None:
-    """Answer a page that was just opened: send the game of its link, or without a link the game on the board."""
+    """Send a page that was just opened the game that its link describes; without a link, the game on the board."""
     if message.get("link"):
         tree = open_link(message["link"], desk.bases)
         desk.players = {1: HUMAN, -1: HUMAN}
@@ -76,7 +76,10 @@ def play(desk: Desk, message: Message) -> None:
 
 
 def action_of(position: Position, move: object) -> int:
-    """Return a page's move as an action; raise ValueError if it is none, or illegal: the page shows where."""
+    """Return a page's move as an action; raise ValueError if it is no move, or illegal.
+
+    The message does not name the position, which the page shows.
+    """
     if not isinstance(move, (int, str)) or isinstance(move, bool):
         raise ValueError(f"move must be an action or a written move, got {shown(move)}")
     try:
@@ -86,7 +89,7 @@ def action_of(position: Position, move: object) -> int:
 
 
 def resign(desk: Desk, message: Message) -> None:
-    """Resign for the side to move, or for the other side if only that side is played by a person."""
+    """Resign for the person who plays; if persons play both sides, or neither, for the side to move."""
     if desk.tree.is_over():
         raise ValueError("the game is over already")
     mover = desk.tree.position.to_play
@@ -95,7 +98,7 @@ def resign(desk: Desk, message: Message) -> None:
 
 
 def dead(desk: Desk, message: Message) -> None:
-    """Turn the group at the message's `point` from alive to dead, or back, in the count of a finished game."""
+    """Turn the group at the message's `point` dead if it counts as alive, or alive if it counts as dead."""
     point = check_int("point", message.get("point"), 0)
     recount(desk, counted(desk).toggled(point))
 
@@ -114,7 +117,7 @@ def counted(desk: Desk) -> GoCount:
 
 
 def recount(desk: Desk, count: GoCount) -> None:
-    """Change the count of the position on the board, and end a search for its dead stones."""
+    """Set the count of the position on the board, and end a search for its dead stones."""
     desk.stop()
     desk.tree.counts[desk.tree.current] = count
     desk.tell_state()
@@ -123,16 +126,16 @@ def recount(desk: Desk, count: GoCount) -> None:
 def undo(desk: Desk, message: Message) -> None:
     """Go back to the last position in which a person chose a move; a resignation is taken back first."""
     tree = desk.tree
-    if tree.resigned.pop(tree.current, 0):
-        person_moves = desk.players[tree.position.to_play] == HUMAN
-        if person_moves or ENGINE not in desk.players.values():  # the engine would only resign again
-            desk.look_at(tree.current)
-            return
+    was_resigned = tree.resigned.pop(tree.current, 0) != 0
+    is_engines_turn = desk.players[tree.position.to_play] == ENGINE
+    if was_resigned and not is_engines_turn:  # in its own turn the engine would only resign again
+        desk.look_at(tree.current)
+        return
     before = tree.path()[:-1]
     if not before:
         raise ValueError("there is no move to take back")
-    of_persons = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
-    desk.look_at(of_persons[-1] if of_persons else before[-1])
+    in_persons_turn = [number for number in before if desk.players[tree.position_at(number).to_play] == HUMAN]
+    desk.look_at(in_persons_turn[-1] if in_persons_turn else before[-1])
 
 
 def redo(desk: Desk, message: Message) -> None:
@@ -156,7 +159,7 @@ def go_to(desk: Desk, message: Message) -> None:
 def step(desk: Desk, message: Message) -> None:
     """Go `count` moves forward on the current line, or back if `count` is negative, at most to an end of the line.
 
-    Unlike a node's number, a count is also right if the page has sent other steps that were not yet answered.
+    Several steps add up, also those that the page sends before it has the answer to the first one.
     """
     line = desk.tree.line()
     at = line.index(desk.tree.current) + check_int("count", message.get("count"), -MOST_NODES, MOST_NODES)
@@ -180,7 +183,7 @@ def move_to(desk: Desk, number: int) -> None:
 
 
 def set_strength(desk: Desk, message: Message) -> None:
-    """Change the network, the readouts or seconds of a move, and whether the engine searches."""
+    """Change the settings of the engine's strength that the message names (see `Strength`)."""
     strength = desk.strength.with_wishes(message, desk.tree.env)
     desk.engines.check(strength.network, desk.tree.env)
     is_moving = desk.job is not None and desk.job.purpose == "move"
@@ -196,18 +199,21 @@ def set_strength(desk: Desk, message: Message) -> None:
 
 
 def teach(desk: Desk, message: Message) -> None:
-    """Explain each move of a person against the engine that loses more than `points`; null for none."""
+    """Explain from now on each move of a person against the engine that loses more than `points`; None for no move."""
     points = message.get("points")
     desk.teach = None if points is None else check_positive("points", points)
     desk.tell_state()
 
 
 def move_now(desk: Desk, message: Message) -> None:
-    """Let the engine move: at once if it is thinking about a move, else after a search, even in a person's turn."""
+    """Let the engine move, also in a person's turn.
+
+    If it is thinking about a move already, it moves at once.
+    """
     if desk.tree.is_over():
         raise ValueError("the game is over")
     if desk.job is not None and desk.job.purpose == "move":
-        desk.job.limit = MoveLimit(max(desk.job.done, 1))  # which is reached, after one readout at the latest
+        desk.job.limit = MoveLimit(max(desk.job.done, 1))  # the readouts done so far, but at least one
         return
     desk.job = desk.move_job()
     desk.tell_state()
@@ -220,16 +226,16 @@ def study(desk: Desk, message: Message) -> None:
     """
     desk.study = check_bool("study", message.get("study", desk.study))
     desk.analysing = check_bool("analysing", message.get("analysing", desk.analysing))
-    if desk.job is None or desk.job.purpose == "analyse":  # any other job goes on
+    if desk.job is None or desk.job.purpose == "analyse":  # a job of another purpose goes on
         desk.stop()
         desk.look()
     desk.tell_state()
 
 
 def toggle(desk: Desk, message: Message) -> None:
-    """Turn the setting that `what` names, "study" or "analysing", off if it is on, and on if it is off.
+    """Switch the setting that `what` names, "study" or "analysing" (see `study`), on or off.
 
-    Turning "analysing" on also turns "study" on; `study` says what the settings mean.
+    Switching "analysing" on also switches "study" on.
     """
     name = check_choice("what", message.get("what"), ("study", "analysing"))
     wishes = {name: not getattr(desk, name)}
@@ -239,11 +245,11 @@ def toggle(desk: Desk, message: Message) -> None:
 
 
 def why(desk: Desk, message: Message) -> None:
-    """Say why the message's move is good or bad on the board; without a move, the one that led to the board."""
+    """Explain the message's move in the position on the board; without a move, the move that led to this position."""
     tree, node, move = desk.tree, desk.tree.current, message.get("move")
     if move is None:
         node, move = tree.nodes[node].parent, tree.nodes[node].action
-    if node < 0:
+    if node < 0:  # the root is on the board: no move led to it
         raise ValueError("there is no move to explain")
     engine = desk.engine()
     position = position_in(engine.env, tree.position_at(node))

@@ -1,4 +1,4 @@
-"""The files of the page: those that a server sends, and the board's modules in one text, as a notebook takes them."""
+"""The files of the page, and a module of its script joined with all modules that it imports."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,11 @@ from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-FILES = {
+FILES = {  # by address
     "/": "index.html",
     **{f"/{path.name}": path.name for path in sorted(STATIC.iterdir()) if path.suffix in KINDS.keys() - {".html"}},
     "/favicon.ico": "favicon.svg",
-}  # by address
+}
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)
@@ -22,9 +22,9 @@ def module_text(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
 
 
 def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
-    """Return a module and all that it imports as one module that imports nothing.
+    """Return a module as a text that imports nothing: the modules that it imports are in the text.
 
-    Each imported module becomes a function that is called once, so that its names are its own.
+    Each imported module becomes a function that is called once, since modules may use the same names.
 
     folders: where the modules are.
     """
@@ -33,9 +33,9 @@ def bundle(name: str, folders: Sequence[Path] = (STATIC,)) -> str:
 
 
 def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)) -> list[str]:
-    """Return the modules that a module imports, itself or by others, each after those that it needs.
+    """Return the modules that a module imports, directly or by way of others; each comes after those that it imports.
 
-    found: modules that are found already; the result begins with them, and leaves out nothing but repetitions.
+    found: modules that were found before; the result begins with them, and has none of them twice.
     """
     for _, module in IMPORT.findall(module_text(name, folders)):
         if module not in found:
@@ -44,7 +44,7 @@ def imported_by(name: str, found: list[str], folders: Sequence[Path] = (STATIC,)
 
 
 def wrapped(name: str, folders: Sequence[Path]) -> str:
-    """Return a module as a constant that holds what the module exports by name."""
+    """Return the text of a constant: an object with what a module exports, by name."""
     text = module_text(name, folders)
     names = ", ".join(EXPORT.findall(text))
     text = DEFAULT.sub("const $default = ", EXPORT.sub("", inlined(text)))
@@ -52,5 +52,5 @@ def wrapped(name: str, folders: Sequence[Path]) -> str:
 
 
 def inlined(text: str) -> str:
-    """Return the text of a module that takes what it imports from the constants of `wrapped`."""
+    """Return the text of a module whose imports are replaced by the constants of `wrapped`."""
     return IMPORT.sub(r"const \1 = $\2;\n", text)

@@ -43,7 +43,7 @@ class OfferedNetworks(Networks):
         return self._engine(env).evaluator
 
     def _engine(self, env: GoEnv) -> SharedEngine:
-        env = require_go(with_planes(env, of=self.env), self.name)  # the server's game, without the network's planes
+        env = require_go(with_planes(env, of=self.env), self.name)  # `env` may have a network's planes instead
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 
@@ -80,8 +80,8 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
 async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
     """Pass queries from a WebSocket to an engine, and replies back, until the program disconnects.
 
-    Queues are bounded: the engine waits while too many replies are unread, and the next query is read only after
-    the engine has taken the one before it.
+    No queue grows without bound: the engine waits while too many replies are unread, and a query is read only when the
+    engine has taken the query before it.
     """
     replies = Replies(asyncio.get_running_loop())
     threads = min(available_cores(), MOST_THREADS)

@@ -7,8 +7,8 @@ from typing import Any
 from alphago.training.history import Row, number, opponent_name
 from alphago.ui.web.wire import HeadlineView
 
-RECENT = 20  # iterations by which the pace is told
-MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # beginnings of the titles of the panels that matter most
+RECENT = 20  # the latest iterations, of which the pace is told
+MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
 def headline_of(
@@ -21,12 +21,12 @@ def headline_of(
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
-    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # None for no limit
+    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # limits; None for no limit
     pace = games_a_minute(rows)
     parts = [f"{minutes:,.0f} min", f"{games:,.0f} games"]
     if pace:
         parts.append(f"{pace:,.0f} games/min")
-    shares, minutes_left = [0.0], [math.inf]  # by both limits
+    shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
     if most_games:
         shares.append(games / most_games)
         minutes_left.append((most_games - games) / pace if pace else math.inf)
@@ -42,9 +42,10 @@ def headline_of(
 
 
 def strength_of(matches: Sequence[Row]) -> str:
-    """Return the latest result against the opponent that the run beats least often; "" before any match.
+    """Return the latest result against the hardest opponent, which the run beats least often; "" before any match.
 
-    A run that learns from given games plays no matches: for it, how often the latest network finds the move played.
+    A run that learns from given games plays no matches.  For such a run, return how often its latest network finds the
+    move that was played in held-out games.
     """
     latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
     if not latest:
@@ -59,7 +60,7 @@ def strength_of(matches: Sequence[Row]) -> str:
 
 
 def games_a_minute(rows: Sequence[Row]) -> float:
-    """Return the pace over the latest rows; 0 if it is not known."""
+    """Return the games a minute in the latest RECENT rows; 0 if they are unknown."""
     if len(rows) < 2:
         return 0.0
     first, last = rows[-min(len(rows), RECENT)], rows[-1]
@@ -69,10 +70,16 @@ def games_a_minute(rows: Sequence[Row]) -> float:
 
 
 def main_first(titles: Sequence[str]) -> list[int]:
-    """Return the numbers of all panels: first one for each title of MAIN that there is, then the others in order.
+    """Return the indices of all panels in the order to show: first a panel for each title of MAIN, then the others.
 
-    Of several win rates, each against one opponent, it is the last: opponents are watched from weak to strong.
+    There may be several panels of win rates, each against one opponent: the last one, against the strongest opponent,
+    comes first.
     """
-    known = [[i for i, title in enumerate(titles) if title.startswith(begin)] for begin in MAIN]
-    main = [found[-1] if titles[found[0]].startswith("Win rate, ") else found[0] for found in known if found]
-    return [*main, *(i for i in range(len(titles)) if i not in main)]
+    main = []
+    for begin in MAIN:
+        panels = [i for i, title in enumerate(titles) if title.startswith(begin)]
+        if panels:
+            has_opponents = titles[panels[0]].startswith("Win rate, ")
+            main.append(panels[-1] if has_opponents else panels[0])
+    others = [i for i in range(len(titles)) if i not in main]
+    return main + others

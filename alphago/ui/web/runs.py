@@ -1,4 +1,4 @@
-"""Runs as a page watches them, read from their folders: nothing is written there and no lock is taken."""
+"""Runs that a page watches.  They are read from their folders, without writing there and without taking their locks."""
 
 import contextlib
 import math
@@ -41,8 +41,8 @@ class RunGame:
     """A game of a run that a page may open.
 
     title: its name in the page's list. names: the players' names by side.
-    record: the game's record; None if the run kept only the moves.
-    moves, outcome: the moves as text and the result (> 0 if Black won, < 0 if White won) of a game without a record.
+    record: the game's record; None if the run has kept only its moves and its outcome.
+    moves, outcome: of a game without a record, the moves as text, and the result: > 0 if Black won, < 0 if White won.
     """
 
     title: str
@@ -54,7 +54,10 @@ class RunGame:
 
 @dataclass
 class Folder:
-    """One run, and what was read of it last."""
+    """A run, and what was read of it last.
+
+    stamp, games_stamp: the states of the run's files when `history` and `games` were read.
+    """
 
     path: Path
     name: str
@@ -110,7 +113,7 @@ class Runs:
     def games(self, run: int) -> list[RunGame]:
         """Return the latest games of a run: of a judge's match, of self-play, and of the matches in its log."""
         folder = self.folder(run)
-        selfplay = sorted((folder.path / "games").glob("*.npz"))[-2:]  # the newest may have few games
+        selfplay = sorted((folder.path / "games").glob("*.npz"))[-2:]  # two, since the newest may have few games
         judged = sorted((folder.path / "matches").glob("*.npz"))[-1:]
         newest_first = [*judged, *reversed(selfplay)]
         stamp = (*file_stamp(folder.path), *map(str, newest_first))
@@ -132,7 +135,7 @@ class Runs:
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
-    """Return sizes and modification times of a run's logs, by which new lines are noticed."""
+    """Return sizes and modification times of a run's logs, which change when a line is added."""
     stamp: list[int] = []
     for name in (METRICS, EVALUATIONS):
         with contextlib.suppress(OSError):
@@ -186,7 +189,8 @@ def age(path: Path) -> float:
 
 def age_text(path: Path) -> str:
     """Return how long ago the run wrote its last line."""
-    if math.isinf(seconds := age(path)):
+    seconds = age(path)
+    if math.isinf(seconds):
         return "none yet"
     for length, unit in ((86400, "days"), (3600, "hours"), (60, "minutes")):
         if seconds >= 2 * length:
@@ -195,7 +199,7 @@ def age_text(path: Path) -> str:
 
 
 def speed_of(rows: Sequence[Row]) -> dict[str, str]:
-    """Return the latest speeds, and the games a minute over the latest rows, as texts by unit."""
+    """Return texts by unit: the latest speeds of SPEEDS, and the games a minute in the latest iterations."""
     facts = {}
     for key, unit in SPEEDS.items():
         values = [value for row in rows if (value := number(row, key)) is not None]
@@ -212,7 +216,7 @@ def speed_of(rows: Sequence[Row]) -> dict[str, str]:
 def recorded_games(files: Sequence[Path]) -> list[RunGame]:
     """Return at most LATEST_GAMES games from files of a run's folders "games" and "matches".
 
-    files: the newest first; of each file, the last game comes first. Files that cannot be read are left out.
+    files: the newest first. Of each file the last game comes first. Files that cannot be read are left out.
     """
     games: list[RunGame] = []
     for path in files:
@@ -231,8 +235,9 @@ def recorded_games(files: Sequence[Path]) -> list[RunGame]:
 def players_of(kind: str, index: int) -> dict[int, str]:
     """Return the players' names by side.
 
-    kind: SELF_PLAY, or the judge of a match: "second" is one against the second best network, others the best.
-    index: the number of the game in the match, in turn with the candidate as Black and as White.
+    kind: SELF_PLAY, or the name of the match: the candidate's rival is the second best network in a match "second", the
+        best network in others.
+    index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
     """
     if kind == SELF_PLAY:
         return {1: SELF_PLAY, -1: SELF_PLAY}
@@ -241,9 +246,9 @@ def players_of(kind: str, index: int) -> dict[int, str]:
 
 
 def match_games(history: History) -> list[RunGame]:
-    """Return up to MATCH_GAMES games of the latest match against each opponent, from the run's log.
+    """Return at most MATCH_GAMES games of the latest match against each opponent, from the run's log.
 
-    The network plays Black in the first game of a match, White in the second, and so on in turn.
+    The network is Black in games 0, 2, 4 and so on of a match.
     """
     latest = {opponent_name(row): row for row in history.evaluations if isinstance(row.get("moves"), list)}
     games = []
@@ -251,12 +256,13 @@ def match_games(history: History) -> list[RunGame]:
         run_games = number(row, "games")
         when = "" if run_games is None else f" after {run_games:.0f} games"
         for index, game in enumerate(row["moves"][:MATCH_GAMES]):
-            side = 1 if index % 2 == 0 else -1  # the network's
+            network_side = 1 if index % 2 == 0 else -1
             outcome = number(game, "outcome") or 0.0
-            result = "won" if side * outcome > 0 else "lost" if side * outcome < 0 else "draw"
-            words = str(game.get("moves", ""))
-            title = f"against {name}{when}: {result}, {len(words.split())} moves"
-            games.append(RunGame(title, {side: "network", -side: name}, moves=words, outcome=outcome))
+            network_outcome = network_side * outcome
+            result = "won" if network_outcome > 0 else "lost" if network_outcome < 0 else "draw"
+            moves = str(game.get("moves", ""))
+            title = f"against {name}{when}: {result}, {len(moves.split())} moves"
+            games.append(RunGame(title, {network_side: "network", -network_side: name}, moves=moves, outcome=outcome))
     return games
 
 
@@ -280,12 +286,12 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         start, moves = start_of_record(env, record), record.moves.tolist()
     tree = GameTree(start.env, start)
     for ply, action in enumerate(moves):
-        if record is not None and record.weights[ply] > 0:  # else there was no full search
+        if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
             tree.nodes[tree.current].win_rate = round((1 + black_value) / 2, 4)
         try:
             tree.play(action)
-        except IllegalMove:  # a game cut off by turns, whose rules the board does not know
+        except IllegalMove:  # the run's game was ended by a rule that the board does not know
             break
     last = tree.current
     if record is not None and record.resigned:
@@ -296,9 +302,9 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
 
 
 def start_of_record(env: GameEnv, record: GameRecord) -> Position:
-    """Return the first position of a recorded game: on its own board, which may be smaller, with its set-up and komi.
+    """Return the first position of a recorded game, with its own board size, set-up and komi.
 
-    env: the run's game.
+    env: the run's game, whose board may be larger.
     """
     env = board_of(env, record)
     setup = dict(record.setup)

@@ -52,7 +52,7 @@ def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
 def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
     """Return a game of Go with its variations as SGF; each node has what an analysis found there.
 
-    Of a game that was opened, what was not changed is as in its file.
+    Of a game that was opened from a file, what was not changed since is written as it is there.
     """
     if tree.document is None:
         document = SgfDocument([head_of(tree, players)], parents=[-1])
@@ -61,12 +61,12 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
         result = result_of(tree)
         if result is not None:
             document.set_text(0, "RE", result)
-    numbers: list[int] = []  # by node of the tree, its number in the document
+    numbers: list[int] = []  # for each node of the tree, the number of its node in the document
     for number, node in enumerate(tree.nodes):
         if node.in_file >= 0:
             numbers.append(node.in_file)
             document.nodes[node.in_file] |= found_properties(tree, number)
-        elif number == 0:  # of a new file, see `head_of`
+        elif number == 0:  # `head_of` has made the first node of a new file
             numbers.append(0)
         else:
             numbers.append(document.add(numbers[node.parent], node_properties(tree, number)))
@@ -98,16 +98,16 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
 
 
 def result_of(tree: GameTree) -> str | None:
-    """Return the result at the end of the current line, as SGF writes it; "" if the game is not over there.
+    """Return the result of a game, as SGF writes it; "" if the game is not over; None if its file's result still holds.
 
-    Of a game that was opened, it is the result at the end of the main line; None if that of the file still holds: its
-    end is the file's, and was neither counted nor resigned since.
+    It is the result at the end of the current line; of a game that was opened from a file, at the end of the main line.
+    The file's result holds if this end is in the file, and was neither counted nor resigned since.
     """
     was_opened = tree.document is not None
     last = [0, *tree.main_line()][-1] if was_opened else tree.line()[-1]
     position, loser, count = tree.position_at(last), tree.resigned.get(last, 0), tree.counts.get(last)
-    is_as_filed = tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file
-    if was_opened and is_as_filed:
+    is_as_in_file = tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file
+    if was_opened and is_as_in_file:
         return None
     if not loser and not position.is_over:
         return ""
@@ -116,7 +116,10 @@ def result_of(tree: GameTree) -> str | None:
 
 
 def found_properties(tree: GameTree, number: int) -> Properties:
-    """Return what was found at a node since the game began or was opened: an analysis, and the territory of a count."""
+    """Return the SGF properties of what was found at a node: an analysis, and the territory of a count.
+
+    An analysis that the node has from its file is left out.
+    """
     node, env = tree.nodes[number], stones_env(tree)
     territory = tree.counts[number].territory() if number in tree.counts else {}
     analysis = {} if node.in_file >= 0 and node.analysis is None else analysis_properties(tree, node)
@@ -138,7 +141,7 @@ def stones_env(tree: GameTree) -> StonesEnv:
 def analysis_properties(tree: GameTree, node: Node) -> Properties:
     """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win.
 
-    The analysis takes the place of one that the comment had in an opened file.
+    The analysis replaces an older one in the comment of an opened file.
     """
     remark = BEFORE_NUMBERS.split(node.comment)[0].strip()
     numbers = "" if node.win_rate is None else numbers_of(tree.env, node)
@@ -154,7 +157,7 @@ def analysis_properties(tree: GameTree, node: Node) -> Properties:
 def numbers_of(env: GameEnv, node: Node) -> str:
     """Return a node's analysis as text for a comment.
 
-    The first line must match the pattern NUMBERS, with which `read_analysis` reads it.
+    Its first line matches the pattern NUMBERS, so that `read_analysis` can read it.
     """
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
@@ -210,18 +213,19 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
     file = next(trees(text), None)
-    found = None if file is None else rectangular(file)
-    if file is None or found is None:
-        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which checks the main line
+    rectangular_game = None if file is None else rectangular(file)
+    if file is not None and rectangular_game is not None:
+        start, game = rectangular_game
+    else:
+        game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which raises errors of the file and its main line
         planes = usual_game("go", bases).config["planes"]
-        env = game.env().replace(planes=planes).match_variant()
-        file, found = next(trees(text)), (game.position(env, 0), game)
-    start, game = found
+        start = game.position(game.env().replace(planes=planes).match_variant(), 0)
+        file = next(trees(text))
     tree = GameTree(start.env, start)
     tree.document = SgfDocument(file.nodes, file.parents)
     play_file(tree, file)
     tree.go_to(0)
-    for node in tree.nodes:  # the first child again, which is the file's main line
+    for node in tree.nodes:  # `play_file` has chosen the last children, but the current line begins as the main line
         node.chosen = -1
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
@@ -232,29 +236,31 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 def play_file(tree: GameTree, file: SgfTree) -> None:
     """Play the moves of all nodes of a file, each after those of its parent.
 
-    Where an illegal move stands, its variation ends; raises IllegalMove if it stands before the first branching.
+    A variation ends before its first illegal move.  Raises IllegalMove for such a move before the first branching.
     """
-    branching = min((parent for parent, count in Counter(file.parents).items() if count > 1), default=len(file.nodes))
+    branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
+    first_branching = min(branchings, default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.nodes[0].in_file = 0
-    reached = {-1: 0}  # by node of the file, the node of the tree
+    tree_nodes = {-1: 0}  # by node of the file, the node of the tree
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
-        if parent not in reached:  # after an illegal move
+        if parent not in tree_nodes:  # it comes after an illegal move
             continue
-        tree.current = reached[parent]
+        tree.current = tree_nodes[parent]
         try:
             follow(tree, properties, number)
         except IllegalMove:
-            if number <= branching:
+            if number <= first_branching:
                 raise
         else:
-            reached[number] = tree.current
+            tree_nodes[number] = tree.current
 
 
 def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
-    """Return the first position of a file whose board is not square, and what else its first node says; else None.
+    """Return the first position of a file whose board is not square, and its result and players as a game.
 
-    Such games are played by the rules of OutlineGoEnv.  Raises ValueError for stones that cannot be set up.
+    Such games are played by the rules of OutlineGoEnv.  Returns None for a square board, a damaged size and another
+    game than Go.  Raises ValueError for stones that cannot be set up.
     """
     reader = LineReader(file.nodes[:1], required=None, number=None, source="", faults=[])
     try:
@@ -270,8 +276,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
-    first_mover = next((SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name]), 1)
-    if first_mover < 0:
+    movers = (SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name])
+    if next(movers, 1) < 0:  # White has the first move of the file
         setup["to_play"] = "white"
     players = reader.text("PB"), reader.text("PW")
     head = SgfGame(columns, moves=(), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
@@ -281,8 +287,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
 def follow(tree: GameTree, properties: Properties, number: int) -> None:
     """Play the moves of a file's node, mostly one, on the board of the tree, and read the node's analysis.
 
-    If the other colour is to move, its turn is skipped; passes after the end are left out.
-    number: that of the node in the file.  Raises IllegalMove for an illegal move.
+    A move out of turn skips the other colour's turn; passes after the end of the game are left out.
+    number: the number of the node in the file.  Raises IllegalMove for an illegal move.
     """
     env = stones_env(tree)
     for letter in properties:
@@ -295,7 +301,7 @@ def follow(tree: GameTree, properties: Properties, number: int) -> None:
             raise IllegalMove(env.to_text(action), "the game is over", tree.position)
         tree.play(action, SIGNS[letter])
         node = tree.nodes[tree.current]
-        if node.in_file < 0:  # else the file has the same variation twice
+        if node.in_file < 0:  # otherwise the file has this variation twice, and the first one stands
             node.in_file = number
         read_analysis(node, properties)
 

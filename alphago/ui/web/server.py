@@ -44,13 +44,13 @@ except Exception as error:  # a broken library may fail in any way
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-WAIT = 0.01  # seconds
+WAIT = 0.01  # seconds between two looks whether there is room for messages
 HEADER_SECONDS = 20.0  # for a request to arrive
-PING_SECONDS = 120.0  # for a page's answer to a ping, which is not read while the page's commands wait for their turn
+PING_SECONDS = 120.0  # for a page's answer to a ping: nothing that the page sends is read while its commands wait
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
-PageOf = Callable[[Any, GameEnv], str]  # a network and a game as the text of a file, see `alphago.ui.onefile.page`
+PageOf = Callable[[Any, GameEnv], str]  # makes the text of a file from a network and a game, see `alphago.ui.onefile`
 
 
 def make_app(
@@ -65,7 +65,7 @@ def make_app(
     engines: the networks on offer.
     bases: games by name, offered first, with the options that new games have unless others are chosen.
     guard: decides which requests are answered. runs: the runs to watch; None for none.
-    page_of: makes files that play alone; None for none.
+    page_of: makes files that play without the server; None if there are to be none.
     """
     boards = OpenBoards(engines, bases, runs)
     programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
@@ -100,24 +100,24 @@ def make_app(
 
 
 def static_file(request: Request, token: str | None) -> Response:
-    """Return one of the page's files, or, if the link has the token, a redirection that sets it as a cookie."""
+    """Return one of the page's files; for an address with a token, a redirection that sets the token as a cookie."""
     path = STATIC / FILES[request.url.path]
     if request.query_params.get("token") and token is not None:
         answer: Response = RedirectResponse("/", status_code=303, headers=HEADERS)
         answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
         return answer
-    # In one text the page's first script is there after one request instead of thirty.
+    # The page's script is sent with all modules that it imports: one request instead of thirty.
     content = bundle("page").encode() if path.name == "page.js" else path.read_bytes()
     return Response(content, media_type=KINDS[path.suffix], headers=HEADERS)
 
 
 class RunRequests(NamedTuple):
-    """Requests about the runs that are watched; None for none. Answers are JSON: with "error" if one is impossible."""
+    """Requests about the watched runs; `runs` is None if there are none.  Answers are JSON, errors under "error"."""
 
     runs: "Runs | None"
 
     def overview(self, request: Request) -> Response:
-        """Return what `Runs.overview` does, or that nothing has changed since the page asked last."""
+        """Return `Runs.overview`, or status 304 if nothing has changed since the page asked last."""
         if self.runs is None:
             return JSONResponse({"runs": []}, headers=HEADERS)
         axis = request.query_params.get("x", "minutes")
@@ -142,14 +142,14 @@ class RunRequests(NamedTuple):
 
 
 class FileRequests(NamedTuple):
-    """Requests for a network and a game as a file that plays alone; the fields are arguments of `make_app`."""
+    """Requests for files that play without the server; the fields are arguments of `make_app`."""
 
     engines: Engines
     bases: Mapping[str, GameEnv]
     page_of: PageOf | None
 
     def file(self, request: Request) -> Response:
-        """Return the page of the network and the game that the request names, to be saved."""
+        """Return a file to be saved, with the network and the game that the request names."""
         try:
             env = open_link(request.query_params.get("link"), self.bases).env
             name = self.engines.check(request.query_params.get("network", ""), env)
@@ -172,7 +172,7 @@ class Guarded:
         self.app, self.guard = app, guard
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Pass a request on, or answer it with the refusal; the arguments are those of ASGI."""
+        """Pass a request on if the guard allows it, else refuse it; the arguments are those of ASGI."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
@@ -210,7 +210,7 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
 async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
     """Carry messages between a page and its board until the page goes away; the board then stops thinking.
 
-    A page that sends faster than it is answered, or reads, has to wait: nothing piles up here.
+    While too many messages of either side wait, the server reads no messages of the page.
     """
     outbox = Outbox(asyncio.get_running_loop())
     try:
@@ -238,9 +238,9 @@ async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any
 
 
 async def pass_on(text: str, session: Session, outbox: Outbox) -> bool:
-    """Give a page's message to its board once that has room for it, or answer a text that is no message.
+    """Give a page's message to its board as soon as there is room, or answer a text that is no message.
 
-    Returns False if the board has ended with too many messages to take this one.
+    Returns False if the board's thread has ended before there was room.
     """
     try:
         message = parse_message(text)
@@ -306,22 +306,25 @@ def serve(
 class TimedHttp(H11Protocol):
     """HTTP that closes a connection on which no request is complete within HEADER_SECONDS."""
 
-    answered: object = None  # the `cycle`, a request and its answer, that was seen at the last look
+    seen: object = None  # the `cycle` (a request and its answer) at the last look
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.loop.call_later(HEADER_SECONDS, self.look)
 
     def look(self) -> None:
-        """Close the connection if nothing happened since the last look, and it is no WebSocket."""
+        """Close the connection if no request has come since the last look and none is being answered.
+
+        Then look again later, unless the connection is closed or has become a WebSocket.
+        """
         became_websocket = self.transport.get_protocol() is not self
         if self.transport.is_closing() or became_websocket:
             return
-        busy = self.cycle is not None and not self.cycle.response_complete
-        if self.cycle is self.answered and not busy:
+        is_answering = self.cycle is not None and not self.cycle.response_complete
+        if self.cycle is self.seen and not is_answering:
             self.transport.close()
             return
-        self.answered = self.cycle
+        self.seen = self.cycle
         self.loop.call_later(HEADER_SECONDS, self.look)
 
 

@@ -1,4 +1,4 @@
-"""Games and positions as plain data for the page, which knows no rules: a board as its game describes it."""
+"""Games and positions as plain data for the page, which knows no rules: games describe their boards themselves."""
 
 from dataclasses import asdict
 from typing import Any
@@ -55,14 +55,18 @@ def position_view(position: Position) -> dict[str, Any]:
 
 
 def drawing(position: Position) -> str:
-    """Return what `print` shows of a position; if the game has no drawing, planes 0 and 1 as both sides' stones."""
+    """Return a position as text: as `print` shows it, or if the game has no drawing, from its input planes.
+
+    Plane 0 is then drawn as the stones of the side to move, plane 1 as those of the other side.
+    """
     has_own_drawing = type(position).__str__ is not Position.__str__
     if has_own_drawing:
         return str(position)
     planes = position.planes()  # [planes, rows, columns]
-    movers = planes[0] > 0
-    others = planes[1] > 0 if len(planes) > 1 else np.zeros_like(movers)
-    rows = [" ".join(row) for row in np.where(movers, "X", np.where(others, "O", ".")).tolist()]
+    mover_stones = planes[0] > 0
+    other_stones = planes[1] > 0 if len(planes) > 1 else np.zeros_like(mover_stones)
+    signs = np.where(mover_stones, "X", np.where(other_stones, "O", "."))
+    rows = [" ".join(row) for row in signs.tolist()]
     mover = position.env.board_view.side(position.to_play)
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
@@ -86,8 +90,8 @@ def stated_view(result: str) -> ResultView:
 def result_view(position: Position, loser: int, count: GoCount | None = None) -> ResultView:
     """Return how a game ended.
 
-    loser: who gave up, +1 or -1; 0 if the rules ended the game.
-    count: of its last position, if its stones are counted.
+    loser: who resigned, +1 or -1; 0 if the game ended by its rules.
+    count: the count of its last position; None if its stones were not counted.
     """
     side = position.env.board_view.side
     if loser:
@@ -95,8 +99,8 @@ def result_view(position: Position, loser: int, count: GoCount | None = None) ->
         return {"text": f"{side(-loser)} wins by resignation", "winner": -loser, "short": short}
     margin = position.score() if count is None else count.margin
     winner = int(position.result if count is None else np.sign(margin))
-    if not winner:
+    if winner == 0:
         return {"text": "A draw", "winner": 0, "short": "draw"}
-    has_points = position.env.has_ownership or abs(margin) != 1  # in games without points, the margin is 1 or -1
+    has_points = position.env.has_ownership or abs(margin) != 1  # in a game without points, the margin is 1 or -1
     by = f" by {abs(margin):g}" if has_points else ""
     return {"text": f"{side(winner)} wins{by}", "winner": winner, "short": result_text(margin)}

@@ -1,4 +1,4 @@
-"""What goes to the page: its messages as objects with names, which `wire.js` describes for the page's script."""
+"""The messages to the page, as objects with named fields; `wire.js` describes the same for the page's script."""
 
 import math
 from collections.abc import Mapping
@@ -10,20 +10,21 @@ from alphago.mcts.analysis_result import Analysis, MoveAnalysis
 from alphago.system.validation import shown
 from alphago.ui.why.explain import Explanation
 
-MOST_MOVES = 40  # of an analysis
-SMALL_PRIOR = 0.005  # moves without visits are sent from this prior on
+MOST_MOVES = 40  # most moves of an analysis that are sent
+SMALL_PRIOR = 0.005  # moves without visits are sent if their prior is at least this
 
-Message = Mapping[str, Any]  # of either side; its "type" says which one
+Message = Mapping[str, Any]  # from or to the page; its "type" names its kind
 
-# Search and play; search until told to stop; search a whole line; find the dead stones of a finished game.
+# Why the engine works: to choose a move and play it; to analyse a position until told to stop; to search the positions
+# of a line; to find the dead stones of a finished game.
 Purpose = Literal["move", "analyse", "review", "count"]
 
 
 class MoveView(TypedDict):
     """A move of an analysis, from the mover's view; what is not known is None.
 
-    move: its action. visits: simulations through it. prior: what the network alone gives it, 0 .. 1.
-    win: chance to win, 0 .. 1. score: margin in points. line: the actions that are expected, this one first.
+    move: its action. visits: simulations through it. prior: its probability by the network alone, 0 .. 1.
+    win: chance to win, 0 .. 1. score: margin in points. line: the expected line of play, as actions, this one first.
     """
 
     move: int
@@ -38,9 +39,9 @@ class AnalysisView(TypedDict):
     """What a search has found about a position; scores and ownership are None if the network does not forecast them.
 
     mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
-    win: Black's chance to win, 0 .. 1. score: Black's margin in points. Both are the best move's if it has visits.
-    mean: these two of all simulations. moves: the best first.
-    ownership: a number for each point, 100 if it becomes Black's for sure, -100 for White's.
+    win, score: Black's chance to win, 0 .. 1, and margin in points, after the best move if it has visits.
+    mean: Black's chance to win and margin, as means of all simulations. moves: the best first.
+    ownership: a number for each point: 100 if it is sure to become Black's, -100 if it is sure to become White's.
     """
 
     mover: int
@@ -62,9 +63,11 @@ class NodeView(TypedDict):
 
 
 class EvaluationView(TypedDict):
-    """What is known of a node: Black's chance to win, and Black's margin in points.
+    """What is known of a node.
 
-    mean: these two of all simulations; a move loses as much as this is below the win and score before it.
+    win, score: Black's chance to win, 0 .. 1, and margin in points, after the best move.
+    mean: the same two as means of all simulations.  What a move loses is the difference between win and score before
+        the move and `mean` after it.
     """
 
     node: int
@@ -74,7 +77,10 @@ class EvaluationView(TypedDict):
 
 
 class ResultView(TypedDict):
-    """How a game ended: a phrase; the winner, +1, -1 or 0 for a draw; and in short, such as "B+R" or "draw"."""
+    """How a game ended.
+
+    text: such as "Black wins by resignation". winner: +1 or -1; 0 for a draw. short: such as "B+R" or "draw".
+    """
 
     text: str
     winner: int
@@ -98,13 +104,15 @@ class CountView(TypedDict):
 class StateMessage(TypedDict):
     """What may have changed: the board, the new nodes, who plays, how strong, and what is going on.
 
-    node: the one on the board. line: the numbers of the current line's nodes. view: its position, see
-    `alphago.ui.web.views`. count: None unless the stones are counted; a click then turns a group dead or alive.
-    added, evaluations: of nodes that the page has not been told of.
-    players: Black's, White's. strength: see `Strength`. opponent: what the level "even" takes the person to be; "" for
-    nothing. teach: points from which on a person's bad move is explained; None for never. lesson: whether the engine
-    waits after such a move, for "undo" or "move". busy: what the engine is doing; "" for nothing.
-    link: restores the position.
+    node: the node on the board. view: its position, see `alphago.ui.web.views`.
+    line: the numbers of the current line's nodes.
+    count: None unless the stones are counted; clicks then turn groups dead or alive.
+    added, evaluations: the nodes that the page has not been told of, and what is known of them.
+    players: Black's and White's. strength: see `Strength`.
+    opponent: how strong the level "even" takes the person to be; "" if unknown.
+    teach: a person's move that loses more points is explained; None for no move.
+    lesson: whether such a move is on the board, after which the engine waits for "undo" or "move".
+    busy: what the engine is doing; "" for nothing. link: a link to the position.
     """
 
     type: Literal["state"]
@@ -132,8 +140,8 @@ class StateMessage(TypedDict):
 class ThinkingMessage(TypedDict):
     """What a search has found so far.
 
-    node: the position that is searched. readouts, limit: so far, and at most. rate: readouts a second.
-    left: positions that are to be searched after this one.
+    node: the node of the position that is searched. readouts, limit: simulations so far, and at most.
+    rate: simulations a second. left: how many positions are to be searched after this one.
     """
 
     type: Literal["thinking"]
@@ -158,8 +166,10 @@ class NoticeMessage(TypedDict):
 class WhyMessage(TypedDict):
     """Why a move is good or bad.
 
-    node: the position before it. move, best: it, and the best move there. points, rate: what it loses against the best
-    one, for its player; points are None if the network does not forecast them. sentences: the facts, in order.
+    node: the position before the move. move, best: the move, and the best move there.
+    points, rate: what the move loses against the best one, for its player, in points and win rate; points are None if
+        the network does not forecast them.
+    sentences: the facts, in order.
     """
 
     type: Literal["why"]
@@ -172,10 +182,10 @@ class WhyMessage(TypedDict):
 
 
 class HeadlineView(TypedDict):
-    """The first question about a run.
+    """What one wants to know first about a run.
 
-    strength: the latest result against its hardest opponent; "" before any match. progress: how far it is.
-    share: of its games or its time, 0 .. 1.
+    strength: the latest result against its hardest opponent; "" before any match. progress: how far it is, as text.
+    share: the part of its games, or of its time, that is over, 0 .. 1.
     """
 
     strength: str
@@ -184,7 +194,7 @@ class HeadlineView(TypedDict):
 
 
 def check_message(message: object) -> Message:
-    """Return a message of the page if it is an object with a type; raise ValueError otherwise."""
+    """Return a message of the page; raise ValueError if it is no object with a type."""
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
         raise ValueError(f"a message must be an object with a type, got {shown(message)}")
     return message
@@ -205,10 +215,13 @@ def why_message(node: int, explanation: Explanation) -> WhyMessage:
 
 
 def analysis_view(analysis: Analysis) -> AnalysisView:
-    """Return the analysis of one position for the page, in Black's view but for the moves; it comes in the mover's."""
+    """Return the analysis of one position for the page: in Black's view, but its moves in the mover's view.
+
+    analysis: in the mover's view.
+    """
     mover = int(analysis.to_play[0])
     value, score = (float(values[0]) for values in analysis.root_readings)
-    shown = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
+    is_sent = (analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)  # [A]
     owners = analysis.ownership
     return {
         "mover": mover,
@@ -219,7 +232,7 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
             round((1 + mover * float(analysis.value[0])) / 2, 4),
             round_known(mover * float(analysis.root_score[0]), 1),
         ),
-        "moves": [move_view(move) for move in analysis.moves(0, shown)[:MOST_MOVES]],
+        "moves": [move_view(move) for move in analysis.moves(0, least=int(is_sent.sum()))[:MOST_MOVES]],
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
 
@@ -238,4 +251,4 @@ def move_view(move: MoveAnalysis) -> MoveView:
 
 def round_known(number: float, digits: int) -> float | None:
     """Return a number rounded to some digits; None for NaN."""
-    return None if math.isnan(number) else round(number, digits) + 0.0
+    return None if math.isnan(number) else round(number, digits) + 0.0  # makes -0.0 a 0.0

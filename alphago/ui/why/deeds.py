@@ -1,4 +1,4 @@
-"""What a stone does on a board of Go: it captures, gives atari, joins, cuts, takes an eye, leaves a chain in danger."""
+"""What a move does on a board of Go: it captures, gives atari, joins, cuts, takes an eye, leaves a chain in danger."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,26 +12,29 @@ BOARDS = 300  # most boards of one reading
 
 
 def deeds(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[Fact]:
-    """Return what a move does to the chains around it; nothing for a pass.
+    """Return what a move does to the chains around it; [] for a pass.
 
-    position: before the move, which must be legal.  line: the moves that are expected to follow.
+    position: before the move, which must be legal.  line: the moves that are expected to follow the move.
     """
     if action == position.env.pass_action:
         return []
-    mover, after = position.to_play, stones_of(position.play(action))
-    before = stones_of(position)
+    mover = position.to_play
+    before, after = stones_of(position), stones_of(position.play(action))
     around = {before.chain(p) for p in neighbours(before.size)[action] if before.colours[p]}
     own = sorted((chain for chain in around if chain.colour == mover), key=size_first)
     others = sorted((chain for chain in around if chain.colour != mover), key=size_first)
     found: list[Fact] = []
     if taken := [chain for chain in others if not after.colours[min(chain.stones)]]:
         found.append(Captures(mover, action, groups(taken), after.ko is not None))
-    left = chains_in(after, others)
-    found += [fact for chain in left if len(chain.liberties) == 1 for fact in atari(after, action, chain, line)]
-    prevented = before.play(-mover, action)  # the other side's stone there instead; None if it could not play there
-    if prevented is not None and (parts := lasting_parts(prevented, chains_in(prevented, own), -mover)):
+    others_left = chains_in(after, others)
+    for chain in others_left:
+        if len(chain.liberties) == 1:
+            found += atari(after, action, chain, line)
+    # The move connects what a stone of the other side on its point would cut.
+    others_move = before.play(-mover, action)  # None if the other side could not play there
+    if others_move is not None and (parts := lasting_parts(others_move, chains_in(others_move, own), -mover)):
         found.append(Connects(mover, action, groups(parts)))
-    if parts := lasting_parts(after, left, mover, line):
+    if parts := lasting_parts(after, others_left, mover, line):
         found.append(Cuts(mover, action, groups(parts)))
     for side in (1, -1):
         found += [LosesEye(mover, action, side, eye) for eye in sorted(eyes(before, side) - eyes(after, side))]
@@ -39,28 +42,29 @@ def deeds(position: GoPosition, action: int, line: Sequence[int] = ()) -> list[F
 
 
 def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list[Fact]:
-    """Return the atari that a move has given to a chain, as a list of one; [] if the atari does not matter.
+    """Return the atari that a move gives to a chain, as a list with one fact; [] if the atari does not matter.
 
-    It matters if the chain cannot escape, if the line saves or loses it, and if there is no line to tell; never if the
-    chain can take a stone that gives the atari.
+    An atari does not matter if the chain can take a chain that attacks it.  Otherwise it matters if the chain cannot
+    escape, if the line saves the chain at once or captures it, or if there is no line.
 
-    line: the moves that are expected to follow.
+    line: the moves that are expected to follow the move.
     """
-    mover, point = -chain.colour, min(chain.stones)
+    mover = -chain.colour
+    point = min(chain.stones)  # the chain's point by which it is found on later boards
     for attacker in after.touching(chain):
         if len(attacker.liberties) == 1 and after.play(chain.colour, min(attacker.liberties)) is not None:
             return []
     caught = Reading(BOARDS).defend(after, point) or ()  # the moves that catch the chain; () if it escapes
     if line and not caught:
         saved_at_once = len(play_line(after, chain.colour, line[:1]).chain(point).liberties) > 1
-        stays = play_line(after, chain.colour, line).colours[point] == chain.colour
-        if stays and not saved_at_once:
-            return []  # the line neither saves it at once nor takes it
+        is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
+        if not saved_at_once and not is_captured:
+            return []
     return [Atari(mover, action, group_of(chain), min(chain.liberties), caught)]
 
 
 def lasting_parts(stones: Stones, chains: list[Chain], cutter: int, line: Sequence[int] = ()) -> list[Chain]:
-    """Return the groups into which chains are cut, as `cut_apart`; [] if they are one, or not cut for good.
+    """Return the groups into which chains are cut, as `cut_apart` does; [] if they are not cut, or not for good.
 
     cutter, line: as in `stays_cut`.
     """
@@ -69,23 +73,25 @@ def lasting_parts(stones: Stones, chains: list[Chain], cutter: int, line: Sequen
 
 
 def stays_cut(stones: Stones, cutter: int, parts: list[Chain], line: Sequence[int] = ()) -> bool:
-    """Return whether no chain of the cutter beside the parts can be caught, and the line does not join the parts.
+    """Return whether parts of a side's stones stay cut.
 
-    A part that is captured within the line joins no other.
+    They do if no chain of the cutter that touches them can be caught, and if they are still apart after the line, or if
+    one of them is captured in it.
 
-    line: the moves that are expected to follow, by the other side first.
+    cutter: the side that cuts, +1 or -1.
+    line: the moves that are expected to follow; the first one is the other side's.
     """
-    beside = {chain for part in parts for chain in stones.touching(part)}
-    if any(Reading(BOARDS).attack(stones, min(chain.stones)) is not None for chain in beside):
+    cutting_chains = {chain for part in parts for chain in stones.touching(part)}
+    if any(Reading(BOARDS).attack(stones, min(chain.stones)) is not None for chain in cutting_chains):
         return False
     end = play_line(stones, -cutter, line)
-    left = [chain for chain in chains_in(end, parts) if chain.colour == -cutter]
-    some_captured = len(left) < len(parts)
-    return some_captured or len(cut_apart(end, left)) == len(parts)
+    parts_left = [chain for chain in chains_in(end, parts) if chain.colour == -cutter]
+    some_captured = len(parts_left) < len(parts)
+    return some_captured or len(cut_apart(end, parts_left)) == len(parts)
 
 
 def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
-    """Return the stones after the moves of a line, in turn from a colour on, up to one that cannot be played."""
+    """Return the stones after a line of moves that `colour` begins, up to the first one that cannot be played."""
     for action in line:
         if action < stones.size**2:
             if stones.colours[action] or (after := stones.play(colour, action)) is None:
@@ -98,19 +104,19 @@ def play_line(stones: Stones, colour: int, line: Sequence[int]) -> Stones:
 
 
 def stones_of(position: GoPosition) -> Stones:
-    """Return the stones of a position, with the point that its ko rule forbids."""
+    """Return the stones of a position, and the point that ko forbids."""
     ko = position.ko_points
     return Stones(position.env.N, tuple(position.board.ravel().tolist()), ko[0] if ko else None)
 
 
 def chains_in(stones: Stones, chains: list[Chain]) -> list[Chain]:
-    """Return chains of an earlier board as they are on this one, without those that were captured."""
+    """Return chains of an earlier board as they are on this board, without those that were captured."""
     points = [min(chain.stones) for chain in chains]
     return [stones.chain(point) for point in points if stones.colours[point]]
 
 
 def group_of(chain: Chain) -> NamedChain:
-    """Return the name of a chain: its first point, from the top."""
+    """Return the name of a chain: its colour, its first point from the top, and its number of stones."""
     return NamedChain(chain.colour, min(chain.stones), len(chain.stones))
 
 
@@ -125,31 +131,32 @@ def size_first(chain: Chain) -> tuple[int, int]:
 
 
 def cut_apart(stones: Stones, chains: list[Chain]) -> list[Chain]:
-    """Return the first chain of each of the groups into which chains of one colour fall.
+    """Return one chain of each group into which chains of one colour fall.
 
-    Chains belong together if a single move of theirs joins them, directly or through other chains.
+    Two chains are linked if they share a liberty, on which one move would join them.  A group is what is linked,
+    directly or by other chains of the colour.
     """
     if len(chains) < 2:
         return chains
-    left = [chain for chain in stones.chains() if chain.colour == chains[0].colour]
+    ungrouped = [chain for chain in stones.chains() if chain.colour == chains[0].colour]
     parts = []
     for first in chains:
-        if first not in left:
+        if first not in ungrouped:
             continue
         parts.append(first)
-        reached = [first]
-        while reached:
-            one = reached.pop()
-            linked = [other for other in left if other.liberties & one.liberties or other == one]
-            left = [other for other in left if other not in linked]
-            reached += [other for other in linked if other != one]
+        to_follow = [first]  # chains of this group whose links are not followed yet
+        while to_follow:
+            chain = to_follow.pop()
+            linked = [other for other in ungrouped if other.liberties & chain.liberties or other == chain]
+            ungrouped = [other for other in ungrouped if other not in linked]
+            to_follow += [other for other in linked if other != chain]
     return parts
 
 
 def eyes(stones: Stones, colour: int) -> set[int]:
-    """Return the one-point eyes of a side: its stones around them, and of the other side's on the corners at most one.
+    """Return the one-point eyes of a side: empty points with the side's stones on all points beside them.
 
-    At the edge no corner may have a stone of the other side.
+    At most one of the four diagonal points may have a stone of the other side, and at the edge of the board none.
     """
     size, found = stones.size, set()
     for point, owner in enumerate(stones.colours):
@@ -157,17 +164,17 @@ def eyes(stones: Stones, colour: int) -> set[int]:
             continue
         row, column = divmod(point, size)
         corners = [(row + dr, column + dc) for dr in (-1, 1) for dc in (-1, 1)]
-        inside = [r * size + c for r, c in corners if 0 <= r < size and 0 <= c < size]
-        most = 1 if len(inside) == 4 else 0
-        if sum(stones.colours[p] == -colour for p in inside) <= most:
+        on_board = [r * size + c for r, c in corners if 0 <= r < size and 0 <= c < size]
+        most_enemies = 1 if len(on_board) == 4 else 0
+        if sum(stones.colours[p] == -colour for p in on_board) <= most_enemies:
             found.add(point)
     return found
 
 
 def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
-    """Yield the chains of the side that has just moved that the other side can take now, and how.
+    """Yield chains of the side that has just moved which the other side can take now, each with a line that does it.
 
-    The taker's first move is checked by the game's rules; what follows are ataris, up to the capture.
+    The first move of the line is legal by the game's rules.  All its moves but the last give atari.
     """
     stones = stones_of(position)
     for chain in stones.chains():
@@ -179,5 +186,5 @@ def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
 
 
 def share_of(ownership: np.ndarray, points: frozenset[int], colour: int) -> float:
-    """Return the part of some points that is expected to become a side's, 0 .. 1; ownership: Black's view [H, W]."""
+    """Return which part of some points, 0 .. 1, is expected to become a side's.  ownership: [H, W], Black's view."""
     return float(1 + colour * ownership.ravel()[sorted(points)].mean()) / 2

@@ -39,19 +39,19 @@ class Explanation:
 
     @property
     def told(self) -> list[tuple[Fact, str]]:
-        """The facts, each with its sentence; with an empty one if it is not sure enough to be told."""
+        """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
         words = Words(self.env)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
 
     @property
     def sentences(self) -> list[str]:
-        """What there is to say; nothing of a move with no clear fault that the search would not play for certain."""
+        """The sentences of the facts that are told; none if the move is neither clearly bad nor clearly the best."""
         return [text for _, text in self.told if text]
 
     @property
     def reasons(self) -> list[str]:
-        """The sentences without what the move loses and what would be better, for who says that anyway."""
+        """The sentences without those about what the move loses and which move is better."""
         return [text for fact, text in self.told if text and not isinstance(fact, Loss | Better)]
 
     def __str__(self) -> str:
@@ -80,13 +80,13 @@ def explain(
 ) -> Explanation:
     """Say why a move is good or bad, in facts that a search or the rules give.
 
-    The positions before the move, after it and after the best move are searched.  Every game has what the move loses,
-    the line that answers it, and the best line.  Go has besides: chains whose owner changes, captures, atari, ladders,
-    connections and cuts, lost eyes, and whether a move is sente.
+    The positions before the move, after it and after the best move are searched.  In every game the facts are what the
+    move loses, the line that answers it, and the best line.  In Go there are more: chains whose owner changes,
+    captures, atari, ladders, connections and cuts, lost eyes, and whether a move is sente.
 
-    position: before the move.  move: as an action or as text.
+    position: before the move.  move: an action, or text.
     net, readouts, symmetries, settings, device, threads: as in `analyze`, for each position.  Positions after a pass,
-        for what a move threatens, get a quarter of the readouts.
+        which show what a move threatens, are searched with a quarter of the readouts.
 
     Raises IllegalMove if the move cannot be played.
     """
@@ -104,38 +104,39 @@ def explain(
 def explain_moves(
     moves: Sequence[tuple[Position, int]], first: Analysis, search: Search, readouts: int
 ) -> list[Explanation]:
-    """Explain several moves of one game, with searches that they share.
+    """Explain several moves of one game; their positions are searched together.
 
     moves: positions, and legal actions in them.
-    first: the analyses of each position and of the one after its move, in turn: two rows a move.
+    first: for each move the analyses of two positions: before the move and after it.
     search: analyses positions with a number of readouts.
     """
     if not moves:
         return []
-    tried = [Tried(position, action, first.best(2 * i)) for i, (position, action) in enumerate(moves)]
-    bests = search([one.after_best for one in tried], readouts)
-    passed = [position for one in tried for position in one.passed]
+    all_tried = [Tried(position, action, first.best(2 * i)) for i, (position, action) in enumerate(moves)]
+    bests = search([tried.after_best for tried in all_tried], readouts)
+    passed = [position for tried in all_tried for position in tried.passed]
     pass_rows: Iterator[Row] = iter(())
     if passed:
         passes = search(passed, readouts // PASS_SHARE)
         pass_rows = (Row(passes, i) for i in range(len(passed)))
-    found = []
-    for i, one in enumerate(tried):
-        after_passes = list(islice(pass_rows, len(one.passed)))  # the next rows are of this move
+    explanations = []
+    for i, tried in enumerate(all_tried):
+        after_passes = list(islice(pass_rows, len(tried.passed)))  # takes the next rows, which are of this move
         seen = Searched(before=Row(first, 2 * i), after=Row(first, 2 * i + 1), best=Row(bests, i), passed=after_passes)
-        found.append(Explanation(one.position.env, one.action, tuple(facts_of(one, seen))))
-    return found
+        explanations.append(Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen))))
+    return explanations
 
 
 def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
     """Return the facts about a move, the most important first."""
     mover, action, best = tried.mover, tried.action, tried.best
+    is_best = action == best
     loss = Loss(
         mover,
         action,
         best,
-        points=0.0 if action == best else mover * (seen.best.score - seen.after.score),
-        rate=0.0 if action == best else mover * (seen.best.value - seen.after.value) / 2,
+        points=0.0 if is_best else mover * (seen.best.score - seen.after.score),
+        rate=0.0 if is_best else mover * (seen.best.value - seen.after.value) / 2,
         share=seen.before.share,
         prior=seen.before.prior,
         played=seen.before.prior_of(action),

@@ -7,27 +7,30 @@ from typing import NamedTuple
 
 from alphago.env.game import GameEnv
 
-LADDER = 5  # plies of a ladder; a shorter one is a plain capture
+LADDER = 5  # least plies of a line that is called a ladder
 SHOWN_PLIES = 6  # plies of a ladder that a sentence names
-SURE_PART = 0.4  # of an estimate of points, that a strong judge nearly always finds too
-LEAST = 2.5  # points that are told; fewer are in no proportion to what such moves lose in fights
-MISTAKE = 3.0  # estimated points from which a strong judge nearly always finds a loss too
-DOUBTED = 3.75  # the same if the better move's own search does not find it as good
-PREFERRED = 1.25  # estimated points from which another move is said to be better, if there is a reason to tell
-LIKELIER = 2.0  # a named move that is in doubt had this times the probability of the played one before the search,
-MUCH_LIKELIER = 10.0  # and one that is better by less than MISTAKE
-DOUBT, DOUBTED_RATE = 2.0, 0.05  # estimated points and win rate from which a move may be a mistake, told as a doubt,
-DOUBT_LEADS, UNLIKELY = 0.4, 0.1  # if the best move has this part of the visits, and the played one less probability
-OWN = 0.7  # part of the visits of a move than which a search finds no better one: such a move seldom loses
-KEPT = -0.3  # points: a better move whose own search finds less than this beyond the first one is in doubt
-CLEAR = 0.85  # part of the visits of a move that leads clearly; or:
-LEADS, LIKELY = 0.5, 0.3  # of a mistake, this part of the visits and this probability
-SURE = 0.25  # a chain is expected to die below this share, and to live above 1 - SURE
-FORESEEN = 4  # plies of a search's line that it names: what comes later was hardly searched
+# In the limits below, points are those that searches estimate, a probability is the network's before the search, and
+# the judge is a much stronger program.  The limits were chosen so that the judge nearly always agrees.
+SURE_PART = 0.4  # part of the points that is sure: the judge nearly always finds so many too
+LEAST = 2.5  # least sure points that a sentence names: estimates are often too low, so that fewer would mislead
+MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
+MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
+PREFERRED = 1.25  # least points by which a move seems worse, if the board shows a reason (`Loss.felt`)
+LIKELIER = 2.0  # a better move that does not lead clearly must have so many times the played move's probability
+MUCH_LIKELIER = 10.0  # the same where the played move only seems worse
+OWN = 0.7  # least part of the visits of a played best move, to say that the search finds no better move
+KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
+CLEAR = 0.85  # least part of the visits of a move that leads clearly
+LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
+SURE = 0.25  # a chain whose share (`ChangesOwner`) is less is expected to die, one with more than 1 - SURE to live
+FORESEEN = 4  # plies of a line that a sentence names: later plies were hardly searched
 
 
 class NamedChain(NamedTuple):
-    """A chain of stones: +1 Black's or -1 White's, one of its points, and its number of stones."""
+    """A chain of stones.
+
+    colour: +1 Black, -1 White.  point: one of its points.  stones: its number of stones.
+    """
 
     colour: int
     point: int
@@ -35,7 +38,7 @@ class NamedChain(NamedTuple):
 
 
 def at_least(points: float) -> str:
-    """Return the part of an estimate that is sure, as text: estimates are out by a factor, in fights mostly too low."""
+    """Return a text with the sure part of an estimate of points; in fights most estimates are too low."""
     return f"{round(SURE_PART * points)} points or more"
 
 
@@ -64,7 +67,10 @@ class Words:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact about a move; action: the move, as an action.  colour: who plays it, +1 Black, -1 White."""
+    """A fact about a move.
+
+    colour: who plays the move, +1 Black, -1 White.  action: the move.
+    """
 
     colour: int
     action: int
@@ -76,13 +82,14 @@ class Fact:
 
 @dataclass(frozen=True)
 class Loss(Fact):
-    """What a move loses against the best one, in points (NaN if unknown) and win rate (0 .. 1); below 0 if it gains.
+    """What a move loses against the best move.
 
+    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.
     share, prior: the best move's part of the visits, and its probability before the search.
-    played: the probability of the move itself.
-    change: by how many points a search after the best move finds it better than the search that chose it.
-    shown: whether the rules show a loss, a chain that can be taken after the move and not after the best one.
-    felt: whether the board's forecast is clearly better after the best move: a chain is safer, or an area larger.
+    played: the probability of the played move before the search.
+    change: the best move's score by a search of the position after it, minus its score by the search that chose it.
+    shown: whether the rules show a loss: a chain that can be taken after the move, but not after the best move.
+    felt: whether the forecast shows what is better after the best move: a chain saved or taken, or an area.
     """
 
     best: int
@@ -97,64 +104,59 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake: it loses points that are told, or MISTAKE ones and that is sure enough.
+        """Whether the move is a mistake.
 
-        If the points are unknown, it is one from 5 % of winning on.
+        A mistake loses so many points that a sentence names them, or at least MISTAKE points while something else
+        speaks for the best move.  If the points are unknown, a mistake loses at least MISTAKE_RATE of winning.
         """
         if isnan(self.points):
-            return self.rate >= 0.05
-        sure = self.clear or self.shown or (self.likelier and (self.kept or self.points >= DOUBTED))
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and sure)
+            return self.rate >= MISTAKE_RATE
+        is_supported = self.clear or self.shown or (self.felt and self.likelier)
+        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and is_supported)
 
     @property
     def kept(self) -> bool:
-        """Whether the best move is still as good when it is searched itself."""
-        return not self.change < KEPT
+        """Whether a search of the position after the best move finds it as good as the search that chose it."""
+        return not self.change < KEPT  # true for NaN: in games without points nothing speaks against the move
 
     @property
     def likelier(self) -> bool:
-        """Whether the best move was likelier than the played one before the search."""
+        """Whether the best move was much likelier than the played one before the search."""
         return self.prior >= LIKELIER * self.played
 
     @property
     def named(self) -> bool:
-        """Whether the best move is sure enough to be told."""
+        """Whether the best move is sure enough to be named."""
         return self.kept or self.likelier
 
     @property
     def worse(self) -> bool:
-        """Whether the move is told to be worse: it is a mistake, or loses less and there is a reason to tell."""
-        preferred = self.points >= PREFERRED and self.felt and self.prior >= MUCH_LIKELIER * self.played
-        return self.action != self.best and (self.large or preferred)
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether the search sees a loss that is told only as a doubt: a strong judge finds it nine times in ten."""
-        seen = self.points >= DOUBT and self.rate >= DOUBTED_RATE
-        leads = self.share >= DOUBT_LEADS and self.played < UNLIKELY
-        return seen and leads and self.action != self.best and not self.worse
+        """Whether the move is said to be worse: it is a mistake, or loses less but the board shows a reason."""
+        is_much_likelier = self.prior >= MUCH_LIKELIER * self.played
+        seems_worse = self.points >= PREFERRED and self.felt and is_much_likelier
+        return self.action != self.best and (self.large or seems_worse)
 
     @property
     def clear(self) -> bool:
-        """Whether the best move leads clearly."""
-        leads = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
-        return self.kept and (self.share >= CLEAR or leads)
+        """Whether the best move leads clearly: it has nearly all visits, or the move is a mistake and it has most."""
+        leads_mistake = self.points >= MISTAKE and self.share >= LEADS and self.prior >= LIKELY
+        return self.kept and (self.share >= CLEAR or leads_mistake)
 
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
-            if self.doubtful:
-                return f"{move} may be a mistake; the search is not sure."
             is_sure = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if is_sure else ""
         if not self.large:
             return f"{move} seems worse than {best}."
-        better = f"; {'' if self.clear else 'perhaps '}{best} is better" if self.named else ""
-        return f"{move} {self.size}{better}."
+        if not self.named:
+            return f"{move} {self.size}."
+        perhaps = "" if self.clear else "perhaps "
+        return f"{move} {self.size}; {perhaps}{best} is better."
 
     @property
     def size(self) -> str:
-        """What is lost, in words; points as `at_least` gives them."""
+        """What the move loses, in words."""
         if SURE_PART * self.points >= LEAST:
             return f"loses {at_least(self.points)}"
         return f"loses about {round(20 * self.rate) * 5}% of winning" if isnan(self.points) else "seems a mistake"
@@ -162,11 +164,12 @@ class Loss(Fact):
 
 @dataclass(frozen=True)
 class Reply(Fact):
-    """The line that follows a move, as far as it shows something.
+    """The line that follows a move, up to the ply that shows something.
 
-    mover: who begins the line, in games in which a side moves several times perhaps the same side.
-    how: PUNISHES if it begins beside a move that loses much, TAKES if the other side begins with the best move's point.
-    taken: chains of the move's side that the line captures, the last ones by its last move; only in Go.
+    mover: who plays the first move of the line: the other side, or in some games the move's side again.
+    how: TAKES if the line begins on the point of the best move, PUNISHES if the move loses much and the line begins
+        near it, else ANSWERS.
+    taken: chains of the move's side that the line captures, in Go; the last of them are taken by its last move.
     """
 
     PUNISHES, TAKES, ANSWERS = "punishes it with", "takes the point of the better move:", "answers with"
@@ -178,13 +181,14 @@ class Reply(Fact):
 
     def sentence(self, words: Words) -> str:
         verb = "goes on with" if self.mover == self.colour else self.how
-        harm = f" and takes {words.groups(self.taken)}" if self.taken else ""
-        return f"{words.side(self.mover)} {verb} {words.line(self.line, SHOWN_PLIES if harm else FORESEEN)}{harm}."
+        end = f" and takes {words.groups(self.taken)}" if self.taken else ""
+        plies = SHOWN_PLIES if self.taken else FORESEEN
+        return f"{words.side(self.mover)} {verb} {words.line(self.line, plies)}{end}."
 
 
 @dataclass(frozen=True)
 class Better(Fact):
-    """The best move and the line that follows it; not in Go, where such lines seldom show why it is better."""
+    """The best move, and the line that it begins; not in Go, where such lines seldom show why a move is better."""
 
     line: tuple[int, ...]
 
@@ -194,9 +198,13 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain of the move's side that is expected to be lost, or is much less safe, unlike after the best move.
+    """A chain to which the best move does something good for the move's side, and the played move does not.
 
-    best_share, share: the part of its points that stays its own side's after the best move and after this one, 0 .. 1.
+    It is a chain of the move's side that is safer after the best move, or one of the other side that the best move
+    captures or weakens.
+
+    best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part of
+        its points that is expected to stay its own side's.
     """
 
     best: int
@@ -206,23 +214,23 @@ class ChangesOwner(Fact):
 
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
-        one = self.group.stones == 1
-        if self.share < SURE and self.best_share > 1 - SURE:
-            return (
-                f"{group} die{'s' * one} after {move} ({self.share:.0%} to survive), "
-                f"and would live after {best} ({self.best_share:.0%})."
-            )
-        return (
-            f"{group} {'is' if one else 'are'} safer after {best} ({self.best_share:.0%} to survive) "
-            f"than after {move} ({self.share:.0%})."
-        )
+        die, live, be = ("dies", "lives", "is") if self.group.stones == 1 else ("die", "live", "are")
+        after_move = f"after {move} ({self.share:.0%} to survive)"
+        after_best = f"after {best} ({self.best_share:.0%} to survive)"
+        changes_owner = min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE
+        is_own = self.group.colour == self.colour
+        if is_own and changes_owner:
+            return f"{group} {die} {after_move}, and would live {after_best}."
+        if changes_owner:
+            return f"{group} {die} {after_best}, and {live} {after_move}."
+        return f"{group} {be} {'safer' if is_own else 'weaker'} {after_best} than {after_move}."
 
 
 @dataclass(frozen=True)
 class Gains(Fact):
-    """An area that is expected to be better for the move's side after the best move than after this one.
+    """An area that is expected to be better for the move's side after the best move than after the played move.
 
-    centre: the point in its middle.  points: how much better.
+    centre: the point in its middle.  points: how much better it is.
     """
 
     best: int
@@ -237,7 +245,10 @@ class Gains(Fact):
 
 @dataclass(frozen=True)
 class Lost(Fact):
-    """The stone that the move puts down is expected to be lost; share: as in `ChangesOwner`."""
+    """The stone of the move is itself expected to be lost.
+
+    share: its chance to survive, 0 .. 1, see `ChangesOwner`.
+    """
 
     group: NamedChain
     share: float
@@ -248,18 +259,22 @@ class Lost(Fact):
 
 @dataclass(frozen=True)
 class Captures(Fact):
-    """The move takes chains off the board; ko: the other side may not retake at once."""
+    """The move captures chains; ko: whether ko forbids the other side to retake at once."""
 
     groups: tuple[NamedChain, ...]
     ko: bool = False
 
     def sentence(self, words: Words) -> str:
-        return f"{words.move(self.action)} captures {words.groups(self.groups)}{' in ko' * self.ko}."
+        in_ko = " in ko" if self.ko else ""
+        return f"{words.move(self.action)} captures {words.groups(self.groups)}{in_ko}."
 
 
 @dataclass(frozen=True)
 class Atari(Fact):
-    """The move leaves a chain of the other side one liberty, `last`; line: if it cannot be saved, how it is caught."""
+    """The move gives atari to a chain of the other side.
+
+    last: the last liberty of the chain.  line: the moves that catch the chain; () if it can escape.
+    """
 
     group: NamedChain
     last: int
@@ -273,9 +288,9 @@ class Atari(Fact):
 
 @dataclass(frozen=True)
 class Capturable(Fact):
-    """After the move the other side can take one of its chains, unlike after the best move.
+    """After the move the other side can take a chain of the move's side, but not after the best move.
 
-    line: the other side's move first, each of its moves but the last an atari.
+    line: the moves that take the chain.  The other side begins; each of its moves but the last gives atari.
     """
 
     group: NamedChain
@@ -285,8 +300,10 @@ class Capturable(Fact):
         when, group = f"After {words.move(self.action)} {words.side(-self.colour)}", words.group(self.group)
         if len(self.line) == 1:
             return f"{when} can capture {group} at {words.move(self.line[0])}."
-        line = self.line[:-2] if self.line[-2] == words.passing else self.line
-        how = " in a ladder" if len(set(self.line)) == len(self.line) >= LADDER else ""
+        is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
+        line = self.line[:-2] if is_given_up else self.line
+        has_repeats = len(set(self.line)) < len(self.line)
+        how = " in a ladder" if len(self.line) >= LADDER and not has_repeats else ""
         return f"{when} can catch {group}{how} with {words.line(line, SHOWN_PLIES)}."
 
 
@@ -302,7 +319,7 @@ class Connects(Fact):
 
 @dataclass(frozen=True)
 class Cuts(Fact):
-    """The move separates chains of the other side that a stone on its point would have joined."""
+    """The move separates chains of the other side, which a stone of theirs on the same point would have joined."""
 
     groups: tuple[NamedChain, ...]
 
@@ -313,23 +330,26 @@ class Cuts(Fact):
 
 @dataclass(frozen=True)
 class LosesEye(Fact):
-    """The move takes a one-point eye from its owner, +1 Black or -1 White; perhaps from its own side."""
+    """The move takes a one-point eye; owner: whose eye it was, +1 Black, -1 White, perhaps of the move's own side."""
 
     owner: int
     eye: int
 
     def sentence(self, words: Words) -> str:
+        move = words.move(self.action)
         whose = "its own side's" if self.owner == self.colour else f"{words.side(self.owner)}'s"
-        where = "" if self.eye == self.action else f" at {words.move(self.eye)}"
-        return f"{words.move(self.action)} {'fills' if self.eye == self.action else 'destroys'} {whose} eye{where}."
+        if self.eye == self.action:
+            return f"{move} fills {whose} eye."
+        return f"{move} destroys {whose} eye at {words.move(self.eye)}."
 
 
 @dataclass(frozen=True)
 class Sente(Fact):
-    """The move makes a threat nearby that is worth much more than any other move.
+    """The move threatens another move nearby that gains much more than a move elsewhere.
 
-    threat: its side's move if the other side plays elsewhere.  points: what that gains against an answer.
-    elsewhere: what having the move was worth before, both in points.
+    threat: the next move of the move's side if the other side passes.
+    points: what its side gains if the other side passes.
+    elsewhere: what the best move gained on a pass before the move, in points.
     """
 
     threat: int
@@ -343,9 +363,9 @@ class Sente(Fact):
 
 @dataclass(frozen=True)
 class Race(Fact):
-    """After the move the other side wins a capturing race, which it would not win after the best move.
+    """After the move the other side wins a capturing race that it would not win after the best move.
 
-    winner, loser: the chains, each with its liberties; the winner's side is to move.
+    winner, loser: the chains.  liberties: of the winner and of the loser; the winner's side is to move.
     """
 
     winner: NamedChain

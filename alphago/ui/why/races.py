@@ -1,4 +1,4 @@
-"""Capturing races on a board of Go that can be counted: two chains without eyes that touch and cannot get away."""
+"""Capturing races on a board of Go that can be counted: two chains that touch, have no eyes and cannot escape."""
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.kinds import races
@@ -7,10 +7,10 @@ from alphago.ui.why.deeds import stones_of
 
 
 def won_races(position: GoPosition) -> dict[tuple[Chain, Chain], tuple[int, int]]:
-    """Return the races that the side to move wins: its chain and the other one, with their liberties.
+    """Return the races that the side to move wins: by its chain and the other side's chain, their numbers of liberties.
 
-    Told are races of two chains, each of which touches no other weak one, that share at most one liberty.  The side to
-    move wins if it has at least as many liberties, and a chain in reach of more liberties is in no race.
+    The two chains race (`is_racing`), touch each other, and share at most one liberty.  The side to move wins if its
+    chain has at least as many liberties.
     """
     stones, found = stones_of(position), dict[tuple[Chain, Chain], tuple[int, int]]()
     for chain in stones.chains():
@@ -18,13 +18,17 @@ def won_races(position: GoPosition) -> dict[tuple[Chain, Chain], tuple[int, int]
             continue
         for other in stones.touching(chain):
             own, theirs = len(chain.liberties), len(other.liberties)
-            if is_racing(stones, other) and len(chain.liberties & other.liberties) <= 1 and own >= theirs:
+            shared = len(chain.liberties & other.liberties)
+            if own >= theirs and shared <= 1 and is_racing(stones, other):
                 found[chain, other] = own, theirs
     return found
 
 
 def is_racing(stones: Stones, chain: Chain) -> bool:
-    """Return whether a chain has no eye, cannot run or connect, and all but one of the chains around it are safe."""
+    """Return whether a chain can only live by winning a race against one chain.
+
+    It has no eye, cannot run or connect, and exactly one of the chains that touch it is weak.
+    """
     if not races(stones, chain) or len(chain.liberties) < 2:
         return False
     weak = [other for other in stones.touching(chain) if races(stones, other) or len(other.liberties) < 2]
@@ -32,5 +36,5 @@ def is_racing(stones: Stones, chain: Chain) -> bool:
 
 
 def is_private(stones: Stones, chain: Chain, point: int) -> bool:
-    """Return whether the other side could not fill a liberty of a chain at once, as it is an eye of it."""
+    """Return whether a liberty of a chain is an eye: the other side may not play on it."""
     return stones.play(-chain.colour, point) is None

@@ -1,4 +1,4 @@
-"""What the best move of Go keeps and another one gives up, by the forecasts of the board after both."""
+"""What the best move of Go keeps and another move gives up, by the forecasts of the board after each of them."""
 
 from collections.abc import Iterator
 
@@ -9,29 +9,33 @@ from alphago.ui.why.deeds import group_of, share_of, stones_of
 from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
-SAFER = 0.3  # a chain's chance to survive differs by this: a strong judge then nearly always sees a difference too
-BETTER = 0.4  # a point of an area is forecast better by this, on the scale of ownership -1 .. 1
-LEAST_AREA = 1.5 / SURE_PART  # estimated points of a difference that is told: it is surely 2 or more, rounded
-MOST_CHAINS = 2
+SAFER = 0.3  # least difference of a chain's chance to survive; from here on a strong judge nearly always sees one too
+LIKELY = 0.6  # least chance, after the best move, that it saves a chain or takes it
+BETTER = 0.4  # least difference at a point of an area, on the scale of ownership -1 .. 1
+LEAST_AREA = 1.5 / SURE_PART  # least estimated points of an area: `at_least` rounds their sure part to 2
+MOST_CHAINS = 2  # most chains that are told
 
 
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the mover's chains that are safer after the best move, or else the area that is better after it.
+    """Return the chains that the best move saves or takes, and the played move does not.
 
-    The largest of either; [] if there is none, or if the network forecasts no ownership.
+    These are at most MOST_CHAINS, those with most at stake.  If there are none, return the area that the best move
+    gains most.  Returns [] if there is neither, or if the network forecasts no ownership.
     """
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best
-    safer = list[ChangesOwner]()
+    kept = list[ChangesOwner]()
     for chain in stones_of(tried.position).chains():
-        best_share, share = (share_of(view, chain.stones, mover) for view in (best_owners, owners))
-        if chain.colour == mover and best_share - share >= SAFER:
-            safer.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
-    if safer:
-        safer.sort(key=lambda fact: fact.group.stones * (fact.share - fact.best_share))  # most at stake first
-        return [*safer[:MOST_CHAINS]]
+        # Which part of the chain's points becomes the mover's.
+        best_share, share = share_of(best_owners, chain.stones, mover), share_of(owners, chain.stones, mover)
+        if best_share >= LIKELY and best_share - share >= SAFER:
+            shares = (best_share, share) if chain.colour == mover else (1 - best_share, 1 - share)  # of its own side
+            kept.append(ChangesOwner(mover, action, best, group_of(chain), *shares))
+    if kept:
+        kept.sort(key=lambda fact: -fact.group.stones * abs(fact.share - fact.best_share))  # most at stake first
+        return [*kept[:MOST_CHAINS]]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:
@@ -40,21 +44,26 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
 
 
 def areas(change: np.ndarray, size: int) -> Iterator[list[int]]:
-    """Yield the points that become better by BETTER, in groups that touch, also by a corner; change: [size * size]."""
+    """Yield the areas of points that become better by more than BETTER; change: [size * size].
+
+    Points that touch, also diagonally, are in one area.
+    """
     left = set(np.flatnonzero(change > BETTER).tolist())
     while left:
         area = [left.pop()]
-        for point in area:  # which grows
+        for point in area:  # the list grows by the points that touch this one
             row, column = divmod(point, size)
-            near = {p for p in left if max(abs(p // size - row), abs(p % size - column)) <= 1}
-            left -= near
-            area += sorted(near)
+            touching = {p for p in left if max(abs(p // size - row), abs(p % size - column)) <= 1}
+            left -= touching
+            area += sorted(touching)
         yield area
 
 
 def middle(area: list[int], change: np.ndarray, size: int) -> int:
-    """Return the point of an area that is nearest to its centre of gravity, each point weighed by its change."""
-    rows, columns = np.divmod(np.array(sorted(area)), size)
-    weights = change[sorted(area)]
-    far = (rows - np.average(rows, weights=weights)) ** 2 + (columns - np.average(columns, weights=weights)) ** 2
-    return sorted(area)[int(far.argmin())]
+    """Return the point of an area that is nearest to its centre of gravity; the weight of a point is its change."""
+    points = np.array(sorted(area))
+    rows, columns = np.divmod(points, size)
+    weights = change[points]
+    centre_row, centre_column = np.average(rows, weights=weights), np.average(columns, weights=weights)
+    distances = (rows - centre_row) ** 2 + (columns - centre_column) ** 2
+    return int(points[distances.argmin()])

@@ -1,4 +1,4 @@
-"""A move and the best move, both played, and what the searches found about them."""
+"""A move and the best move, the positions after them, and what searches found in these positions."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeGuard, TypeVar
@@ -11,15 +11,15 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.ui.why.facts import CLEAR
 
 P = TypeVar("P", bound=Position)
-LIKELY = 0.4  # probability of an answer that is told
-NEAR = 2  # lines within which a move concerns another one
+LIKELY = 0.4  # least probability, before the search, of an answer that is told
+NEAR = 2  # most lines between two moves that have to do with each other
 
 
 class Tried(Generic[P]):
-    """A move and the best one, played.
+    """A move and the best move, with the positions after each of them.
 
-    passed: the positions after a pass before the move, after it, and after the best move; only in Go, and none where
-    passing would end the game or is not allowed.
+    passed: three positions after a pass: instead of the move, after the move, and after the best move.  It is empty in
+        other games than Go, where a pass is illegal or would end the game, and if one of the moves is a pass.
     """
 
     def __init__(self, position: P, action: int, best: int) -> None:
@@ -27,18 +27,22 @@ class Tried(Generic[P]):
         self.mover = position.to_play
         self.after, self.after_best = position.play(action), position.play(best)
         self.passed: list[P] = []
-        starts, passing = [position, self.after, self.after_best], position.env.pass_action
-        if passing is None or passing in (action, best) or not is_go_position(position):
+        starts = [position, self.after, self.after_best]
+        pass_action = position.env.pass_action
+        if pass_action is None or pass_action in (action, best) or not is_go_position(position):
             return
-        if all(start.legal_mask[passing] for start in starts):
-            passed = [start.play(passing) for start in starts]
-            self.passed = [] if any(end.is_over for end in passed) else passed
+        if all(start.legal_mask[pass_action] for start in starts):
+            passed = [start.play(pass_action) for start in starts]
+            self.passed = [] if any(after_pass.is_over for after_pass in passed) else passed
 
     def is_near(self, one: int, other: int) -> bool:
-        """Return whether two points of a board of Go are at most NEAR lines apart; a pass is near to nothing."""
-        points = self.position.env.plane_shape[0] * self.position.env.plane_shape[1]
-        (r, c), (row, column) = (divmod(point, self.position.env.plane_shape[1]) for point in (one, other))
-        return max(one, other) < points and max(abs(r - row), abs(c - column)) <= NEAR
+        """Return whether two moves of Go are on points at most NEAR lines apart; a pass is near no other move."""
+        height, width = self.position.env.plane_shape
+        if max(one, other) >= height * width:
+            return False
+        row, column = divmod(one, width)
+        other_row, other_column = divmod(other, width)
+        return max(abs(row - other_row), abs(column - other_column)) <= NEAR
 
 
 @dataclass(frozen=True)
@@ -49,21 +53,22 @@ class Row:
     i: int
 
     @property
-    def view(self) -> int:
+    def sign(self) -> int:
+        """1 if Black is to move, else -1: the analysis is from the mover's view."""
         return int(self.analysis.to_play[self.i])
 
     @property
     def value(self) -> float:
-        return self.view * float(self.analysis.value[self.i])
+        return self.sign * float(self.analysis.value[self.i])
 
     @property
     def score(self) -> float:
-        return self.view * float(self.analysis.root_score[self.i])
+        return self.sign * float(self.analysis.root_score[self.i])
 
     @property
     def ownership(self) -> np.ndarray | None:
         owners = self.analysis.ownership
-        return None if owners is None else self.view * owners[self.i]
+        return None if owners is None else self.sign * owners[self.i]
 
     @property
     def share(self) -> float:
@@ -82,19 +87,19 @@ class Row:
 
     @property
     def is_clear(self) -> bool:
-        """Whether the best move has most of the visits, and was likely before the search too."""
+        """Whether the best move has nearly all of the visits, and was likely before the search too."""
         return self.share >= CLEAR and self.prior >= LIKELY
 
     @property
     def line(self) -> tuple[int, ...]:
-        """The expected moves; none after the end of the game."""
-        over = not len(self.analysis.order(self.i))
-        return () if over else self.analysis.move(self.i, self.analysis.best(self.i), 0).line
+        """The expected moves; () if the game is over."""
+        is_over = len(self.analysis.order(self.i)) == 0
+        return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), 0).line
 
 
 @dataclass(frozen=True)
 class Searched:
-    """What the searches found before the move, after it, after the best one, and after the passes of `Tried`."""
+    """What searches found before the move, after it, after the best move, and in the positions of `Tried.passed`."""
 
     before: Row
     after: Row

@@ -281,7 +281,7 @@ def test_settings_reach_selfplay() -> None:
 
 def test_they_are_plain_data() -> None:
     settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
-    plain = json.loads(json.dumps(RUN.plain(settings)))["learning"]
+    plain = json.loads(json.dumps(RUN.to_data(settings)))["learning"]
     assert plain["optimizer"] == {"function": f"{__name__}:nadam"}
     losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
     assert plain["losses"] == {**losses, "kl": False, "masked": False}

@@ -23,7 +23,7 @@ def test_of_each_worker_and_of_all() -> None:
         "b": "12.5 moves/s, 0.5 games/s",
         "tasks done": "1,200",
         "of them again": "2",
-        "sent and received": "2.5 MB",
+        "sent and received": "2.50 MB",
     }
     assert worker_facts({**ROW, "game_length": None, "lag": 0.5})["b"] == "12.5 moves/s"
 

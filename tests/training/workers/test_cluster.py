@@ -3,14 +3,13 @@
 import importlib.util
 import os
 import signal
-import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from alphago import GoEnv, NeuralNet
 from alphago.training.workers.playing_crew import PlayingCrew
 from alphago.workers.crew import Crew
 from alphago.workers.open_job import MOST_DEATHS
-from alphago.workers.ray_cluster import RAY_SETTINGS, import_ray
+from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
@@ -40,6 +39,7 @@ SETTINGS: dict[str, Any] = {
     "channels": 8,
 }
 ALPHAGO = [sys.executable, "-m", "alphago"]
+LIMIT = 300.0  # seconds after which something hangs
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
         yield made
     finally:
         made.send_signal(signal.SIGTERM)
-        made.wait(60)
+        made.wait(LIMIT)
 
 
 def kill(made: "subprocess.Popen[bytes]") -> None:
@@ -127,35 +127,45 @@ class TestFolder:
         assert sorted(game.seed[1] for game in games_in(folder) if game.seed) == list(range(GAMES))
 
 
-def answers(port: int) -> bool:
-    with socket.socket() as one:
-        return one.connect_ex(("127.0.0.1", port)) == 0
-
-
 @contextmanager
-def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None) -> Iterator[str]:
+def head(cores: int, made: "list[subprocess.Popen[bytes]] | None" = None, **environment: str) -> Iterator[str]:
     """A Ray cluster of one node; yields its address, and puts its process into `made`."""
     port = 20000 + os.getpid() % 20000
-    command = [sys.executable, "-c", "from ray.scripts.scripts import main; main()", "start", "--head"]
+    command = [sys.executable, "-c", RAY_COMMAND, "start", "--head"]
     more = [f"--port={port}", f"--num-cpus={cores}", "--block", "--include-dashboard=false", "--disable-usage-stats"]
+    settings = {**os.environ, **RAY_SETTINGS, **environment}
     made = [] if made is None else made
-    made.append(subprocess.Popen([*command, *more], start_new_session=True, env={**os.environ, **RAY_SETTINGS}))
-    try:
-        wait_until(partial(answers, port))
-        time.sleep(5)
-        yield f"127.0.0.1:{port}"
-    finally:
-        made[-1].terminate()
-        made[-1].wait(60)
+    with tempfile.TemporaryFile("w+") as log:
+        made.append(subprocess.Popen([*command, *more], start_new_session=True, env=settings, stdout=log, stderr=log))
+        try:
+            wait_until(lambda: log.seek(0) == 0 and "Ray runtime started" in log.read())
+            yield f"127.0.0.1:{port}"
+        finally:
+            made[-1].terminate()
+            made[-1].wait(LIMIT)
+
+
+def told_by(*words: str, **environment: str) -> str:
+    """Return what a command writes that ends with an error of its user's."""
+    settings = {**os.environ, **environment}
+    done = subprocess.run([*ALPHAGO, *words], env=settings, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 2
+    return done.stderr
+
+
+def below(pid: int) -> list[Any]:
+    """Return the processes that a process has begun, directly or not."""
+    import psutil  # which comes with Ray
+
+    return list(psutil.Process(pid).children(recursive=True))
 
 
 def actors() -> list[Any]:
     """Return the processes of Ray that play for this one."""
-    import_ray()
     import psutil  # which comes with Ray
 
     found = []
-    for process in psutil.Process().children(recursive=True):
+    for process in below(os.getpid()):
         with suppress(psutil.NoSuchProcess):
             found += [process] if process.name().startswith("ray::NodePlayer") else []
     return found
@@ -172,7 +182,7 @@ class Watched:
         return self.made[-1]
 
 
-def wait_until(is_so: Callable[[], object], seconds: float = 90.0) -> None:
+def wait_until(is_so: Callable[[], object], seconds: float = LIMIT) -> None:
     """Wait until something is so; fail if it takes too long."""
     last = time.monotonic() + seconds
     while not is_so():
@@ -212,7 +222,7 @@ class TestRay:
                 wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
             elif iteration == 3:
                 started[0].terminate()
-                left.append(started[0].wait(90))
+                left.append(started[0].wait(LIMIT))
 
         def told() -> bool:
             watching.notes += watched.made[-1].news()
@@ -225,6 +235,84 @@ class TestRay:
         assert left == [128 + signal.SIGTERM]
         assert watching.noted("has gone")
         assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
+
+    def test_a_machine_that_is_cut_off(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """As by its network: its processes stop, and answer no more.  Another machine does its tasks."""
+        started = list[subprocess.Popen[bytes]]()
+
+        def come_and_stop(iteration: int) -> None:
+            if iteration == 1:
+                started.append(subprocess.Popen([*ALPHAGO, "worker", address, "--cores", "1"]))
+                wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
+            elif iteration == 2:
+                for stopped in below(started[0].pid):
+                    stopped.suspend()
+
+        def told() -> bool:
+            watching.notes += watched.made[-1].news()
+            return False
+
+        watching = Listener(come_and_stop)
+        with head(1) as address:
+            watched = Watched(PlayingCrew(Crew(address=address)))
+            try:
+                net, _ = run(tmp_path, GAMES, FIVE, source=watched, report=watching, **SETTINGS)
+            finally:
+                for stopped in below(started[0].pid):
+                    stopped.kill()
+                started[0].wait(LIMIT)
+        assert same(net, alone)
+
+    def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
+        """What it has started ends, too, and the run goes on without."""
+        import psutil  # which comes with Ray
+
+        run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
+        words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", "1"]
+        train = subprocess.Popen([*ALPHAGO, *words], stderr=subprocess.PIPE, text=True)
+        assert train.stderr is not None
+        while "has come" not in train.stderr.readline():
+            assert train.poll() is None
+        begun = below(train.pid)
+        train.kill()
+        train.communicate()
+        assert not psutil.wait_procs(begun, timeout=LIMIT)[1]
+        assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
+
+    def test_a_machine_low_on_memory(self, tmp_path: Path) -> None:
+        """Ray ends its workers there, and the run, which waits for others, says why."""
+        small = {"RAY_memory_usage_threshold": "0.01", "RAY_memory_monitor_refresh_ms": "100"}
+        words = ["train", "--board-size", "5", "--games", "9", "--groups", "1", "--folder", str(tmp_path / "run")]
+        with head(1, **small) as address:
+            train = subprocess.Popen([*ALPHAGO, *words, "--workers", address], stderr=subprocess.PIPE, text=True)
+            assert train.stderr is not None
+            while "the last worker has ended: Ray has ended it, as its machine is low on memory" not in (
+                line := train.stderr.readline()
+            ):
+                assert train.poll() is None
+            train.terminate()
+            train.communicate(timeout=LIMIT)
+        assert "the run waits for a worker, there is none since 1" in line
+
+    def test_a_machine_without_the_token(self, tmp_path: Path) -> None:
+        """It is told so within seconds, whatever it is to do, and also where it has another cluster's."""
+        nothing = {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"}
+        another, off = {**nothing, TOKEN: "1" * 64}, {**nothing, "RAY_AUTH_MODE": "disabled"}
+        train = ["train", "--board-size", "5", "--games", "1", "--folder", str(tmp_path / "run"), "--workers"]
+        with head(1, RAY_AUTH_MODE="token", **{TOKEN: "0" * 64}) as address:
+            commands = [(["worker", address], one) for one in (nothing, another, off)]
+            for words, environment in [*commands, ([*train, address], another), ([*train, "auto"], off)]:
+                told = told_by(*words, RAY_ADDRESS=address, **environment)
+                assert f"the Ray cluster at {address} wants its token, which is not here: copy" in told
+                assert "gcs_client" not in told
+
+    def test_another_version_of_ray(self, tmp_path: Path) -> None:
+        (tmp_path / "sitecustomize.py").write_text("import ray; ray.__version__ = '2.0.0'")
+        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+        with head(1, RAY_AUTH_MODE="disabled") as address:
+            told = told_by("worker", address, PYTHONPATH=path, RAY_AUTH_MODE="disabled")
+        assert f"the cluster at {address} does not take this machine, or has ended: RuntimeError: Version" in told
+        assert "Ray: 2.0.0" in told
 
     def test_a_cluster_without_a_free_core(self, tmp_path: Path) -> None:
         """The run says what it wants and what there is, within ten seconds."""
@@ -257,7 +345,7 @@ class TestRay:
             while "has come" not in train.stderr.readline():
                 assert train.poll() is None
             os.killpg(made[0].pid, signal.SIGKILL)  # the head and all that it has started
-            told = train.communicate(timeout=90)[1]
+            told = train.communicate(timeout=LIMIT)[1]
         assert "the Ray cluster has ended; the run can go on with another" in told
         assert train.returncode == 2
         assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)

@@ -18,6 +18,7 @@ from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
+from alphago.training.watch.panels import TRAINING
 from alphago.training.workers import group_player
 from alphago.training.workers.gpu_seats import GpuSeats
 from alphago.training.workers.group_player import GroupPlayer
@@ -132,6 +133,30 @@ class TestSynchronous:
         assert metrics["tasks_repeated"] == next(deaths) - 1 > 3
         assert metrics["tasks_done"] == len({key for _, key in transport.done})
 
+    def test_a_task_that_dawdles_is_given_to_another_too(self, wanted: list[GameRecord]) -> None:
+        """The first answer counts, and the late one is dropped."""
+
+        class Slow(Local):
+            """Its worker "slow" answers its first task after another has done the same."""
+
+            def answers(self) -> list[JobAnswer]:
+                first = next((job for job in self.given if job[0] == "slow"), None)
+                if first is None or ("slow", first[1]) in self.done or ("a", first[1]) in self.done:
+                    return super().answers()
+                self.given.remove(first)
+                found = super().answers()
+                self.given.append(first)
+                return found
+
+        transport = Slow(slow=honest, a=honest)
+        with source(source_of(transport, audits=0.0)) as games:
+            assert_same_games(all_games(games), wanted)
+            metrics = games.metrics()
+        twice = [key for worker, key in transport.done if worker == "slow" and ("a", key) in transport.done]
+        assert twice
+        assert metrics["tasks_done"] == len({key for _, key in transport.done})
+        assert games.moves == sum(map(len, wanted))
+
     @pytest.mark.parametrize("search", [Puct(), Gumbel()], ids=str)
     def test_a_run_changes_between_threads_and_workers(self, search: SearchSettings) -> None:
         """Their states are the same, to the bit, after each iteration, and either goes on from the other's."""
@@ -191,7 +216,10 @@ class TestAsynchronous:
         with source(source_of(Local(a=honest, b=dying, c=honest), max_lag=1)) as games:
             played = all_games(games)
             assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
-            assert games.metrics()["too_old"] == 0
+            metrics = games.metrics()
+        assert metrics["too_old"] == 0
+        drawn = {key for _, keys, _ in TRAINING for key in keys if key.startswith(("workers", "tasks", "lag"))}
+        assert drawn <= metrics.keys()
 
     @pytest.mark.parametrize("max_lag", [0, 2])
     def test_workers_play_ahead_of_a_slow_learner(self, max_lag: int) -> None:

@@ -13,7 +13,7 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.analysis_search import AnalysisSearch
-from alphago.mcts.level_choice import LevelTerms, move_losses, weights
+from alphago.mcts.level_choice import LevelTerms, sure_losses, weights
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.player import CHANCES, MCTSPlayer
 from alphago.mcts.puct import Puct
@@ -114,7 +114,7 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms) -> No
         for move, answer in zip([*moves, None], answers, strict=True):
             player.tree_search(terms.readouts)
             assert isinstance(player.search, AnalysisSearch)
-            losses = move_losses(player.search, np.zeros(1, np.int64), terms)
+            losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
             assert answer["level"]["chances"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
             behind = -float(losses.analysis.root_score[0])
             assert answer["level"]["hopeless"] == (terms.unit != "points" or behind >= CHANCES * terms.target)

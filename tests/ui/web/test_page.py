@@ -14,6 +14,7 @@ from alphago.examples.gomoku_swap2 import GomokuSwap2Env
 from alphago.examples.hex import HexEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.nn.net import load_model
 from alphago.training.call.session import train
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
@@ -39,6 +40,15 @@ NEXT = """([before, patience]) => new Promise((done, hangs) => {
     };
     look();
 })"""
+
+
+# The numbers that are wider than the disc that they are on.
+WIDE = """[...document.querySelectorAll(".ag-value")].filter(number => {
+    const [x, box] = [number.getAttribute("x"), number.getBBox()];
+    const on = [...document.querySelectorAll(`.ag-disc[cx="${x}"]`)].filter(disc =>
+        Math.abs(disc.getAttribute("cy") - box.y - box.height / 2) < 9);
+    return on.length !== 1 || box.width > 2 * on[0].getAttribute("r");
+}).map(number => number.textContent)"""
 
 
 def finish(visitor: Visitor) -> None:
@@ -121,6 +131,37 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
         visitor.says("wins")
 
 
+def test_levels_lessons_and_reasons(chromium: Any) -> None:
+    """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
+    net = load_model("7x7")
+    go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
+    with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
+        opponent, reasons = visitor.page.locator(".ag-opponent"), visitor.part("reasons")
+        visitor.part("level").fill("2")
+        visitor.expect(opponent).to_contain_text("loses 4.7")
+        visitor.part("teach").check()
+        visitor.click("A1")
+        visitor.expect(reasons).to_contain_text("A1")
+        visitor.part("lesson-undo").click()
+        visitor.expect(visitor.part("lesson-undo")).to_be_hidden()
+        assert visitor.stones() == (0, 0)
+        visitor.click("D4")
+        visitor.says("Move 3: Black to play")
+        visitor.part("even").check()
+        visitor.expect(visitor.part("level")).to_be_disabled()
+        free = next(point for point in ("A7", "G7") if visitor.page.locator(f'.ag-open[data-point="{point}"]').count())
+        visitor.click(free)
+        visitor.expect(reasons).to_contain_text(free)
+        visitor.part("lesson-move").click()
+        visitor.says("Move 5: Black to play")
+        visitor.expect(opponent).to_contain_text("You lose about")
+        visitor.part("study").click()
+        visitor.page.locator('.ag-knot[data-node="4"]').click()  # node 1 is the move that was taken back
+        visitor.says("Move 4: White to play")
+        visitor.part("why").click()
+        visitor.expect(reasons).to_contain_text(free)
+
+
 def test_study_undo_and_variations(chromium: Any) -> None:
     with serving() as served, Visitor(chromium, served.address) as visitor:
         visitor.part("white").select_option("human")
@@ -148,6 +189,7 @@ def test_study_undo_and_variations(chromium: Any) -> None:
             visitor.part("mode").select_option(mode)
             numbers = visitor.expect(visitor.page.locator(".ag-value"))
             (numbers.to_have_count if mode == "none" else numbers.not_to_have_count)(0)
+            assert visitor.page.evaluate(WIDE) == []
         visitor.page.locator(".ag-moves [data-action]").first.hover()
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.page.mouse.move(2, 2)

@@ -115,8 +115,8 @@ def race(position: GoPosition, fact: Race) -> None:
 
 def changes_owner(position: GoPosition, fact: ChangesOwner) -> None:
     assert is_chain(position, fact.group)
-    assert fact.group.colour == fact.colour
-    assert 0 <= fact.share <= fact.best_share - SAFER <= 1
+    gain = (fact.best_share - fact.share) * fact.group.colour * fact.colour  # of the other side's chain it is a loss
+    assert SAFER <= gain <= 1
 
 
 def gains(position: GoPosition, fact: Gains) -> None:

@@ -129,9 +129,7 @@ def test_the_best_move_and_a_pass() -> None:
         (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
         (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
         (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more."),
-        (4.0, 0.4, 0.2, 0.0, "C3 seems a mistake; perhaps D4 is better."),
-        (4.0, 0.4, 0.2, -1.0, "C3 seems a mistake; perhaps D4 is better."),
-        (3.5, 0.4, 0.2, -1.0, "C3 may be a mistake; the search is not sure."),
+        (4.0, 0.4, 0.2, 0.0, ""),
         (4.0, 0.3, 0.1, 0.0, ""),
         (2.0, 0.9, 0.4, 0.0, ""),
     ],
@@ -145,8 +143,8 @@ def test_a_better_move_is_certain_where_the_search_leads_clearly(
     assert loss.sentence(Words(env)) == said
     if points == 4.0:
         assert replace(loss, shown=True).sentence(Words(env)).startswith("C3 seems a mistake")
-    if said.endswith("not sure."):
-        assert replace(loss, played=0.1).sentence(Words(env)) == ""
+        reason = replace(loss, felt=True)  # tells as much, if the better move was likelier
+        assert bool(reason.sentence(Words(env))) == (reason.clear or prior > 0.18)
     if points == 2.0:
         assert replace(loss, felt=True, played=0.04).sentence(Words(env)) == "C3 seems worse than D4."
 
@@ -154,15 +152,21 @@ def test_a_better_move_is_certain_where_the_search_leads_clearly(
 @pytest.mark.parametrize(
     ("better", "said"),
     [
-        ({"B4": 0.9, "B3": 0.9}, "White's stone at B4 dies after A1 (5% to survive), and would live after E5 (95%)."),
-        ({"B4": -0.2}, "White's stone at B4 is safer after E5 (40% to survive) than after A1 (5%)."),
+        (
+            {"B4": 0.9, "B3": 0.9},
+            "White's stone at B4 dies after A1 (5% to survive), and would live after E5 (95% to survive).",
+        ),
+        ({"B4": 0.4}, "White's stone at B4 is safer after E5 (70% to survive) than after A1 (5% to survive)."),
+        ({"B4": -0.2}, ""),  # it is not saved
+        ({"D4": 0.9}, "Black's stone at D4 dies after E5 (5% to survive), and lives after A1 (95% to survive)."),
+        ({"D4": 0.4}, "Black's stone at D4 is weaker after E5 (30% to survive) than after A1 (95% to survive)."),
         ({"D3": 0.2, "D2": 0.2, "D1": 0.2}, ""),  # 3.3 points: too few to say more than that a move gains where it is
         ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, "E5 gains 2 points or more around D2, compared with A1."),
         ({"D3": 0.7}, ""),
     ],
 )
 def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
-    position = drawn(". . . . .\n. O . . .\n. . . . .\n. . . . .\n. . . . .", "white")
+    position = drawn(". . . . .\n. O . X .\n. . . . .\n. . . . .\n. . . . .", "white")
     env = position.env
     after_best = np.full(25, -0.9)  # of White's view, like `better`
     after_best[[env.from_text(point) for point in better]] = list(better.values())

@@ -15,6 +15,7 @@ import { outcome } from "./stones.js";
 const WORTH = { points: 4, "win rate": 0.2 };
 /** @type {Record<string, number>} */
 const IDLE = { points: 0.75, "win rate": 0.01 };
+const PASS_READOUTS = 400;
 const [NO_HOPE, MOVING, EMPTY, CLEARLY, OPEN] = [-0.8, 0.05, 0.25, 0.5, 1 / 3];
 const PRIOR_VISITS = 8;
 const FEWEST = 4;
@@ -37,7 +38,12 @@ const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
 export async function levelChances(search, level, pass) {
   const { target, unit } = level;
   const behind = unit === "points" ? -(scoreBelow(search.root, search.root.mover) ?? 0) : Infinity;
-  return { chances: chancesOf(await moveLosses(search, level, pass), level, pass), hopeless: behind >= CHANCES * target };
+  let losses = await moveLosses(search, level, pass);
+  if (losses.passes && Math.abs(search.value) < -NO_HOPE) { // a game that is not decided
+    for (let left = PASS_READOUTS - search.visits; left > 0;) left -= await search.wave(left);
+    losses = await moveLosses(search, level, pass);
+  }
+  return { chances: chancesOf(losses, level, pass), hopeless: behind >= CHANCES * target };
 }
 
 /**

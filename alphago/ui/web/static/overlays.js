@@ -154,10 +154,10 @@ function discsOf(game, stones, found, chosen, small) {
     const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
     parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
-      s("circle", { cx: x, cy: y, r: (13 + 4.5 * Math.sqrt(share)).toFixed(1), fill,
+      s("circle", { cx: x, cy: y, r: (15 + 2.5 * Math.sqrt(share)).toFixed(1), fill,
         class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 4 ? "ag-long" : ""}`,
+    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 3 ? "ag-long" : ""}`,
       fill: colour }, first));
     if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
   }
