@@ -134,9 +134,9 @@ def match_options(options: str) -> "re.Match[str] | None":
 
 
 def split_name(text: str) -> tuple[str, str | None]:
-    """Return an entrant's name as the parts before and after its last @, or (text, None) if nothing comes after it.
+    """Return the parts of an entrant's name before and after its last @, or (text, None) if there is no @ that counts.
 
-    An @ in an engine's command or in the path of an existing file does not count.
+    An @ in an engine's command does not count, nor one in the path of an existing file, unless valid options follow it.
     """
     base, at, options = text.rpartition("@")
     if not at or text.startswith(COMMAND):
@@ -256,9 +256,9 @@ def common_game(
             raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    for key in (*OPTIONS, *first.config):  # the settings in OPTIONS first, since the message can name their option
-        if key == "planes" or key not in first.config:  # networks may differ in their input planes
-            continue
+    with_option = [key for key in OPTIONS if key in first.config]
+    others = [key for key in first.config if key not in OPTIONS and key != "planes"]  # input planes may differ
+    for key in with_option + others:
         values = {base: env.config[key] for base, env in envs.items()}
         if len(set(values.values())) > 1:
             listed = ", ".join(

@@ -15,9 +15,9 @@ HOLLOW, BROWN = "#d3b377", "#3f2a14"
 GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
 MOST_SEEDS = 24  # seeds that are drawn in one house; the number beside the house counts them all
 STORE = 1.9 * CELL  # width of a store
-ROWS = 2.1 * CELL  # from the upper row of houses to the lower one
-NAMES = 1.9 * CELL  # from the upper row to the edge, with room for the names
-BELOW = 1.75 * CELL  # from the lower row to the texts below the board
+ROW_DISTANCE = 2.1 * CELL  # from the upper row of houses to the lower one
+NAMES_HEIGHT = 1.9 * CELL  # from the upper row to the edge, with room for the names
+TEXTS_DISTANCE = 1.75 * CELL  # from the lower row to the texts below the board
 DISCS = CELL  # height of a row of discs
 
 
@@ -48,34 +48,34 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     """
     count = len(houses.letters)
     left = STORE + 0.6 * CELL
-    wide = 2 * left + STEP * (count - 1) + 2 * PIT
-    above = DISCS if overlay is not None and mover < 0 else 0.0
-    below = DISCS if overlay is not None and mover > 0 else 0.0
-    top = NAMES + above  # the middle of White's houses
-    black_places = [(left + PIT + STEP * i, top + ROWS) for i in range(count)]
-    white_places = [(x, top) for x, _ in reversed(black_places)]
+    width = 2 * left + STEP * (count - 1) + 2 * PIT
+    space_above = DISCS if overlay is not None and mover < 0 else 0.0
+    space_below = DISCS if overlay is not None and mover > 0 else 0.0
+    white_y = NAMES_HEIGHT + space_above  # the middle of White's houses
+    black_places = [(left + PIT + STEP * i, white_y + ROW_DISTANCE) for i in range(count)]
+    white_places = [(x, white_y) for x, _ in reversed(black_places)]
     places = black_places + white_places
-    bottom = top + ROWS + BELOW + below
+    bottom = white_y + ROW_DISTANCE + TEXTS_DISTANCE + space_below
     mover_places = black_places if mover > 0 else white_places
-    spots: list[Spot | None] = [Spot(x, outside(y, top, 2.2), 0.5 * CELL) for x, y in mover_places]
+    spots: list[Spot | None] = [Spot(x, outside(y, white_y, 2.2), 0.5 * CELL) for x, y in mover_places]
     sentences = list(houses.texts)
     if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
-    texts, high = texts_below(sentences, wide, bottom, 0.42 * CELL)
-    ground: list[Shape] = [Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL)]
+    texts, height = texts_below(sentences, width, bottom, 0.42 * CELL)
+    ground: list[Shape] = [Rect(0, 0, width, height, Style(WOOD), 0.15 * CELL)]
     ground += [Circle(x, y, PIT, Style(HOLLOW, LINE, 1.5)) for x, y in places]
     ground += [
-        Rect(x, top - PIT, STORE, ROWS + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
-        for x in (0.3 * CELL, wide - 0.3 * CELL - STORE)
+        Rect(x, white_y - PIT, STORE, ROW_DISTANCE + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
+        for x in (0.3 * CELL, width - 0.3 * CELL - STORE)
     ]
     layers: tuple[Layer, ...] = (
         tuple(ground),
         seeds_layer(houses, places),
-        (*names_layer(houses, places, top), *stores_layer(houses, wide, top)),
+        (*names_layer(houses, places, white_y), *stores_layer(houses, width, white_y)),
         tuple(texts),
         discs(overlay, spots) if overlay is not None else (),
     )
-    return Drawing(wide, high, layers, houses.label, 0.8 * wide)
+    return Drawing(width, height, layers, houses.label, 0.8 * width)
 
 
 def outside(y: float, top: float, cells: float = 1.3) -> float:

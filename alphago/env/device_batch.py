@@ -171,9 +171,9 @@ class DeviceBatch(GameBatch):
 
         options: further arguments of the kernel `playout_batch` of the game.
         """
-        reached = self._reach(states, np.int64, (len(slots),))
-        # The kernel also reads the states, so a new array must have their values; one from `_buffer` would not.
-        streams = self.backend.upload(states, np.int64) if reached is None else reached
+        in_place = self._reach(states, np.int64, (len(slots),))
+        # The kernel reads and writes the states: unless it can work in place, it gets a copy of their values.
+        streams = self.backend.upload(states, np.int64) if in_place is None else in_place
         moves = self.backend.zeros((len(slots),), np.int32)
         self._launch("playout_batch", slots, streams, moves, *options)
         self._deliver(streams, states)

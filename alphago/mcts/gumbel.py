@@ -73,7 +73,8 @@ class GumbelRule(SearchRule):
 
     def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
         """Make the rule for a search of `games` games with `actions` actions."""
-        self.room = self.considered = settings.considered
+        self.considered = settings.considered
+        self.room = self.considered  # `prepare` may add a node for each action considered
         self.noise = np.zeros((games, actions), np.float32)
         self.parameters = GumbelParameters(
             c_visit=float(settings.c_visit),

@@ -198,12 +198,15 @@ def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: in
 
 
 def unflatten(graph: NetworkGraph, inputs: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Split dimension `dim` of `inputs` into dimensions of `sizes`, of which one may be -1: what the others leave."""
     length = inputs.shape[dim]
     known = prod(size for size in sizes if size != -1)
-    rest: Side = length
+    rest: Side
     if isinstance(length, int):
         rest = length // known
-    elif -1 in sizes and known != 1:
+    elif -1 not in sizes or known == 1:  # a length that is known only at run time, kept whole
+        rest = length
+    else:
         raise NotImplementedError(f"no translation of an unflatten of {length} to {tuple(sizes)}")
     parts = (rest if size == -1 else size for size in sizes)
     dim %= len(inputs.shape)

@@ -95,8 +95,9 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
     lambda is 1 - search_share (Sutton & Barto 2018, section 12.1).
     """
     targets = np.empty(len(record), np.float32)
-    value = record.outcome  # Black's view
+    black_value = record.outcome
     for ply in range(len(record) - 1, -1, -1):
-        targets[ply] = value * record.movers[ply]
-        value += search_share * (float(record.values[ply]) * record.movers[ply] - value)
+        targets[ply] = black_value * record.movers[ply]
+        # For the ply before, whose next ply this one is.
+        black_value += search_share * (float(record.values[ply]) * record.movers[ply] - black_value)
     return targets

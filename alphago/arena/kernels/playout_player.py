@@ -125,6 +125,7 @@ def rave_value(tree, child, equivalence):
 
     equivalence: k.
     """
+    # With beta put in, this is (w (1 + n' / k) + w') / (n + n' + n n' / k); a win counts two points.
     visits = float(load(tree.visits, child))
     amaf_visits = float(load(tree.amaf_visits, child))
     points = load(tree.points, child) * (1 + amaf_visits / equivalence) + load(tree.amaf_points, child)

@@ -104,7 +104,7 @@ class Watcher(Judge[Run]):
         self.tasks = [WatchTask(item) for item in watched]
         self.budget = Budget(share, clock)
         self.at_once = at_once
-        self.begun = 0  # number of examinations begun so far
+        self.examinations_begun = 0  # number of examinations begun so far
         self.progress = 0.0  # the run's progress, 0 .. 1
         # The run's number of iterations when the examinations of its last network began; None before that.
         self.ending: int | None = None
@@ -204,9 +204,9 @@ class Watcher(Judge[Run]):
         if run.counts.iterations not in self.networks:
             net_for_board = run.player if run.env == self.env else run.player.resized(self.env)
             self.networks[run.counts.iterations] = frozen_copy(net_for_board)
-        self.begun += 1
+        self.examinations_begun += 1
         task.begun = self.progress
-        task.seed = self.begun
+        task.seed = self.examinations_begun
         task.network = run.counts.iterations
         task.standing = standing
         task.seconds = 0.0
@@ -315,7 +315,7 @@ class Watcher(Judge[Run]):
             }
             for task in self.tasks
         }
-        return {"spent": self.budget.spent, "begun": self.begun, "ending": self.ending, "tasks": tasks}
+        return {"spent": self.budget.spent, "begun": self.examinations_begun, "ending": self.ending, "tasks": tasks}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue the saved tasks from `tensors` and `state`; do nothing if `state` is None.
@@ -325,7 +325,7 @@ class Watcher(Judge[Run]):
         """
         if state is None:
             return
-        self.budget.spent, self.begun, self.ending = state["spent"], state["begun"], state["ending"]
+        self.budget.spent, self.examinations_begun, self.ending = state["spent"], state["begun"], state["ending"]
         saved_tasks = state["tasks"]
         known = [task for task in self.tasks if task.watched.name in saved_tasks]
         for task in known:

@@ -128,15 +128,19 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
 
 
 def newer_state(data: dict[str, Any]) -> dict[str, Any]:
-    """Return the data of a state of format 4 in the form of format 5."""
+    """Return the data of a state of format 4 in the form of format 5.
+
+    In format 4, `stage` says how the stage was entered, as `entered` does in format 5, where `stage` is its state.
+    """
     (board,) = data["boards"]  # a run of several boards was refused when its config was read
     if board["source_class"] == GIVEN:
         return supervised_state(data, board)
     memory = {**board["memory"], "has_learned": board["has_learned"]}
     source = MOVED.get(board["source_class"], board["source_class"])
     stage = {"memory": memory, "source": board["source"], "source_class": source, "adaptive": board["adaptive"]}
-    counts = {name: data[name] for name in COUNTS} | {"batches_taken": memory.get("taken", 0)}
-    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards")}
+    batches_taken = memory.get("taken", 0)  # which not every memory counted
+    counts = {name: data[name] for name in COUNTS} | {"batches_taken": batches_taken}
+    kept = {name: value for name, value in data.items() if name not in (*COUNTS, "boards", "stage")}
     return {**kept, "entered": data["stage"], "counts": counts, "stage": stage}
 
 

@@ -88,6 +88,7 @@ def link_of(tree: GameTree) -> str:
     """Return a text for a link to the position on the board: its game, options, set-up and moves."""
     env, setup = tree.env, tree.start.setup
     fields = {"game": env.name}
+    # Options at the start, such as a handicap, are in the set-up.
     fields |= {option.name: option.value for option in env.options if not option.at_start}
     fields |= {word: setup[word] for word in env.setup_words if setup.get(word)}
     words = []
