@@ -142,10 +142,11 @@ class TestSharedFolder:
             games.begin(6, side_by_side=3)
             while not cut.is_set():
                 games.go_on(until=time.monotonic() + 0.1)
-                games.news()
+                sentences += games.news()
             with working(tmp_path, cores=2):
                 while not games.go_on():
                     sentences += games.news()
+                sentences += games.news()
                 first = games.take()
                 cut.clear()
                 while len(told) < 2:
