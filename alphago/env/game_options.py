@@ -21,8 +21,8 @@ class Option:
     least, most, step: the limits of a number; None for no limit.
     follows: the name of another option on which the usual value depends; "" for none.
     usual: the usual value for each value of the option `follows`.
-    also: the values of other options, by name, which they get if this option's value is neither 0 nor empty, and nobody
-        chooses them.
+    also: values of other options, by name: if this option's value is neither 0 nor empty, an option that was not set
+        takes its value here.
     at_start: whether the option is a keyword of `GameEnv.position`, not of the game.
     """
 

@@ -29,7 +29,7 @@ class Swap2:
         self.opening = 3  # stones of the opening that the mover still has to place
         self.choices = 0  # 2: the mover may swap or place two more; 1: the mover may swap; 0: neither
         self.stones = 0
-        self.winner = 0  # +1 or -1; 0 while nobody has won
+        self.winner = 0  # +1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
         points = self.board.size

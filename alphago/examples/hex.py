@@ -20,7 +20,7 @@ class Hex:
     def __init__(self, size: int) -> None:
         self.board = np.zeros((size, size), np.int8)  # 1 and -1: the players' stones; row 0 at the top
         self.to_play, self.plies = 1, 0
-        self.winner = 0  # 1 or -1; 0 while nobody has won
+        self.winner = 0  # 1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
         if action == self.board.size:  # Black's stone becomes White's, mirrored
