@@ -252,6 +252,7 @@ def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
         visitor.page.locator("body").click(position={"x": 5, "y": 5})
         visitor.press("a", "a", "a")  # faster than any answer: on, off, on
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
+        visitor.expect(visitor.part("mode")).to_have_value("loss")  # until a move has five visits: "prior"
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
         for key in ("1", "2"):

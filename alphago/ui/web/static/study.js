@@ -89,13 +89,13 @@ export class Study {
     if (!state?.study) return;
     if (all) {
       this.analyse.setAttribute("aria-pressed", String(state.analysing));
-      this.modes.value = modeOf(this.app.known.analysis(), look.mode);
       this.ownership.querySelector("input").checked = look.ownership;
       this.numbers.querySelector("input").checked = look.numbers;
       this.why.hidden = state.node === 0 || !this.app.known.game.levels;
       this.variations.draw();
       this.list.draw();
     } else if (state.busy === "review") this.list.draw();
+    this.modes.value = modeOf(this.app.known.analysis(), look.mode);
     this.drawMoves();
     this.graph.draw(all);
   }
