@@ -16,12 +16,14 @@ from tests.devices import DEVICES
 
 hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gate")
+gc.disable()  # until all tests are loaded: what is loaded stays
 
 
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: no garbage collection looks at it again, nor does a test that counts objects."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)
