@@ -29,13 +29,15 @@ from alphago.env.games import make_game
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
+from alphago.exams.grading import MOST_LOST, NEVER, ExamPlayer, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
-from alphago.mcts.analysis import analyze
-from alphago.mcts.levels import LEVELS, describe_level
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.analysis import GroupMaker, analyze
+from alphago.mcts.level_choice import level_shares
+from alphago.mcts.levels import LEVELS, describe_level, terms_of
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import make_search
 from alphago.nn.net import load_model
 
 FOLDER = Path("runs/levels")
@@ -51,8 +53,10 @@ POINTS = {
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
-OPENING, EVERY, GAMES, JUDGE = 4, 5, 10, 400  # of `rates`: plies, games and readouts
-LIKELY = 4  # moves of the engine's own that `judged` tries
+LONGEST = {"connect-four": 24, "gomoku": 30, "oware": 80, "reversi": 50}  # plies before a position
+OPENING = 4  # the first ply of a position
+DRAWS, JUDGE = 4, 400  # moves that `rates` draws for a level; readouts of the judge
+LIKELY = 4  # moves of the judge's own that are tried
 SHARPER, BLOCK = 1.5, 50  # power of the policy that draws its positions, so many at a time
 SURE = 0.8  # value of a decided game
 
@@ -132,7 +136,7 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with AnalysisClient(options.engine) as engine:
         while sum(map(len, known)) < options.positions:
-            drawn = own_positions(env, net, len(known))
+            drawn = own_positions(env, net, len(known), size * size // 2)
             likely = [likely_moves(engine, position) for position in drawn]
             asked = FreePositions([one for one, moves in zip(drawn, likely, strict=True) if moves])
             moves = moves_of_levels(asked, env, net, len(known))
@@ -190,45 +194,88 @@ class FreePositions(NamedTuple):
         return self.boards
 
 
-def own_positions(env: Any, net: Any, seed: int) -> list[Any]:
-    """Return BLOCK positions of as many games, at a random ply of OPENING to half a board.
+def own_positions(env: Any, net: Any, seed: int, longest: int) -> list[Any]:
+    """Return BLOCK positions of as many games, at a random ply of OPENING to `longest`, or at the game's end.
 
     The policy, made sharper, draws the moves.
     """
     rng = np.random.default_rng(seed)
-    plies = rng.integers(OPENING, env.N**2 // 2, BLOCK)
+    plies = rng.integers(OPENING, longest, BLOCK)
     boards = [env.position()] * BLOCK
     for ply in range(int(plies.max())):
-        left = np.flatnonzero(plies > ply)
+        left = [i for i in np.flatnonzero(plies > ply) if not boards[i].is_over]
+        if not left:
+            break
         priors = analyze([boards[i] for i in left], net, 0, threads=1).prior.astype(np.float64) ** SHARPER
-        priors[:, env.pass_action] = 0
+        if env.name == "go":
+            priors[:, env.pass_action] = 0
         for i, prior in zip(left, priors, strict=True):
             boards[i] = boards[i].play(int(rng.choice(len(prior), p=prior / prior.sum())))
     return boards
 
 
 def measure_rates(options: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Measure the win rate lost in games of a level against itself, by a search of JUDGE readouts."""
+    """Measure the win rate lost in other games, all levels in the same undecided positions, by searches of the network.
+
+    A move's loss is what JUDGE readouts see after it, less than after the best of all tried: those that the levels draw
+    with DRAWS chances, the same for all levels, and the judge's own LIKELY most visited ones.
+    """
     save(found)
-    for name in OTHERS:
+    for name, board in OTHERS.items():
         net = load_model(name)
-        for level in range(1, LEVELS + 1):
-            before, after = [], []
-            for number in range(GAMES):
-                player = MCTSPlayer(net.env, net, FULL, resign_threshold=-1, level=level, seed=number)
-                while not player.is_done():
-                    action = player.suggest_move()
-                    if len(player.position.moves) % EVERY == OPENING:
-                        before.append(player.position)
-                        after.append(player.position.play(action))
-                    player.play_move(action)
-            judged = [analyze(positions, net, JUDGE) for positions in (before, after)]
-            turns = judged[0].to_play * judged[1].to_play
-            lost = np.maximum(judged[0].value - turns * judged[1].value, 0) / 2
-            row = found["games"][name][str(OTHERS[name])]["levels"][level - 1]
-            row |= dict(zip(("lost", "low", "high"), rounded(mean_of(lost), 3), strict=True)) | {"positions": len(lost)}
+        asked, likely = undecided(net, LONGEST[name], options.positions)
+        moves = rate_moves(asked, net)  # [levels, draws, positions]
+        lost = win_rates_lost(asked, likely, moves, net).mean(axis=1)  # [levels, positions]
+        for level, (row, column) in enumerate(zip(found["games"][name][str(board)]["levels"], lost, strict=True), 1):
+            row |= dict(zip(("lost", "low", "high"), rounded(mean_of(column), 3), strict=True))
+            row["positions"] = len(asked)
             print(name, level, row, flush=True)
-            save(found)
+        save(found)
+
+
+def undecided(net: Any, longest: int, wanted: int) -> tuple[list[Any], list[list[int]]]:
+    """Return `wanted` undecided positions of the network's games, and the most visited moves of each."""
+    asked: list[Any] = []
+    likely: list[list[int]] = []
+    for seed in range(10**6):
+        drawn = [one for one in own_positions(net.env, net, seed, longest) if not one.is_over]
+        judged = analyze(drawn, net, JUDGE)
+        for i in np.flatnonzero(np.abs(judged.value) <= SURE):
+            if len(asked) < wanted:
+                asked.append(drawn[i])
+                likely.append([int(action) for action in np.argsort(judged.visits[i])[::-1][:LIKELY]])
+        if len(asked) == wanted:
+            break
+    return asked, likely
+
+
+def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
+    """Return the moves that the levels draw, int64 [levels, DRAWS, positions]."""
+    evaluator = net.forecast_evaluator(dtype="float32")
+    noise = np.random.default_rng(0).gumbel(size=(DRAWS, len(asked), net.env.action_space))
+    moves = []
+    for level in range(1, LEVELS):
+        terms = terms_of(level, net.env, evaluator.makes_forecasts)
+        search = make_search(None, terms.readouts, leaves_for(len(asked), terms.readouts))
+        maker = GroupMaker(asked, evaluator, terms.readouts, search, symmetries=False, device="auto")
+        group = maker.group(range(len(asked)))
+        group.run(stop=NEVER)
+        with np.errstate(divide="ignore"):
+            moves.append((np.log(level_shares(group.search, group.games, terms)) + noise).argmax(axis=2))
+    best = analyze(asked, net, FULL).visits.argmax(axis=1)
+    return np.array([*moves, np.tile(best, (DRAWS, 1))])
+
+
+def win_rates_lost(asked: list[Any], likely: list[list[int]], moves: np.ndarray, net: Any) -> np.ndarray:
+    """Return the loss of each move in win rate, float64 shaped as `moves`."""
+    lost = np.zeros(moves.shape)
+    for i, position in enumerate(asked):
+        tried = np.unique([*moves[:, :, i].ravel(), *(a for a in likely[i] if position.legal_mask[a])])
+        after = [position.play(int(action)) for action in tried]
+        judged = analyze(after, net, JUDGE)
+        rates = position.to_play * judged.to_play * judged.value / 2
+        lost[:, :, i] = rates.max() - rates[np.searchsorted(tried, moves[:, :, i])]
+    return lost
 
 
 def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
