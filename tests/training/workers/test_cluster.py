@@ -59,6 +59,11 @@ def process(*words: str) -> Iterator[subprocess.Popen[bytes]]:
         made.wait(LIMIT)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def networks_are_not_compiled() -> None:
+    """They are here: this process has to compute them as workers do, which are processes of their own."""
+
+
 def kill(made: "subprocess.Popen[bytes]") -> None:
     os.kill(made.pid, signal.SIGKILL)
     made.wait()
