@@ -174,15 +174,27 @@ def eyes(stones: Stones, colour: int) -> set[int]:
 def in_danger(position: GoPosition) -> Iterator[tuple[Chain, Line]]:
     """Yield chains of the side that has just moved which the other side can take now, each with a line that does it.
 
-    The first move of the line is legal by the game's rules.  All its moves but the last give atari.
+    The first move of the line is legal by the game's rules.  All its moves but the last give atari.  The stone that
+    takes the chain cannot be taken at once, nor after a ko threat.
     """
     stones = stones_of(position)
     for chain in stones.chains():
         if chain.colour == position.to_play or len(chain.liberties) > 2:
             continue
         line = Reading(BOARDS).attack(stones, min(chain.stones))
-        if line is not None and position.legal_mask[line[0]]:
+        if line is None or not position.legal_mask[line[0]]:
+            continue
+        end = play_line(stones, position.to_play, line)
+        if len(end.chain(line[-1]).liberties) > 1:
             yield chain, line
+
+
+def is_in_ko(stones: Stones, chain: Chain) -> bool:
+    """Return whether the other side can take a stone in a ko: the stone that takes it could be taken back."""
+    if len(chain.stones) > 1 or len(chain.liberties) > 1:
+        return False
+    after = stones.play(-chain.colour, min(chain.liberties))
+    return after is not None and after.ko is not None
 
 
 def share_of(ownership: np.ndarray, points: frozenset[int], colour: int) -> float:

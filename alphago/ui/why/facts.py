@@ -15,10 +15,9 @@ SURE_PART = 0.4  # part of the points that is sure: the judge nearly always find
 LEAST = 2.5  # least sure points that a sentence names: estimates are often too low, so that fewer would mislead
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
-PREFERRED = 1.25  # least points by which a move seems worse, if the board shows a reason (`Loss.felt`)
+PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
 LIKELIER = 2.0  # a better move that does not lead clearly must have so many times the played move's probability
-MUCH_LIKELIER = 10.0  # the same where the played move only seems worse
-OWN = 0.7  # least part of the visits of a played best move, to say that the search finds no better move
+OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
 LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
@@ -131,10 +130,9 @@ class Loss(Fact):
 
     @property
     def worse(self) -> bool:
-        """Whether the move is said to be worse: it is a mistake, or loses less but the board shows a reason."""
-        is_much_likelier = self.prior >= MUCH_LIKELIER * self.played
-        seems_worse = self.points >= PREFERRED and self.felt and is_much_likelier
-        return self.action != self.best and (self.large or seems_worse)
+        """Whether the move is said to be worse: it is a mistake, or the search looked at hardly any but the best."""
+        looks_worse = self.points >= PREFERRED and self.share >= LEADING and self.kept
+        return self.action != self.best and (self.large or looks_worse)
 
     @property
     def clear(self) -> bool:
@@ -148,7 +146,7 @@ class Loss(Fact):
             is_sure = self.action == self.best and self.share >= OWN
             return f"The search finds no better move than {move}." if is_sure else ""
         if not self.large:
-            return f"{move} seems worse than {best}."
+            return f"{best} looks better than {move}."
         if not self.named:
             return f"{move} {self.size}."
         perhaps = "" if self.clear else "perhaps "
@@ -293,18 +291,21 @@ class Capturable(Fact):
     line: the moves that take the chain.  The other side begins; each of its moves but the last gives atari.
     """
 
+    best: int
     group: NamedChain
     line: tuple[int, ...]
 
     def sentence(self, words: Words) -> str:
         when, group = f"After {words.move(self.action)} {words.side(-self.colour)}", words.group(self.group)
+        prevented = f"; {words.move(self.best)} would prevent it"
         if len(self.line) == 1:
-            return f"{when} can capture {group} at {words.move(self.line[0])}."
+            return f"{when} can capture {group} at {words.move(self.line[0])}{prevented}."
         is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
         line = self.line[:-2] if is_given_up else self.line
         has_repeats = len(set(self.line)) < len(self.line)
         how = " in a ladder" if len(self.line) >= LADDER and not has_repeats else ""
-        return f"{when} can catch {group}{how} with {words.line(line, SHOWN_PLIES)}."
+        shown = f"{words.line(line, SHOWN_PLIES - 1)} …" if len(line) > SHOWN_PLIES + 1 else words.line(line, len(line))
+        return f"{when} can catch {group}{how} with {shown}{prevented}."
 
 
 @dataclass(frozen=True)

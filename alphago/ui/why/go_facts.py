@@ -17,6 +17,7 @@ from alphago.ui.why.facts import (
     Captures,
     Connects,
     Fact,
+    Gains,
     LosesEye,
     Loss,
     Lost,
@@ -33,6 +34,7 @@ GOOD = 2.0  # a move that loses less than this, in points, is good by itself, an
 DEAD = 0.2  # a played stone whose chance to survive is less is expected to be lost
 READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # most chains of `dangers` that are told
+SEEN = 0.35  # least part of the visits of a best move that is said to prevent something
 
 
 def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fact]) -> list[Fact]:
@@ -51,7 +53,8 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fa
         if action == best:
             praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)]
         return praise + dangers(tried, seen)
-    found = [*(kept if loss.named else []), *lost_stone(tried, seen), *lost_races(tried, seen)]
+    found = [fact for fact in kept if loss.named and (loss.large or isinstance(fact, Gains))]
+    found += [*lost_stone(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
         found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), owners)]
@@ -171,11 +174,12 @@ def lost_stone(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
 def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int] = ()) -> list[Fact]:
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
-    Chains that are expected to be lost after the best move too are left out.
+    Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
+    meant to be given up, and all if the search is not sure of the best move.
 
     told: moves of the other side about which other facts are told; chains that such a move attacks are left out.
     """
-    if tried.action == tried.best:
+    if tried.action == tried.best or seen.before.share < SEEN:
         return []
     owners, found = seen.best.ownership, []
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
@@ -184,11 +188,11 @@ def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int] = ()) 
             continue
         old_stones = chain.stones - {tried.action}
         is_lost_anyway = owners is not None and old_stones and share_of(owners, old_stones, tried.mover) <= 0.5
-        if is_lost_anyway:
+        if is_lost_anyway or not old_stones:
             continue
         is_expected = line[0] in seen.after.line[:1]
         if len(chain.stones) > 1 or is_expected:  # a single stone is often given up on purpose
-            found.append(Capturable(tried.mover, tried.action, group_of(chain), line))
+            found.append(Capturable(tried.mover, tried.action, tried.best, group_of(chain), line))
     return [*sorted(found, key=lambda fact: -fact.group.stones)[:MOST_CHAINS]]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.ui.why.deeds import group_of, share_of, stones_of
+from alphago.ui.why.deeds import group_of, is_in_ko, share_of, stones_of
 from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
@@ -19,15 +19,18 @@ MOST_CHAINS = 2  # most chains that are told
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     """Return the chains that the best move saves or takes, and the played move does not.
 
-    These are at most MOST_CHAINS, those with most at stake.  If there are none, return the area that the best move
-    gains most.  Returns [] if there is neither, or if the network forecasts no ownership.
+    These are at most MOST_CHAINS, those with most at stake, but no stone that is in a ko.  If there are none, return
+    the area that the best move gains most.  Returns [] if there is neither, or if the network forecasts no ownership.
     """
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best
     kept = list[ChangesOwner]()
-    for chain in stones_of(tried.position).chains():
+    stones = stones_of(tried.position)
+    for chain in stones.chains():
+        if is_in_ko(stones, chain):
+            continue
         # Which part of the chain's points becomes the mover's.
         best_share, share = share_of(best_owners, chain.stones, mover), share_of(owners, chain.stones, mover)
         if best_share >= LIKELY and best_share - share >= SAFER:
