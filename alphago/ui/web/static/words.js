@@ -83,7 +83,7 @@ export const say = {
   moves: "Moves", treeTitle: "tree of variations",
   start: "start",
   mistakes: "Mistakes", previousMistake: "previous mistake ([)", nextMistake: "next mistake (])",
-  per: "{0} {1}", each: "a move: {0}",
+  per: "{0} {1}", each: "mean loss: {0}",
 
   // menu
   newGame: "New game", newTitle: "another game, its options, your colour (N)",
