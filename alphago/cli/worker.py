@@ -26,7 +26,6 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from alphago.mcts.warm_up import warm_up
-    from alphago.nn.inference.hardware import find_device
     from alphago.training.watch.run_clock import stopped_by_interrupt
     from alphago.workers.ray_cluster import join_cluster
     from alphago.workers.shared_folder import FolderWorker
@@ -35,9 +34,10 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError("either ADDRESS or --folder PATH must be given")
     if options.address is not None and options.device != "cpu":
         raise ValueError(f"--device must be cpu for the workers of a Ray cluster, got {options.device}; use --folder")
-    find_device(
-        make_game(USUAL_GAME), options.device
-    )  # raises if there is no such device; the run's game is not known yet
+    if options.folder is not None:
+        from alphago.nn.inference.hardware import find_device  # not for Ray, whose own process imports torch
+
+        find_device(make_game(USUAL_GAME), options.device)  # raises if there is none; the run's game is not known yet
     cores = check_int("cores", options.cores or available_cores(), 1, 1024)
     stop = threading.Event()
     if warm_up() is not None:

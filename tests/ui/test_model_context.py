@@ -31,7 +31,7 @@ def test_mistakes_are_found_and_explained() -> None:
         (3, "Black", "A5"),
         (5, "Black", "E1"),
     ]
-    assert all(one["why"] for one in told["mistakes"])
+    assert all(one["win_rate_lost"] > 0.1 and one["better_line"] for one in told["mistakes"])
     why = TOOLS.explain_move(SGF, at=3)
     assert (why["move"], why["player"]) == ("A5", "Black")
     assert why["facts"][0]["fact"] == "Loss"
