@@ -1,29 +1,16 @@
 """One torch thread per test, float32 that is float32, and small runs that many tests look at."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
-from alphago.nn.inference.cpu_forms import FORMS
 from tests.nn.conftest import float32_is_float32, one_torch_thread
 from tests.training.small_runs import GO, Small, run, run_killed
 
 __all__ = ["float32_is_float32", "one_torch_thread"]
 
 STAGES = {"curriculum": ((2, 0.3),)}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def networks_are_not_compiled() -> Iterator[None]:
-    """Compiling each version of a network takes longer than a small run's games; tests/nn/inference has the forms."""
-    before = dict(FORMS)
-    FORMS.clear()
-    FORMS["modules"] = before["modules"]
-    yield
-    FORMS.clear()
-    FORMS.update(before)  # in their order, by which the fastest is chosen
 
 
 @pytest.fixture(scope="session")

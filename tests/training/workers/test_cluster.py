@@ -42,11 +42,6 @@ ALPHAGO = [sys.executable, "-m", "alphago"]
 LIMIT = 300.0  # seconds after which something hangs
 
 
-@pytest.fixture(autouse=True, scope="module")
-def networks_are_not_compiled() -> None:
-    """They are here: this process has to compute them as workers do, which are processes of their own."""
-
-
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> NeuralNet:
     """The network of the run that this process plays and learns."""
