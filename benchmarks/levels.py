@@ -237,16 +237,15 @@ def undecided(net: Any, longest: int, wanted: int) -> tuple[list[Any], list[list
     """Return `wanted` undecided positions of the network's games, and the most visited moves of each."""
     asked: list[Any] = []
     likely: list[list[int]] = []
-    for seed in range(10**6):
+    seed = 0
+    while len(asked) < wanted:
         drawn = [one for one in own_positions(net.env, net, seed, longest) if not one.is_over]
         judged = analyze(drawn, net, JUDGE)
         for i in np.flatnonzero(np.abs(judged.value) <= SURE):
-            if len(asked) < wanted:
-                asked.append(drawn[i])
-                likely.append([int(action) for action in np.argsort(judged.visits[i])[::-1][:LIKELY]])
-        if len(asked) == wanted:
-            break
-    return asked, likely
+            asked.append(drawn[i])
+            likely.append([int(action) for action in np.argsort(judged.visits[i])[::-1][:LIKELY]])
+        seed += 1
+    return asked[:wanted], likely[:wanted]
 
 
 def rate_moves(asked: list[Any], net: Any) -> np.ndarray:

@@ -187,8 +187,7 @@ def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int] = ()) 
         if chain.stones & in_danger_anyway or line[0] in told:
             continue
         old_stones = chain.stones - {tried.action}
-        is_lost_anyway = owners is not None and old_stones and share_of(owners, old_stones, tried.mover) <= 0.5
-        if is_lost_anyway or not old_stones:
+        if not old_stones or (owners is not None and share_of(owners, old_stones, tried.mover) <= 0.5):
             continue
         is_expected = line[0] in seen.after.line[:1]
         if len(chain.stones) > 1 or is_expected:  # a single stone is often given up on purpose
