@@ -183,8 +183,8 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        visitor.expect(visitor.page.get_by_text("owners", exact=True)).to_be_hidden()  # the network forecasts none
-        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_visible()
+        visitor.expect(visitor.page.get_by_text("territory", exact=True)).to_be_hidden()  # the network forecasts none
+        visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_visible()
         for mode in ("visits", "prior", "q", "sum", "loss", "none"):
             visitor.part("mode").select_option(mode)
             numbers = visitor.expect(visitor.page.locator(".ag-value"))
@@ -313,7 +313,7 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.press("k", "a")
         visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
         visitor.expect(visitor.page.get_by_role("columnheader", name="visits")).to_be_visible()
-        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_hidden()  # all are equal
+        visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_hidden()  # all are equal
         visitor.press("Escape", "1")
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.press("Escape")
@@ -491,7 +491,8 @@ def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
         visitor.click("C3")
         visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
         visitor.expect(visitor.part("count")).to_contain_text("Black 0")
-        visitor.part("exchanged").click()
+        visitor.expect(visitor.part("exchanged")).to_be_hidden()  # one person plays both sides
+        visitor.part("again").click()
         visitor.says("Move 1")
         assert visitor.stones() == (0, 0)
 

@@ -15,7 +15,7 @@ from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web import wire
-from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, bundle, imported_by, module_text
+from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, WIDGET, bundle, imported_by, module_text
 from tests.ui.clients.installed import client, node
 from tests.ui.web.desks import Guest
 
@@ -93,10 +93,11 @@ def test_the_board_alone_knows_no_server() -> None:
 
 
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
-    text = bundle("app")
+    folders = (WIDGET, STATIC)
+    text = bundle("widget", folders)
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
-    order = imported_by("app", [])
+    order = imported_by("widget", [], folders)
     assert len(order) == len(set(order)) > 5
     for at, name in enumerate(order):
         assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])
