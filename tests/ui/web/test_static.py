@@ -41,6 +41,15 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
     assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
 
 
+def test_mistakes_do_not_have_the_colours_of_good_moves() -> None:
+    """Good moves are blue, mistakes yellow to orange; what is a mistake follows from the same classes."""
+    text = module_text("candidates")
+    (listed,), (first,) = re.findall(r"const LOSSES = (\[.*\]);", text), re.findall(r"const MISTAKE = (\d);", text)
+    is_blue = [int(colour[5:], 16) > int(colour[1:3], 16) for colour in json.loads(listed)]
+    assert is_blue == [at < int(first) for at in range(len(is_blue))]
+    assert ">= MISTAKE" in module_text("losses")
+
+
 def contrast(one: str, other: str) -> float:
     """The contrast of two colours, as WCAG 2.2 defines it: 1 for equal ones, 21 for black on white."""
     shares = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in (one, other)])

@@ -47,14 +47,13 @@ export class Study {
 
   listen() {
     const { moves, app: { board } } = this;
-    /** @type {(type: string, byMouse: boolean, act: (action: number | null) => void) => void} */
-    const on = (type, byMouse, act) => moves.addEventListener(type, (/** @type {any} */ { pointerType, target }) => {
-      const action = target.closest("tr")?.dataset.action;
-      if ((pointerType === "mouse") === byMouse && (action || target === moves)) act(action ? Number(action) : null);
-    });
-    on("pointerover", true, (action) => board.hover(action)); // its rows are drawn anew too
-    on("pointerleave", true, () => board.hover(null));
-    on("pointerdown", false, (action) => board.hover(board.hovered === action ? null : action));
+    const show = (/** @type {any} */ { type, pointerType, target }) => { // its rows are drawn anew too
+      const action = Number(target.closest("tr")?.dataset.action ?? NaN);
+      if ((pointerType === "mouse") === (type === "pointerdown")) return;
+      if (type === "pointerleave") board.hover(null);
+      else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
+    };
+    for (const type of ["pointerover", "pointerleave", "pointerdown"]) moves.addEventListener(type, show);
   }
 
   clear() {
