@@ -47,7 +47,8 @@ NEXT = """([before, patience]) => new Promise((done, hangs) => {
 WIDE = """[...document.querySelectorAll(".ag-value, .ag-visits")].filter(number => {
     const [x, y, size] = ["x", "y", "font-size"].map(name => +number.getAttribute(name));
     const inColumn = [...document.querySelectorAll(`.ag-disc[cx="${x}"]`)];
-    const on = inColumn.map(disc => [Math.abs(disc.getAttribute("cy") - y), +disc.getAttribute("r")]).filter(([far]) => far < 9);
+    const far = inColumn.map(disc => [Math.abs(disc.getAttribute("cy") - y), +disc.getAttribute("r")]);
+    const on = far.filter(([distance]) => distance < 9);
     return on.length !== 1 || Math.hypot(number.getBBox().width / 2, on[0][0] + 0.36 * size) > on[0][1];
 }).map(number => number.textContent)"""
 
