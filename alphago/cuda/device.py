@@ -127,6 +127,9 @@ class Device:
             return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
+    def part(self, buffer: "ndarray", begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
+        return self._cupy.ndarray(shape, dtype, buffer.data + begin)
+
     def new_stream(self) -> "Stream":
         try:
             return KEPT.pop()

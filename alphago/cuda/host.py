@@ -123,6 +123,9 @@ class Host:
     def reachable(self, out: Array) -> np.ndarray | None:
         return out if isinstance(out, np.ndarray) else None
 
+    def part(self, buffer: KernelArray, begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+        return np.ndarray(shape, dtype, np.asarray(buffer).data, begin)
+
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
 
