@@ -1,8 +1,8 @@
 """Run the kernels of a wave on several threads, each with a range of the games.
 
-The threads are numba's own, which run without Python: threads of Python that hand such short work to each other wait for
-Python's lock longer than the work takes (docs/experiments/34).  The result is bit-identical to that of one thread: games
-are independent, and each game's steps keep their order.
+The threads are numba's own, which run without Python: threads of Python that hand such short work to each other wait
+for Python's lock longer than the work takes (docs/experiments/34).  The result is bit-identical to that of one thread:
+games are independent, and each game's steps keep their order.
 """
 
 import importlib.util
@@ -86,7 +86,7 @@ def has_safe_threads() -> bool:
     return any(importlib.util.find_spec(f"numba.np.ufunc.{name}") for name in SAFE_THREADS)
 
 
-def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
+def join(wave: Wave, bounds: Sequence[int], counts: Sequence[Sequence[int]], leaves: int) -> tuple[int, int]:
     """Close the gaps between the rows of `wave` that `select` wrote for each range of games.
 
     bounds: the index of the first game of each range, and the number of games.

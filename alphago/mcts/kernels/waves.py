@@ -110,12 +110,12 @@ def select(tree, budget, rule, wave, games):
 
 
 def select_by(choose: Any, spreads: bool = True) -> Any:
-    """Return `select` compiled for a rule.
+    """Return `select` compiled for a rule; its attribute `in_ranges` is `select_ranges` for it.
 
     choose: the rule's function; the compiled code is cached with the rule's kernels.
     spreads: whether virtual visits of simulations that do not count may change the rule's choices.
     """
-    one = kernel(specialise(select, descend=inlined(specialise(descend, choose=choose)), SPREADS=spreads))
+    one: Any = kernel(specialise(select, descend=inlined(specialise(descend, choose=choose)), SPREADS=spreads))
     one.in_ranges = parallel(specialise(select_ranges, select=one))
     return one
 
@@ -126,8 +126,8 @@ def select_ranges(tree, budget, rule, wave, bounds, counts):
     bounds: int64 [P + 1], the first game of each range, and the number of games.
     counts: int64 [P, 2], gets the results of `select` for each range.
     """
-    for part in prange(counts.shape[0]):
-        counts[part, 0], counts[part, 1] = select(tree, budget, rule, wave, (bounds[part], bounds[part + 1]))
+    for i in prange(counts.shape[0]):
+        counts[i, 0], counts[i, 1] = select(tree, budget, rule, wave, (bounds[i], bounds[i + 1]))
 
 
 @kernel
@@ -209,7 +209,6 @@ def expand_ranges(tree, wave, reached, priors, values, bounds, first_priors, bro
     first_priors: int64 [P], the row of `priors` with which each range begins.
     broken: int64 [P], gets each range's number of broken leaves.
     """
-    for part in prange(broken.shape[0]):
-        begin, end = bounds[part], bounds[part + 1]
-        broken[part] = expand_rows(tree, wave, reached, priors, values, begin, end, first_priors[part])
+    for i in prange(broken.shape[0]):
+        broken[i] = expand_rows(tree, wave, reached, priors, values, bounds[i], bounds[i + 1], first_priors[i])
     remove_collisions(tree, wave)

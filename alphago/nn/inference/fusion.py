@@ -82,15 +82,15 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
     Raises KeyError if `folded` has a tensor that does not follow from those of `module`.
     """
     norms: dict[str, str] = folded.meta[NORMS] if isinstance(folded, fx.GraphModule) else {}
-    given, state = module.state_dict(), {}
-    for conv, norm in norms.items():
-        layer = module.get_submodule(norm)
-        assert isinstance(layer, nn.BatchNorm2d)
-        weight, bias = given[f"{conv}.weight"], given.get(f"{conv}.bias")
-        statistics: Any = (layer.running_mean, layer.running_var)  # which a folded norm has
-        scale: Any = (layer.weight, layer.bias)
+    given: dict[str, torch.Tensor] = module.state_dict()
+    state: dict[str, torch.Tensor] = {}
+    for conv, name in norms.items():
+        norm: Any = module.get_submodule(name)
+        weight: Any = given[f"{conv}.weight"]
+        bias: Any = given.get(f"{conv}.bias")
+        statistics = (norm.running_mean, norm.running_var, norm.eps)
         state[f"{conv}.weight"], state[f"{conv}.bias"] = fuse_conv_bn_weights(
-            weight, bias, *statistics, layer.eps, *scale
+            weight, bias, *statistics, norm.weight, norm.bias
         )
     for name, tensor in folded.state_dict().items():
         if name in state:

@@ -131,9 +131,7 @@ def choose_gpu_form(
     raise Unsuited(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
 
 
-def agrees_with(
-    reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
-) -> bool:
+def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
     """Return whether the copy `net` on a device has the outputs of a network, up to rounding.
 
     reference: the network, on any device, in float32 and in eval mode.
