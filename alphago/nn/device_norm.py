@@ -34,7 +34,7 @@ def kernels_on(device: str) -> tuple[Backend, Kernels] | None:
 
 
 def suits_device(features: torch.Tensor) -> bool:
-    """Return whether the kernels can read a tensor: bfloat16, [B, C, H, W], channels-last, C divisible by 8, on a GPU."""
+    """Return whether the kernels read a tensor: bfloat16, [B, C, H, W], channels-last, C divisible by 8, on a GPU."""
     return (
         features.is_cuda
         and features.dtype == torch.bfloat16
