@@ -112,9 +112,12 @@ __device__ inline double sum_of_blocks(const float* partials, Long blocks, int c
     double part = 0;
     for (Long block = MEMBER; block < blocks; block += MEMBERS) part += partials[(block * 2 + which) * channels + c];
     scratch[MEMBER] = part;
+    for (int half = (int)MEMBERS / 2; half > 0; half /= 2) {  // the number of threads is a power of 2
+        meet();
+        if ((int)MEMBER < half) scratch[MEMBER] += scratch[MEMBER + half];
+    }
     meet();
-    double total = 0;
-    for (int member = 0; member < (int)MEMBERS; member++) total += scratch[member];
+    double total = scratch[0];
     meet();
     return total;
 }
