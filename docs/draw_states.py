@@ -116,7 +116,8 @@ def look(page: Page) -> None:
 
 def why(page: Page) -> None:
     study(page)
-    for key, told in (("Home", "Move 1:"), ("]", "Move 4:"), ("ArrowRight", "Move 5:")):
+    mistakes = [("]", f"Move {number}:") for number in (4, 6, 12, 13)]
+    for key, told in (("Home", "Move 1:"), *mistakes, ("ArrowRight", "Move 14:")):
         page.keyboard.press(key)
         waits(page, told)
     page.keyboard.press("w")

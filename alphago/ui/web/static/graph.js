@@ -47,7 +47,7 @@ export class Graph {
     const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
       const kind = kindOf(win, points);
       const top = height(STEEPEST * kind / (LOSSES.length - 1));
-      return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: "ag-mistake" });
+      return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
     });
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);

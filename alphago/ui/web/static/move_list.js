@@ -40,8 +40,8 @@ export class MoveList {
     const here = rows.querySelector(".ag-here-row");
     if (!here) return;
     if (held && !rows.matches(":focus-within")) here.focus();
-    const high = here.clientHeight;
-    rows.scrollTop = high * Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - high) / 2) / high); // whole rows from the top
+    const { height } = here.parentElement.getBoundingClientRect();
+    rows.scrollTop = height * Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - height) / 2) / height); // whole rows from the top
   }
 }
 

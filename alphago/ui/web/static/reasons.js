@@ -29,6 +29,7 @@ export class Reasons {
     [this.of, this.move, this.best, this.lost] = [node, move, best, { win: rate, points }];
     this.text.replaceChildren(...sentences.map((text) => h("p", {}, text)));
     this.app.draw();
+    this.element.parentElement.scrollTop = 0;
   }
 
   // The move that was better than the last one, if reasons tell so.
