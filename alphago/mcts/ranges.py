@@ -1,7 +1,7 @@
 """Run the kernels of a wave on several threads, each with a range of the games.
 
 The threads are numba's own, which run without Python: threads of Python that hand such short work to each other wait
-for Python's lock longer than the work takes (docs/experiments/34).  The result is bit-identical to that of one thread:
+for Python's lock longer than the work takes (docs/experiments/39).  The result is bit-identical to that of one thread:
 games are independent, and each game's steps keep their order.
 """
 
