@@ -59,9 +59,14 @@ def test_few_games_stay_on_one_thread() -> None:
     assert bounds(2, 4 * LEAST) == [0, 2 * LEAST, 4 * LEAST]
 
 
-def test_without_safe_threads_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lacking", ["OpenMP", "leave"])
+def test_without_safe_threads_there_is_one(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two threads of Python that begin work of numba's own pool at the same time would end the process."""
-    monkeypatch.setattr(ranges, "SAFE_THREADS", ("a_pool_that_is_not_there",))
+    assert len(Ranges(None, 8).bounds(8 * LEAST)) == 9
+    if lacking == "OpenMP":
+        monkeypatch.setattr(ranges, "OPENMP", "numba.np.ufunc.a_pool_that_is_not_there")
+    else:
+        monkeypatch.setattr("numba.config.THREADING_LAYER", "workqueue")
     assert Ranges(None, 8).bounds(8 * LEAST) == [0, 8 * LEAST]
 
 
