@@ -88,7 +88,7 @@ def think(page: Page) -> None:
     page.locator("[data-name=readouts]").press("Tab")
     click(page, "menu")
     page.locator('[data-point="E5"]').click()
-    waits(page, "of 90k")
+    waits(page, "/90k")
 
 
 def study(page: Page) -> None:

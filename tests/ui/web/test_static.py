@@ -15,7 +15,7 @@ from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web import wire
-from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, bundle, imported_by, module_text
+from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, WIDGET, bundle, imported_by, module_text
 from tests.ui.clients.installed import client, node
 from tests.ui.web.desks import Guest
 
@@ -39,6 +39,15 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
     lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
     distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
     assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
+
+
+def test_mistakes_do_not_have_the_colours_of_good_moves() -> None:
+    """Good moves are blue, mistakes yellow to orange; what is a mistake follows from the same classes."""
+    text = module_text("candidates")
+    (listed,), (first,) = re.findall(r"const LOSSES = (\[.*\]);", text), re.findall(r"const MISTAKE = (\d);", text)
+    is_blue = [int(colour[5:], 16) > int(colour[1:3], 16) for colour in json.loads(listed)]
+    assert is_blue == [at < int(first) for at in range(len(is_blue))]
+    assert ">= MISTAKE" in module_text("losses")
 
 
 def contrast(one: str, other: str) -> float:
@@ -93,10 +102,11 @@ def test_the_board_alone_knows_no_server() -> None:
 
 
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
-    text = bundle("app")
+    folders = (WIDGET, STATIC)
+    text = bundle("widget", folders)
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
-    order = imported_by("app", [])
+    order = imported_by("widget", [], folders)
     assert len(order) == len(set(order)) > 5
     for at, name in enumerate(order):
         assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])
