@@ -1,11 +1,11 @@
 """Run the kernels of a wave on several threads, each with a range of the games.
 
 The threads are numba's own, which run without Python: threads of Python that hand such short work to each other wait
-for Python's lock longer than the work takes (docs/experiments/34).  The result is bit-identical to that of one thread:
+for Python's lock longer than the work takes (docs/experiments/39).  The result is bit-identical to that of one thread:
 games are independent, and each game's steps keep their order.
 """
 
-import importlib.util
+import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,14 +17,13 @@ from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
 LEAST = 32  # fewest games of a range
-# numba's threads whose work several threads of Python may begin at the same time: OpenMP's, or those of Intel's TBB.
-SAFE_THREADS = ("omppool", "tbbpool")
+OPENMP = "numba.np.ufunc.omppool"  # numba's module for threads of OpenMP
 
 
 class Ranges:
     """Runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's included.
 
-    threads: the number of ranges; 1 where numba lacks SAFE_THREADS.
+    threads: the number of ranges; 1 if numba cannot use OpenMP.
     """
 
     def __init__(self, select: Callable[..., tuple[int, int]], threads: int) -> None:
@@ -82,8 +81,15 @@ class NumbaThreads:
 
 
 def has_safe_threads() -> bool:
-    """Return whether this installation of numba has SAFE_THREADS."""
-    return any(importlib.util.find_spec(f"numba.np.ufunc.{name}") for name in SAFE_THREADS)
+    """Return whether numba uses OpenMP, so that several threads of Python may begin parallel work at the same time.
+
+    With numba's own pool of threads this would end the process.
+    """
+    try:
+        importlib.import_module(OPENMP)  # fails without libgomp
+    except ImportError:
+        return False
+    return numba.config.THREADING_LAYER != "workqueue"  # what NUMBA_THREADING_LAYER asks for
 
 
 def join(wave: Wave, bounds: Sequence[int], counts: Sequence[Sequence[int]], leaves: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@
 // a point has `pieces` = C / PIECE of them.  Sums over points are made in three steps: by a thread, by a block, and over
 // the blocks; their order does not depend on time, so that a step is the same whenever it is repeated.
 
-#include "bits.cuh"
+#include "loops.cuh"
 
 struct Numbers {
     float of[PIECE];
