@@ -1,4 +1,7 @@
-"""The networks that come with the package, by name: "7x7" for a board of Go, "connect-four" for another game."""
+"""The networks that come with the package, by name.
+
+"7x7" is for a board of Go, "9x9-large" a second one for a board, stronger and slower; "connect-four" is for another game.
+"""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +12,7 @@ from alphago.env.games import USUAL_GAME
 from alphago.env.go_rules import usual_komi
 
 NETWORKS = Path(__file__).parents[1] / "nets"
-BOARD = re.compile(r"([0-9]+)x\1")  # the name of a network for Go
+BOARD = re.compile(r"([0-9]+)x\1(-large)?")  # the name of a network for Go
 
 
 def packaged_nets() -> list[str]:
@@ -26,23 +29,23 @@ def usual_game(env: GameEnv) -> GameEnv:
 
 
 def board_of(name: str) -> int | None:
-    """Return the size of the board that a name such as "7x7" stands for; None for other names."""
+    """Return the size of the board that a name such as "7x7" or "9x9-large" stands for; None for other names."""
     match = BOARD.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> str | None:
-    """Return the name of the packaged network that plays a game best, or None if no network plays the game.
+    """Return the name of the packaged network that plays a game by default, or None if no network plays the game.
 
-    In Go it is the network of this board, else of the next larger board, else of the largest board.  In other games it
-    is the network that has the game's name.
+    In Go it is the network of this board, else of the next larger board, else of the largest board, and none that is
+    "large": levels are measured with the others.  In other games it is the network that has the game's name.
 
     game: the game's name.  size: `GameEnv.N`.  names: the networks to choose from; None for all.
     """
     names = packaged_nets() if names is None else list(names)
     if game != USUAL_GAME:
         return game if game in names else None
-    boards = sorted((board, name) for name in names if (board := board_of(name)) is not None)
+    boards = sorted((board, name) for name in names if (board := board_of(name)) is not None and "-" not in name)
     if not boards:
         return None
     large_enough = [name for board, name in boards if board >= size]
