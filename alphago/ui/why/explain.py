@@ -11,7 +11,7 @@ from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
+from alphago.ui.why.facts import CHECK, Better, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import dangers, go_facts
 from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
@@ -119,16 +119,20 @@ def explain_moves(
     if passed:
         passes = search(passed, readouts // PASS_SHARE)
         pass_rows = (Row(passes, i) for i in range(len(passed)))
-    explanations = []
+    all_seen = []
     for i, tried in enumerate(all_tried):
         after_passes = list(islice(pass_rows, len(tried.passed)))  # takes the next rows, which are of this move
-        seen = Searched(before=Row(first, 2 * i), after=Row(first, 2 * i + 1), best=Row(bests, i), passed=after_passes)
-        explanations.append(Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen))))
-    return explanations
+        all_seen.append(Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(bests, i), after_passes))
+    losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
+    losses = checked(losses, all_tried, search, CHECK * readouts)
+    return [
+        Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen, loss)))
+        for tried, seen, loss in zip(all_tried, all_seen, losses, strict=True)
+    ]
 
 
-def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
-    """Return the facts about a move, the most important first."""
+def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
+    """Return what a move loses against the best one."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
     loss = Loss(
@@ -143,9 +147,28 @@ def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
         change=mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best]),
     )
     if is_go(tried):
-        kept = kept_by_best(tried, seen)
-        loss = replace(loss, shown=bool(dangers(tried, seen)), felt=bool(kept))
-        return [loss, *go_facts(tried, seen, loss, kept)]
+        loss = replace(loss, shown=bool(dangers(tried, seen)), felt=bool(kept_by_best(tried, seen)))
+    return loss
+
+
+def checked(losses: Sequence[Loss], all_tried: Sequence[Tried[Position]], search: Search, readouts: int) -> list[Loss]:
+    """Return the losses, those of moves that only look worse with the points of a deeper search of both moves."""
+    losses = list(losses)
+    doubtful = [i for i, loss in enumerate(losses) if loss.worse and not loss.large]
+    if doubtful:
+        both = [position for i in doubtful for position in (all_tried[i].after_best, all_tried[i].after)]
+        deeper = search(both, readouts)
+        for k, i in enumerate(doubtful):
+            lost = all_tried[i].mover * (Row(deeper, 2 * k).score - Row(deeper, 2 * k + 1).score)
+            losses[i] = replace(losses[i], checked=lost)
+    return losses
+
+
+def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return the facts about a move, the most important first; loss: what it loses."""
+    mover, action, best = tried.mover, tried.action, tried.best
+    if is_go(tried):
+        return [loss, *go_facts(tried, seen, loss)]
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
         how = Reply.PUNISHES if loss.large else Reply.ANSWERS

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from typing import NamedTuple
 
 from alphago.env.game import GameEnv
@@ -16,8 +16,9 @@ LEAST = 2.5  # least sure points that a sentence names: estimates are often too 
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
 PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
-LIKELIER = 2.0  # a better move that does not lead clearly must have so many times the played move's probability
+LIKELIER = 2.0  # a better move that shows only in the forecast must have so many times the played move's probability
 OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
+CHECK = 3  # times the readouts by which a move that only looks better is checked before it is named
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
 LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
@@ -88,7 +89,8 @@ class Loss(Fact):
     played: the probability of the played move before the search.
     change: the best move's score by a search of the position after it, minus its score by the search that chose it.
     shown: whether the rules show a loss: a chain that can be taken after the move, but not after the best move.
-    felt: whether the forecast shows what is better after the best move: a chain saved or taken, or an area.
+    felt: whether the forecast shows what is better after the best move: a chain that is saved, or an area.
+    checked: the points that it loses by a deeper search of both moves; NaN if there was none.
     """
 
     best: int
@@ -100,6 +102,7 @@ class Loss(Fact):
     change: float
     shown: bool = False
     felt: bool = False
+    checked: float = nan
 
     @property
     def large(self) -> bool:
@@ -124,15 +127,19 @@ class Loss(Fact):
         return self.prior >= LIKELIER * self.played
 
     @property
-    def named(self) -> bool:
-        """Whether the best move is sure enough to be named."""
-        return self.kept or self.likelier
+    def worse(self) -> bool:
+        """Whether the move is said to be worse: it is a mistake, or it looks worse and a deeper search agrees."""
+        return self.action != self.best and (self.large or (self.looks_worse and not self.checked <= 0))
 
     @property
-    def worse(self) -> bool:
-        """Whether the move is said to be worse: it is a mistake, or the search looked at hardly any but the best."""
-        looks_worse = self.points >= PREFERRED and self.share >= LEADING and self.kept
-        return self.action != self.best and (self.large or looks_worse)
+    def looks_worse(self) -> bool:
+        """Whether the search looked at hardly any move but the best one, which keeps what it promises."""
+        return self.points >= PREFERRED and self.share >= LEADING and self.kept
+
+    @property
+    def praised(self) -> bool:
+        """Whether the search is so sure of the move that something may be said in its favour."""
+        return self.action == self.best and self.share >= OWN
 
     @property
     def clear(self) -> bool:
@@ -143,12 +150,9 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
-            is_sure = self.action == self.best and self.share >= OWN
-            return f"The search finds no better move than {move}." if is_sure else ""
+            return f"The search finds no better move than {move}." if self.praised else ""
         if not self.large:
             return f"{best} looks better than {move}."
-        if not self.named:
-            return f"{move} {self.size}."
         perhaps = "" if self.clear else "perhaps "
         return f"{move} {self.size}; {perhaps}{best} is better."
 
@@ -196,10 +200,7 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain to which the best move does something good for the move's side, and the played move does not.
-
-    It is a chain of the move's side that is safer after the best move, or one of the other side that the best move
-    captures or weakens.
+    """A chain of the move's side that is safer after the best move.
 
     best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part of
         its points that is expected to stay its own side's.
@@ -212,16 +213,10 @@ class ChangesOwner(Fact):
 
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
-        die, live, be = ("dies", "lives", "is") if self.group.stones == 1 else ("die", "live", "are")
-        after_move = f"after {move} ({self.share:.0%} to survive)"
-        after_best = f"after {best} ({self.best_share:.0%} to survive)"
-        changes_owner = min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE
-        is_own = self.group.colour == self.colour
-        if is_own and changes_owner:
-            return f"{group} {die} {after_move}, and would live {after_best}."
-        if changes_owner:
-            return f"{group} {die} {after_best}, and {live} {after_move}."
-        return f"{group} {be} {'safer' if is_own else 'weaker'} {after_best} than {after_move}."
+        die, be = ("dies", "is") if self.group.stones == 1 else ("die", "are")
+        if self.share < SURE and self.best_share > 1 - SURE:
+            return f"{group} {die} after {move}, and would live after {best}."
+        return f"{group} {be} safer after {best} than after {move}."
 
 
 @dataclass(frozen=True)
@@ -252,7 +247,7 @@ class Lost(Fact):
     share: float
 
     def sentence(self, words: Words) -> str:
-        return f"{words.group(self.group)} itself is expected to be lost ({self.share:.0%} to survive)."
+        return f"{words.group(self.group)} itself is expected to be lost."
 
 
 @dataclass(frozen=True)

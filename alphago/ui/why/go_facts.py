@@ -15,7 +15,9 @@ from alphago.ui.why.facts import (
     Atari,
     Capturable,
     Captures,
+    ChangesOwner,
     Connects,
+    Cuts,
     Fact,
     Gains,
     LosesEye,
@@ -27,6 +29,7 @@ from alphago.ui.why.facts import (
     Sente,
 )
 from alphago.ui.why.races import won_races
+from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Searched, Tried
 
 THREAT, TIMES = 4.0, 1.5  # a threat gains at least TIMES as many points as a move elsewhere, and THREAT more
@@ -37,36 +40,67 @@ MOST_CHAINS = 3  # most chains of `dangers` that are told
 SEEN = 0.35  # least part of the visits of a best move that is said to prevent something
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fact]) -> list[Fact]:
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
     """Return what the move, the answer to it and the best move do.
 
-    Good things about the move are told only if it is the best move.  If the move is worse than the best one, the facts
-    are what speaks against it, what the answer to it does, and what only the best move would do.
+    Good things about the move are told only if the search is sure that it is the best.  If the move is worse than the
+    best one, the facts are what speaks against it, what the answer to it does, and what only the best move would do.
 
-    loss: what the move loses.  kept: see `kept_by_best`.
+    loss: what the move loses.
     """
     mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
     own_deeds = deeds(tried.position, action, answer)
     owners, best_owners = seen.after.ownership, seen.best.ownership
     if not loss.worse:
-        praise = list[Fact]()
-        if action == best:
-            praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)]
+        praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)] if loss.praised else []
         return praise + dangers(tried, seen)
-    found = [fact for fact in kept if loss.named and (loss.large or isinstance(fact, Gains))]
-    found += [*lost_stone(tried, seen), *lost_races(tried, seen)]
+    found = [*lost_stone(tried, seen), *lost_races(tried, seen)]
     found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == mover]
     if reply := reply_of(tried, seen, loss):
-        found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), owners)]
+        reply_deeds = unrepeated(lasting(deeds(tried.after, answer[0], answer[1:]), owners), reply.taken)
+        if reply_deeds or reply.taken or reply.how != Reply.ANSWERS:
+            found += [reply, *reply_deeds]
     found += dangers(tried, seen, told=reply.line[:1] if reply else ())
     reply_is_there = reply is not None and reply.line[0] == best  # what a stone there does was told of the reply
     comes_later = best in answer[1:FORESEEN:2]  # the mover still gets to play there
-    if loss.clear and not reply_is_there and not comes_later:
+    if not reply_is_there and not comes_later:
         own_kinds = {type(fact) for fact in own_deeds}
-        best_deeds = lasting(deeds(tried.position, best, seen.best.line), best_owners)
-        found += [fact for fact in best_deeds if type(fact) not in own_kinds]
-        found += sente(tried, seen, best, which=2)
-    return found
+        best_deeds = unrepeated(lasting(deeds(tried.position, best, seen.best.line), best_owners))
+        best_deeds = [fact for fact in best_deeds if type(fact) not in own_kinds]
+        found += best_deeds if loss.clear else [fact for fact in best_deeds if takes(fact)]
+        found += sente(tried, seen, best, which=2) if loss.clear else []
+    kept = [fact for fact in kept_by_best(tried, seen) if loss.large or isinstance(fact, Gains)]
+    return [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
+
+
+def takes(fact: Fact) -> bool:
+    """Return whether a fact is that a move captures chains, or gives an atari from which a chain cannot escape."""
+    return isinstance(fact, Captures) or (isinstance(fact, Atari) and len(fact.line) > 0)
+
+
+def unrepeated(facts: Sequence[Fact], taken: Sequence[NamedChain] = ()) -> list[Fact]:
+    """Return the facts of a move without ataris of chains that are taken, and without cuts of chains that are caught.
+
+    taken: the chains that are said to be taken.
+    """
+    caught = {fact.group for fact in facts if isinstance(fact, Atari) and fact.line}.union(taken)
+    found = [fact for fact in facts if not (isinstance(fact, Atari) and fact.group in taken)]
+    return [fact for fact in found if not (isinstance(fact, Cuts) and caught.intersection(fact.groups))]
+
+
+def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bool:
+    """Return whether a fact is that a chain is safer after the best move, and others tell how it is taken."""
+    if not isinstance(fact, ChangesOwner):
+        return False
+    chain = group_of(stones_of(tried.after).chain(fact.group.point))
+    taken = list[NamedChain]()
+    for other in others:
+        match other:
+            case Capturable(group=group) | Atari(group=group) | Race(loser=group):
+                taken.append(group)
+            case Captures(groups=groups_taken) | Reply(taken=groups_taken):
+                taken += groups_taken
+    return chain in taken
 
 
 def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | None:
