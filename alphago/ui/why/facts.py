@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 from typing import NamedTuple
 
 from alphago.env.game import GameEnv
@@ -16,12 +16,13 @@ LEAST = 2.5  # least sure points that a sentence names: estimates are often too 
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
 PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
-LIKELIER = 2.0  # a better move that shows only in the forecast must have so many times the played move's probability
+EXPECTED, GAINING = 0.4, 1.5  # or least probability and points, if it has LEADS of the visits
+LEADS = 0.5  # least part of the visits of a better move that is named
 OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
-CHECK = 3  # times the readouts by which a move that only looks better is checked before it is named
+CHECK = 2  # times the readouts by which a better move that is not clear, or only looks better, is checked
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
-LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
+LIKELY = 0.3  # least probability of one that leads clearly with less, where a mistake was played
 SURE = 0.25  # a chain whose share (`ChangesOwner`) is less is expected to die, one with more than 1 - SURE to live
 FORESEEN = 4  # plies of a line that a sentence names: later plies were hardly searched
 
@@ -84,13 +85,10 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best move.
 
-    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.
+    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.  If there was a
+        deeper search, the smaller one of both figures.
     share, prior: the best move's part of the visits, and its probability before the search.
-    played: the probability of the played move before the search.
     change: the best move's score by a search of the position after it, minus its score by the search that chose it.
-    shown: whether the rules show a loss: a chain that can be taken after the move, but not after the best move.
-    felt: whether the forecast shows what is better after the best move: a chain that is saved, or an area.
-    checked: the points that it loses by a deeper search of both moves; NaN if there was none.
     """
 
     best: int
@@ -98,23 +96,23 @@ class Loss(Fact):
     rate: float
     share: float
     prior: float
-    played: float
     change: float
-    shown: bool = False
-    felt: bool = False
-    checked: float = nan
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake.
+        """Whether the move is a mistake, and the best move has enough visits to be named.
 
-        A mistake loses so many points that a sentence names them, or at least MISTAKE points while something else
-        speaks for the best move.  If the points are unknown, a mistake loses at least MISTAKE_RATE of winning.
+        A mistake loses at least MISTAKE points.  If these are unknown, it loses at least MISTAKE_RATE of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
-        is_supported = self.clear or self.shown or (self.felt and self.likelier)
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and is_supported)
+        return self.points >= MISTAKE and self.share >= LEADS
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the move may be worse, but only a deeper search can tell."""
+        is_clear_mistake = self.large and (self.clear or isnan(self.points))
+        return self.action != self.best and (self.worse or self.points >= MISTAKE) and not is_clear_mistake
 
     @property
     def kept(self) -> bool:
@@ -122,19 +120,15 @@ class Loss(Fact):
         return not self.change < KEPT  # true for NaN: in games without points nothing speaks against the move
 
     @property
-    def likelier(self) -> bool:
-        """Whether the best move was much likelier than the played one before the search."""
-        return self.prior >= LIKELIER * self.played
-
-    @property
     def worse(self) -> bool:
-        """Whether the move is said to be worse: it is a mistake, or it looks worse and a deeper search agrees."""
-        return self.action != self.best and (self.large or (self.looks_worse and not self.checked <= 0))
+        """Whether the move is said to be worse: it is a mistake, or another one looks better.
 
-    @property
-    def looks_worse(self) -> bool:
-        """Whether the search looked at hardly any move but the best one, which keeps what it promises."""
-        return self.points >= PREFERRED and self.share >= LEADING and self.kept
+        A move looks better if it keeps what it promises and the search looked at hardly any other, or if it gains more,
+        was expected before the search, and has enough visits to be named.
+        """
+        leads = self.points >= PREFERRED and self.share >= LEADING
+        gains = self.points >= GAINING and self.share >= LEADS and self.prior >= EXPECTED
+        return self.action != self.best and (self.large or (self.kept and (leads or gains)))
 
     @property
     def praised(self) -> bool:
