@@ -19,8 +19,8 @@ from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger, is_in_ko, stones_of
 from alphago.ui.why.explain import both, explain
-from alphago.ui.why.facts import Better, ChangesOwner, Cuts, Loss, Reply, Words
-from alphago.ui.why.go_facts import dangers, lasting
+from alphago.ui.why.facts import Atari, Better, Capturable, ChangesOwner, Cuts, Fact, Loss, NamedChain, Reply, Words
+from alphago.ui.why.go_facts import answer_facts, dangers, go_facts, lasting, unrepeated
 from alphago.ui.why.races import won_races
 from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Tried
@@ -205,6 +205,65 @@ def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
     rows = [SimpleNamespace(ownership=-owners.reshape(5, 5)) for owners in (np.full(25, -0.9), after_best)]
     seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
     assert [fact.sentence(Words(env)) for fact in kept_by_best(tried, seen)] == [said] * bool(said)
+
+
+def survival(row: str, chances: tuple[float, float]) -> list[Fact]:
+    """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
+    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", "white")
+    tried = Tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
+    rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
+    seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
+    return [fact for fact in kept_by_best(tried, seen) if isinstance(fact, ChangesOwner)]
+
+
+def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
+    assert survival("X O . . .", (0.3, 0.9))
+    assert not survival("X O . . .", (0.55, 0.9))
+    assert not survival("X O X . .", (0.3, 0.9))  # it is in atari after the best move too
+
+
+@pytest.mark.parametrize("share", [0.9, 0.8])
+def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> None:
+    drawing, move, expected = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    action = position.env.from_text(move)
+    row = SimpleNamespace(line=(), ownership=None)
+    seen: Any = SimpleNamespace(before=row, after=row, best=row, passed=[])
+    loss = Loss(1, action, action, 0.0, 0.0, share, prior=0.9, change=0.0)
+    told = [fact.sentence(Words(position.env)) for fact in go_facts(Tried(position, action, action), seen, loss)]
+    assert told == (expected if share == 0.9 else [])
+
+
+def test_a_chain_that_is_caught_is_not_cut_off_too() -> None:
+    drawing, move, _ = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    found = deeds(position, position.env.from_text(move))
+    (cut,) = [fact for fact in found if isinstance(fact, Cuts)]
+    caught, other = (Atari(1, cut.action, group, last=0, line=(0,)) for group in cut.groups)
+    escapes = replace(other, line=())
+    assert unrepeated([escapes, cut]) == [escapes, cut]
+    assert unrepeated([caught, cut]) == [caught]
+    assert unrepeated([caught, escapes], [caught.group]) == [escapes]
+
+
+@pytest.mark.parametrize("caught", [True, False])
+def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
+    """White's line takes Black's stone at C3, which could escape by C2 unless White waits there."""
+    below = ". O . O ." if caught else ". . . . ."
+    position = drawn(f". . . . .\n. . . . .\n. O X O .\n{below}\n. . . . .")
+    env = position.env
+    played, best, *line = map(env.from_text, ("A5", "E5", "C4", "B4", "C2"))
+    tried = Tried(position, played, best)
+    after = SimpleNamespace(line=tuple(line), is_clear=True, ownership=None)
+    seen: Any = SimpleNamespace(
+        before=SimpleNamespace(part_of=lambda _: 0.9), after=after, best=SimpleNamespace(line=(), ownership=None)
+    )
+    loss = Loss(1, played, best, 9.0, 0.2, share=0.9, prior=0.9, change=0.0)
+    reply, *_ = answer_facts(tried, seen, loss, [])
+    said = "White punishes it with C4 B4 C2 and takes Black's stone at C3." if caught else "White punishes it with C4."
+    assert reply.sentence(Words(env)) == said
+    told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
+    assert answer_facts(tried, seen, loss, [told_by_capture]) == []
 
 
 @pytest.mark.parametrize("alive", [True, False])
