@@ -63,7 +63,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     comes_later = loss.best in seen.after.line[1:FORESEEN:2]  # the mover still gets to play there
     if not is_answered_there and not comes_later:
         own_kinds = {type(fact) for fact in own_deeds}
-        found += [fact for fact in best_facts(tried, seen, loss) if type(fact) not in own_kinds]
+        found += [fact for fact in best_facts(tried, seen, loss, taken_now) if type(fact) not in own_kinds]
     may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
     kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
     return [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
@@ -83,9 +83,13 @@ def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now
     return [reply, *does] if says_why else []
 
 
-def best_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
-    """Return what the best move does, only what it takes if it is not clear."""
-    does = unrepeated(lasting(deeds(tried.position, loss.best, seen.best.line), seen.best.ownership))
+def best_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
+    """Return what the best move does, only what it takes if it is not clear.
+
+    taken_now: chains of which is told that the move prevents that they are taken.
+    """
+    does = lasting(deeds(tried.position, loss.best, seen.best.line), seen.best.ownership)
+    does = unrepeated(does, [fact.group for fact in taken_now])
     if not loss.clear:
         return [fact for fact in does if takes(fact)]
     return [*does, *sente(tried, seen, loss.best, which=2)]
@@ -97,13 +101,15 @@ def takes(fact: Fact) -> bool:
 
 
 def unrepeated(facts: Sequence[Fact], taken: Sequence[NamedChain] = ()) -> list[Fact]:
-    """Return the facts of a move without ataris of chains that are taken, and without cuts of chains that are caught.
+    """Return the facts of a move without ataris, cuts and connections of chains of which is told that they are taken.
 
-    taken: the chains that are said to be taken.
+    Cuts of chains that an atari of the move catches are left out too.
+
+    taken: the chains of which it is told, by other facts.
     """
     caught = {fact.group for fact in facts if isinstance(fact, Atari) and fact.line}.union(taken)
     found = [fact for fact in facts if not (isinstance(fact, Atari) and fact.group in taken)]
-    return [fact for fact in found if not (isinstance(fact, Cuts) and caught.intersection(fact.groups))]
+    return [fact for fact in found if not (isinstance(fact, Cuts | Connects) and caught.intersection(fact.groups))]
 
 
 def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bool:

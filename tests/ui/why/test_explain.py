@@ -19,7 +19,19 @@ from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger, is_in_ko, stones_of
 from alphago.ui.why.explain import both, explain
-from alphago.ui.why.facts import Atari, Better, Capturable, ChangesOwner, Cuts, Fact, Loss, NamedChain, Reply, Words
+from alphago.ui.why.facts import (
+    Atari,
+    Better,
+    Capturable,
+    ChangesOwner,
+    Connects,
+    Cuts,
+    Fact,
+    Loss,
+    NamedChain,
+    Reply,
+    Words,
+)
 from alphago.ui.why.go_facts import answer_facts, dangers, go_facts, lasting, unrepeated
 from alphago.ui.why.races import won_races
 from alphago.ui.why.safer import kept_by_best
@@ -238,7 +250,10 @@ def test_a_chain_that_is_caught_is_not_cut_off_too() -> None:
     drawing, move, _ = DRAWN["connects and cuts"]
     position = drawn(drawing)
     found = deeds(position, position.env.from_text(move))
+    (connection,) = [fact for fact in found if isinstance(fact, Connects)]
     (cut,) = [fact for fact in found if isinstance(fact, Cuts)]
+    assert unrepeated([connection]) == [connection]
+    assert unrepeated([connection], connection.groups[:1]) == []  # a capture that the move prevents says it
     caught, other = (Atari(1, cut.action, group, last=0, line=(0,)) for group in cut.groups)
     escapes = replace(other, line=())
     assert unrepeated([escapes, cut]) == [escapes, cut]
