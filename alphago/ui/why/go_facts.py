@@ -54,7 +54,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
         if loss.praised:
             praise = [*lasting(own_deeds, seen.after.ownership), *sente(tried, seen, tried.action, which=1)]
         return [*praise, *dangers(tried, seen, saved=1 - SURE)]
-    found: list[Fact] = [*lost_stone(tried, seen), *lost_races(tried, seen)]
+    found: list[Fact] = lost_races(tried, seen)
     found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == tried.mover]
     taken_now = dangers(tried, seen)
     answer = answer_facts(tried, seen, loss, taken_now)
@@ -66,7 +66,8 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
         found += [fact for fact in best_facts(tried, seen, loss, taken_now) if type(fact) not in own_kinds]
     may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
     kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
-    return [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
+    told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
+    return told or lost_stone(tried, seen)
 
 
 def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
