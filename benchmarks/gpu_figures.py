@@ -43,6 +43,7 @@ class Scale:
     large_tower: tuple[int, int] = (10, 128)  # of 19x19
     readouts: int = 16
     flight: int = 8192
+    few: tuple[int, ...] = (256, 1024)  # games in flight at the beginning of a run, and later
     large_flight: int = 2048
     large_plies: int = 40
     minutes: float = 1.5  # of the slice of training
@@ -67,7 +68,15 @@ class Scale:
 SMALL_RUN = {"num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2}
 SMALL_RUN |= {"tower_height": 0, "channels": 8, "start_training_after": 50, "batch_size": 16}
 QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "copied": 2**20, "repeats": 2, "matrix": 256}
-QUICK |= {"tower": (1, 8), "large_tower": (1, 8), "readouts": 2, "flight": 4, "large_flight": 2, "large_plies": 2}
+QUICK |= {
+    "tower": (1, 8),
+    "large_tower": (1, 8),
+    "readouts": 2,
+    "flight": 4,
+    "few": (2,),
+    "large_flight": 2,
+    "large_plies": 2,
+}
 QUICK |= {"minutes": 9.0, "run_minutes": 5.0, "equal": 1e-5, "preset": "7x7", "settings": SMALL_RUN}
 
 

@@ -58,7 +58,7 @@ def order(options: argparse.Namespace) -> list[Part]:
         return Part(run, ("benchmarks/gpu_training.py", *told, "--folder", f"{options.runs / run}", *small), 3, run)
 
     checks = {"tests": 6, "equal": 4, "memcheck": 3, "racecheck": 3, "runs": 8, "profile": 2}
-    rates = {"random-moves": 2, "wave": 1, "network": 2, "self-play": 3, "self-play-19x19": 3}
+    rates = {"random-moves": 2, "wave": 1, "network": 2, "self-play": 3, "self-play-few": 1, "self-play-19x19": 3}
     learning = {"gradient-step": 1.5, "training": 3.5, "peers": 8}
     minutes = checks | rates | learning
     return [*(measured(name, minutes[name]) for name in minutes), trained("9x9", 5), trained("19x19", 30)]

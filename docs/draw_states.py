@@ -88,7 +88,7 @@ def think(page: Page) -> None:
     page.locator("[data-name=readouts]").press("Tab")
     click(page, "menu")
     page.locator('[data-point="E5"]').click()
-    waits(page, "of 90k")
+    waits(page, "/90k")
 
 
 def study(page: Page) -> None:
@@ -116,7 +116,8 @@ def look(page: Page) -> None:
 
 def why(page: Page) -> None:
     study(page)
-    for key, told in (("Home", "Move 1:"), ("]", "Move 4:"), ("ArrowRight", "Move 5:")):
+    mistakes = [("]", f"Move {number}:") for number in (4, 6, 12, 13)]
+    for key, told in (("Home", "Move 1:"), *mistakes, ("ArrowRight", "Move 14:")):
         page.keyboard.press(key)
         waits(page, told)
     page.keyboard.press("w")

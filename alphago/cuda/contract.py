@@ -65,9 +65,10 @@ class Backend(Protocol):
 
     name: str  # "cuda" or "host"
 
-    def load(self, program: Program) -> Kernels:
+    def load(self, program: Program, threads: int | None = None) -> Kernels:
         """Return the kernels of a program, compiled now or loaded from a cache.
 
+        threads: number of threads of a block on a GPU; None for that of a board, LANES.
         Raises BackendMissing if the program cannot be compiled or loaded, MemoryError if the device's memory is too
         small.
         """
@@ -87,11 +88,20 @@ class Backend(Protocol):
         The array has the strides of `out`.
         """
 
+    def part(self, buffer: KernelArray, begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> KernelArray:
+        """Return the C-contiguous array whose memory is in `buffer`, a one-dimensional array, from byte `begin` on.
+
+        On a GPU this takes a third of the time of a slice, a view and a reshape.
+        """
+
     def new_stream(self) -> AbstractContextManager[object]:
         """Return a stream; inside `with stream:` this thread's calls are queued on it.
 
         With the backend "cuda" it is a non-blocking CuPy stream.
         """
+
+    def on_stream(self, handle: int) -> AbstractContextManager[object]:
+        """Return a context in which this thread's calls are queued on a CUDA stream, such as torch's `cuda_stream`."""
 
     def keep_stream(self, stream: AbstractContextManager[object]) -> None:
         """Take back a stream that is no longer used; `new_stream` may return it again."""

@@ -1,6 +1,7 @@
 """The backend "cuda": kernels compiled by NVRTC through CuPy, which is imported when the first `Device` is made."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -95,8 +96,8 @@ class Device:
         self._cupy = import_cupy()
         self._threads = threads
 
-    def load(self, program: Program) -> DeviceKernels:
-        return DeviceKernels(load_module(program), self._threads)
+    def load(self, program: Program, threads: int | None = None) -> DeviceKernels:
+        return DeviceKernels(load_module(program), threads or self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
         errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
@@ -127,11 +128,17 @@ class Device:
             return out
         return self._cupy.asarray(out) if hasattr(out, "__cuda_array_interface__") else None
 
+    def part(self, buffer: "ndarray", begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
+        return self._cupy.ndarray(shape, dtype, buffer.data + begin)
+
     def new_stream(self) -> "Stream":
         try:
             return KEPT.pop()
         except IndexError:  # not checked in advance, since another thread may take the last stream
             return self._cupy.cuda.Stream(non_blocking=True)
+
+    def on_stream(self, handle: int) -> AbstractContextManager[object]:
+        return self._cupy.cuda.ExternalStream(handle)
 
     def keep_stream(self, stream: "Stream") -> None:
         KEPT.append(stream)

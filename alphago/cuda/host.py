@@ -108,7 +108,7 @@ class Host:
     def __init__(self, blocks: int = 1, threads: int = 1) -> None:
         self._blocks, self._threads = blocks, threads
 
-    def load(self, program: Program) -> HostKernels:
+    def load(self, program: Program, threads: int | None = None) -> HostKernels:
         return HostKernels(load_library(program), self._blocks, self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
@@ -123,8 +123,14 @@ class Host:
     def reachable(self, out: Array) -> np.ndarray | None:
         return out if isinstance(out, np.ndarray) else None
 
+    def part(self, buffer: KernelArray, begin: int, shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray:
+        return np.ndarray(shape, dtype, np.asarray(buffer).data, begin)
+
     def new_stream(self) -> contextlib.AbstractContextManager[None]:
         return contextlib.nullcontext()
+
+    def on_stream(self, handle: int) -> contextlib.AbstractContextManager[None]:
+        return contextlib.nullcontext()  # the CPU has no streams
 
     def keep_stream(self, stream: contextlib.AbstractContextManager[object]) -> None:
         """Do nothing, since the CPU has no streams."""

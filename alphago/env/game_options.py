@@ -18,7 +18,7 @@ class Option:
 
     name: the keyword. title: the words for people. value: the present value, a number or a text.
     choices: the texts to choose from; () for a number or any text.
-    least, most, step: the limits of a number; None for no limit.
+    least, most, step: the limits of a number; None for no limit. common: numbers to choose with one click.
     follows: the name of another option on which the usual value depends; "" for none.
     usual: the usual value for each value of the option `follows`.
     also: values of other options, by name: if this option's value is neither 0 nor empty, an option that was not set
@@ -33,6 +33,7 @@ class Option:
     least: float | None = 0
     most: float | None = None
     step: float = 1
+    common: tuple[float, ...] = ()
     usual: Mapping[int, float] = field(default_factory=dict)
     follows: str = ""
     also: Mapping[str, float] = field(default_factory=dict)

@@ -177,7 +177,7 @@ class GoEnv(StonesEnv):
         name = rules_name(self.rules)
         names = tuple(dict.fromkeys([name, *played_rules()]))
         return (
-            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE),
+            option_of("board_size", self.N, least=MIN_SIZE, most=MAX_SIZE, common=(9, 13, 19)),
             Option("komi", "Komi", self.komi, least=-400, most=400, step=0.5, usual=usual, follows="board_size"),
             Option("rules", "Rules", name, choices=names),
             Option(

@@ -107,22 +107,22 @@ class OwareEnv(GameEnv):
 
     @cached_property
     def board_view(self) -> BoardView:
-        """Black's houses below from the left, White's above from the right, and a store beside them for each side."""
-        black_middles = [(2.2 + 1.4 * house, 2.3) for house in range(SIDE)]
-        white_middles = [(x, 0.7) for x, _ in reversed(black_middles)]
-        names = [(x, y + 0.92, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
-        names += [(x, y - 0.92, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
+        """Black's houses below from the left, White's above from the right, and a store behind them for each side."""
+        black_middles = [(0.7 + 1.4 * house, 3.8) for house in range(SIDE)]
+        white_middles = [(x, 2.1) for x, _ in reversed(black_middles)]
+        names = [(x, y + 1.15, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
+        names += [(x, y - 0.9, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
         black_places = tuple((house,) for house in range(SIDE))
         white_places = tuple((house,) for house in range(SIDE, HOUSES))
         return BoardView(
             self.title,
             "houses",
-            size=(11.4, 3),
-            margin=0.6,
+            size=(8.4, 6.15),
+            margin=0.35,
             cells=(*black_middles, *white_middles),
             places=(black_places, white_places),
             labels=tuple(names),
-            stores=((10.2, 0.2, 1.2, 2.6), (0, 0.2, 1.2, 2.6)),
+            stores=((0, 5.25, 8.4, 0.9), (0, 0, 8.4, 0.9)),
             stone=0.65,
             reach=0.65,
         )

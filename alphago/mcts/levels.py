@@ -92,7 +92,7 @@ def level_text(level: Level) -> str:
 
 
 def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
-    """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, 61 % against GNU Go 10"."""
+    """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random"."""
     if isinstance(level, str):
         return "level even: follows your strength"
     table = level_table(env, has_scores)
@@ -109,8 +109,8 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     row = table.rows[int(level) - 1] if float(level).is_integer() else {}
     if "games" in row:
         won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])
-        rival = row["opponent"].replace("gnugo:", "GNU Go ")
-        parts.append(f"{100 * (won + drawn / 2) / games:.0f} % against {rival}")
+        rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
+        parts.append(f"wins {100 * (won + drawn / 2) / games:.0f} % against {rival}")
     if parts and table.board != env.N and env.name in all_tables()["games"]:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

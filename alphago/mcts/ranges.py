@@ -1,38 +1,47 @@
-"""Run the kernels of a wave on several threads, each with a range of the games; the kernels release the GIL.
+"""Run the kernels of a wave on several threads, each with a range of the games.
 
-The result is bit-identical to that of one thread: games are independent, and each game's steps keep their order.
+The threads are numba's own, which run without Python: threads of Python that hand such short work to each other wait
+for Python's lock longer than the work takes (docs/experiments/39).  The result is bit-identical to that of one thread:
+games are independent, and each game's steps keep their order.
 """
 
+import importlib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import TypeVar
+from typing import Any
 
+import numba
 import numpy as np
 
 from alphago.env.leaves import Reached
 from alphago.mcts.kernels import waves
 from alphago.mcts.tree import Tree, Wave
 
-Result = TypeVar("Result")
-LEAST = 64  # fewest games of a range: searching fewer games takes no longer than waking a thread
+LEAST = 32  # fewest games of a range
+OPENMP = "numba.np.ufunc.omppool"  # numba's module for threads of OpenMP
 
 
 class Ranges:
-    """A pool that runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's included."""
+    """Runs a rule's `select` and `waves.expand` on up to `threads` threads, the caller's included.
+
+    threads: the number of ranges; 1 if numba cannot use OpenMP.
+    """
 
     def __init__(self, select: Callable[..., tuple[int, int]], threads: int) -> None:
-        self.threads = threads
-        self._select = select
-        self._pool = ThreadPoolExecutor(max(1, threads - 1))
+        self.threads = threads if has_safe_threads() else 1
+        self._select: Any = select
 
     def select(
         self, tree: Tree, budget: np.ndarray, rule: object, wave: Wave, games: tuple[int, int]
     ) -> tuple[int, int]:
         """Choose leaves in all games, and return their number and that of collisions, as `waves.select` does."""
         bounds = self.bounds(len(budget))
-        counts = self._run(lambda begin, end: self._select(tree, budget, rule, wave, (begin, end)), bounds)
-        return join(wave, bounds, counts, len(wave.game) // len(budget))
+        if len(bounds) == 2:
+            leaves, collisions = self._select(tree, budget, rule, wave, games)
+            return leaves, collisions
+        counts = np.empty((len(bounds) - 1, 2), np.int64)
+        with NumbaThreads(len(counts)):
+            self._select.in_ranges(tree, budget, rule, wave, np.array(bounds), counts)
+        return join(wave, bounds, counts.tolist(), len(wave.game) // len(budget))
 
     def expand(self, tree: Tree, wave: Wave, reached: Reached, priors: np.ndarray, values: np.ndarray) -> int:
         """Write evaluations into the tree and back them up; return the number of broken ones, as `waves.expand` does.
@@ -42,39 +51,48 @@ class Ranges:
         bounds = self.bounds(len(wave.game))
         if len(bounds) == 2:
             return waves.expand(tree, wave, reached, priors, values)
-        bounds = [whole_games(wave.game, bound) for bound in bounds]
-        # For each leaf, its row in `priors`, which may have rows only for leaves at which the game is not over.
-        prior_rows = np.arange(len(values) + 1)
-        if len(priors) < len(values):
-            prior_rows[1:] = np.cumsum(~reached.over)
-
-        def expand_part(begin: int, end: int, collisions: slice = slice(0)) -> int:
-            part = wave.part(slice(begin, end), collisions)
-            part_reached = Reached(*(array[begin:end] for array in reached))
-            part_priors = priors[prior_rows[begin] : prior_rows[end]]
-            return waves.expand(tree, part, part_reached, part_priors, values[begin:end])
-
-        broken = sum(self._run(expand_part, bounds))
-        expand_part(0, 0, collisions=slice(None))  # removes the collisions of all games; there are no leaves left
-        return broken
+        begins = np.array([whole_games(wave.game, bound) for bound in bounds])
+        first_priors = begins[:-1]
+        if len(priors) < len(values):  # there are rows only for leaves at which the game is not over
+            first_priors = np.concatenate([[0], np.cumsum(~reached.over)])[first_priors]
+        broken = np.empty(len(first_priors), np.int64)
+        with NumbaThreads(len(broken)):
+            waves.expand_ranges(tree, wave, reached, priors, values, begins, first_priors, broken)
+        return int(broken.sum())
 
     def bounds(self, count: int) -> list[int]:
         """Divide `count` games into at most one range per thread; return where each range begins, and `count`."""
         parts = max(1, min(self.threads, count // LEAST))
         return [count * part // parts for part in range(parts + 1)]
 
-    def _run(self, work: Callable[[int, int], Result], bounds: Sequence[int]) -> list[Result]:
-        """Return the results of `work(begin, end)` for each range; the calling thread does the last range."""
-        *pool_ranges, last_range = pairwise(bounds)
-        futures = [self._pool.submit(work, *pool_range) for pool_range in pool_ranges]
-        try:
-            last_result = work(*last_range)
-        finally:
-            results = [future.result() for future in futures]
-        return [*results, last_result]
+
+class NumbaThreads:
+    """A context in which numba's parallel kernels use so many threads, at most one a core; afterwards as before."""
+
+    def __init__(self, count: int) -> None:
+        self._count = min(count, numba.config.NUMBA_NUM_THREADS)
+
+    def __enter__(self) -> None:
+        self._before = numba.get_num_threads()
+        numba.set_num_threads(self._count)
+
+    def __exit__(self, *_: object) -> None:
+        numba.set_num_threads(self._before)
 
 
-def join(wave: Wave, bounds: Sequence[int], counts: Sequence[tuple[int, int]], leaves: int) -> tuple[int, int]:
+def has_safe_threads() -> bool:
+    """Return whether numba uses OpenMP, so that several threads of Python may begin parallel work at the same time.
+
+    With numba's own pool of threads this would end the process.
+    """
+    try:
+        importlib.import_module(OPENMP)  # fails without libgomp
+    except ImportError:
+        return False
+    return numba.config.THREADING_LAYER != "workqueue"  # what NUMBA_THREADING_LAYER asks for
+
+
+def join(wave: Wave, bounds: Sequence[int], counts: Sequence[Sequence[int]], leaves: int) -> tuple[int, int]:
     """Close the gaps between the rows of `wave` that `select` wrote for each range of games.
 
     bounds: the index of the first game of each range, and the number of games.

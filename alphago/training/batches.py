@@ -29,10 +29,9 @@ def to_device(sample: Sample[np.ndarray], device: torch.device) -> Batch:
         return sample
 
     def send(array: np.ndarray) -> torch.Tensor:
-        tensor = torch.from_numpy(array)
-        if array.ndim == 4:
-            tensor = tensor.contiguous(memory_format=torch.channels_last)
-        return tensor.pin_memory().to(device, non_blocking=True)
+        tensor = torch.from_numpy(array).pin_memory().to(device, non_blocking=True)
+        # Planes become channels-last there, which takes a hundredth of the time.
+        return tensor.contiguous(memory_format=torch.channels_last) if array.ndim == 4 else tensor
 
     return DeviceSample(sample.map(send), weight_sum(sample))
 

@@ -317,6 +317,8 @@ class Group(GroupPlan):
         """Finish the games that are over by the rules; playing: int64 [n], the slots to check."""
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
+        if not len(over):
+            return  # three calls of a GPU less
         for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
             self.finish(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 

@@ -61,7 +61,7 @@ class Stage:
             start=settings.start_training_after,
             seed=settings.seed,
             # Beside a GPU the cores have time for samples; on a CPU the learner needs them.
-            threads=1 if device == "cpu" else min(4, available_cores()),
+            threads=1 if device == "cpu" else max(1, min(8, available_cores() // 2)),
         )
         self.source: GameSource = make_source(
             self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device

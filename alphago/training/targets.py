@@ -7,6 +7,7 @@ import numpy as np
 
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.validation import setting, settings, shown
+from alphago.training.kernels import returns
 
 # Returns the value target of each of a record's T plies, float32 [T], from the view of the player to move.
 Values = Callable[[GameRecord], np.ndarray]
@@ -95,9 +96,5 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
     lambda is 1 - search_share (Sutton & Barto 2018, section 12.1).
     """
     targets = np.empty(len(record), np.float32)
-    black_value = record.outcome
-    for ply in range(len(record) - 1, -1, -1):
-        targets[ply] = black_value * record.movers[ply]
-        # For the ply before, whose next ply this one is.
-        black_value += search_share * (float(record.values[ply]) * record.movers[ply] - black_value)
+    returns.lambda_returns(float(record.outcome), record.values, record.movers, float(search_share), targets)
     return targets

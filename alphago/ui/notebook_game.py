@@ -16,7 +16,7 @@ from alphago.system.optional import optional_import
 from alphago.ui.web.board_session import Session
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link
-from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
 from alphago.ui.web.wire import Message
 from alphago.ui.why.explain import Explanation, explain, last_move
@@ -105,6 +105,9 @@ class NotebookGame:
         return f"<a game of {self.env} in a notebook{over}>"
 
 
+STYLES = (STATIC / "board.css", STATIC / "column.css", WIDGET / "widget.css")
+
+
 def widget_maker() -> Any:
     """Return a function that makes a widget from a callback, which receives each message of the browser.
 
@@ -113,8 +116,8 @@ def widget_maker() -> Any:
     base: Any = optional_import("anywidget", MISSING).AnyWidget
 
     class BoardWidget(base):
-        _esm = bundle("app")
-        _css = "".join((STATIC / name).read_text("utf-8") for name in ("board.css", "column.css"))
+        _esm = bundle("widget", (WIDGET, STATIC))
+        _css = "".join(path.read_text("utf-8") for path in STYLES)
 
     def make(receive: Any) -> Any:
         widget = BoardWidget()

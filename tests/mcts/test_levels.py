@@ -67,6 +67,7 @@ def test_words() -> None:
     assert text.startswith(f"level 7: loses {row['lost']:.1f} ± ")
     assert "points a move" in text
     assert describe_level(10, GoEnv(9)).startswith("level 10: full strength")
+    assert describe_level(10, GoEnv(9)).endswith("% against GNU Go at level 10")
     assert describe_level(7, GoEnv(19)).endswith("measured on 13x13")
     assert describe_level("even", GoEnv(9)) == "level even: follows your strength"
 

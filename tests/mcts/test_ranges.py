@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.mcts import ranges
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
-from alphago.mcts.ranges import LEAST, Ranges, whole_games
+from alphago.mcts.ranges import LEAST, NumbaThreads, Ranges, whole_games
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 
@@ -50,11 +52,33 @@ def test_trees_are_the_same(threads: int, leaves: int, settings: SearchSettings)
 
 def test_few_games_stay_on_one_thread() -> None:
     def bounds(threads: int, games: int) -> list[int]:
-        return Ranges(None, threads).bounds(games)
+        several = Ranges(None, threads)
+        several.threads = threads  # also where numba lacks OpenMP
+        return several.bounds(games)
 
     assert bounds(8, 2 * LEAST - 1) == [0, 2 * LEAST - 1]
     assert bounds(8, 4 * LEAST) == [part * LEAST for part in range(5)]
     assert bounds(2, 4 * LEAST) == [0, 2 * LEAST, 4 * LEAST]
+
+
+@pytest.mark.parametrize("lacking", ["OpenMP", "leave"])
+def test_without_safe_threads_there_is_one(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads of Python that begin work of numba's own pool at the same time would end the process."""
+    assert Ranges(None, 8).threads == (8 if ranges.has_safe_threads() else 1)
+    if lacking == "OpenMP":
+        monkeypatch.setattr(ranges, "OPENMP", "numba.np.ufunc.a_pool_that_is_not_there")
+    else:
+        monkeypatch.setattr("numba.config.THREADING_LAYER", "workqueue")
+    assert Ranges(None, 8).bounds(8 * LEAST) == [0, 8 * LEAST]
+
+
+def test_numbas_number_of_threads_is_put_back() -> None:
+    before = numba.get_num_threads()
+    with NumbaThreads(1):
+        assert numba.get_num_threads() == 1
+    with pytest.raises(ValueError, match="broken"), NumbaThreads(1000):
+        raise ValueError("broken")
+    assert numba.get_num_threads() == before
 
 
 def test_a_game_is_in_one_range() -> None:

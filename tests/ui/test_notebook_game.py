@@ -18,7 +18,7 @@ from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame, play_in_notebook
 from alphago.ui.terminal.play_call import play
-from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 
 GO = GoEnv(5, komi=0.5)
 PATIENCE = 120.0  # seconds after which something hangs
@@ -141,7 +141,7 @@ def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
 
 def test_the_widget_is_the_pages_own_module(displayed: list[Any], games: list[NotebookGame]) -> None:
     games.append(game := play(GO, even, num_readouts=4))
-    assert str(game.widget._esm) == bundle("app")
+    assert str(game.widget._esm) == bundle("widget", (WIDGET, STATIC))
     assert str(game.widget._css).startswith((STATIC / "board.css").read_text("utf-8"))
 
 

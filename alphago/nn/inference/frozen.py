@@ -1,7 +1,9 @@
 """Frozen copies of networks: a network's three parts as one module, and the comparison of its outputs."""
 
+import contextlib
 import copy
 import threading
+from collections.abc import Iterator
 from typing import TypeVar
 
 import torch
@@ -50,10 +52,36 @@ def frozen_parts(base_net: nn.Module, value: nn.Module, policy: nn.Module) -> Fr
     """
     frozen = Frozen(*(frozen_copy(module) for module in (base_net, value, policy)))
     frozen.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    for name, tensor in frozen.state_dict().items():
-        if isinstance(tensor, torch.Tensor) and not bool(torch.isfinite(tensor).all()):
-            raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
+    check_finite(frozen)
     return frozen
+
+
+def state_shapes(net: nn.Module) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the names and shapes of a network's tensors."""
+    return [(name, tuple(t.shape)) for name, t in net.state_dict().items() if isinstance(t, torch.Tensor)]
+
+
+def check_finite(net: nn.Module) -> None:
+    """Raise ValueError if a weight of a network is not finite."""
+    tensors = {name: tensor for name, tensor in net.state_dict().items() if isinstance(tensor, torch.Tensor)}
+    if not tensors:
+        return
+    finite = [torch.isfinite(tensor).all() for tensor in tensors.values()]
+    for name, is_finite in zip(tensors, torch.stack(finite).tolist(), strict=True):  # waits for a GPU once
+        if not is_finite:
+            raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
+
+
+@contextlib.contextmanager
+def evaluating(net: nn.Module) -> Iterator[None]:
+    """Put a network and its modules into eval mode within the `with` block."""
+    modes = [(module, module.training) for module in net.modules()]
+    net.eval()
+    try:
+        yield
+    finally:
+        for module, training in modes:
+            module.training = training
 
 
 def frozen_copy(module: Part) -> Part:

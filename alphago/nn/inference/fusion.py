@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
-from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights
 
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 # For each pooling, the function that computes the same over whole boards, in a fifth of the time, since it makes a
@@ -29,6 +29,7 @@ REDUCTIONS: dict[Any, Callable[..., Any]] = {
     torch.max_pool2d: torch.amax,
 }
 ADDS = {operator.add, operator.iadd, torch.add, "add", "add_"}
+NORMS = "norms"  # key in a graph's `meta`: by the name of each convolution, that of the batch norm folded into it
 
 
 class OneThreadTracer(fx.Tracer):
@@ -47,6 +48,7 @@ class OneThreadTracer(fx.Tracer):
 def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     """Return a copy of a module as a graph with batch norms folded into the convolutions before them.
 
+    `meta[NORMS]` of the graph says which ones, for `folded_state`.
     module: in eval mode.
     """
     tracer = OneThreadTracer()
@@ -54,6 +56,7 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     graph_module = fx.GraphModule(tracer.root, graph)
     parts = dict(graph_module.named_modules())
     uses = module_uses(graph_module)
+    norms = graph_module.meta[NORMS] = {}
     for node in list(graph_module.graph.nodes):
         if not is_module(node, nn.BatchNorm2d, parts, uses):
             continue
@@ -62,12 +65,43 @@ def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
             continue
         only_reader = len(conv.users) == 1  # of the convolution's output
         if only_reader and parts[node.target].track_running_stats:
+            norms[conv.target] = node.target
             replace_module(graph_module, conv.target, fuse_conv_bn_eval(parts[conv.target], parts[node.target]))
             node.replace_all_uses_with(conv)
             graph_module.graph.erase_node(node)
     graph_module.delete_all_unused_submodules()
     recompile(graph_module)
     return graph_module
+
+
+def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor]:
+    """Return the tensors that `folded` would have if it were made of `module`, by name, without tracing again.
+
+    folded: the result of `fold_batch_norms` for a module of the same structure, perhaps changed by `fuse_convolutions`;
+        or a copy of such a module.
+    Raises KeyError if `folded` has a tensor that does not follow from those of `module`.
+    """
+    norms: dict[str, str] = folded.meta[NORMS] if isinstance(folded, fx.GraphModule) else {}
+    given: dict[str, torch.Tensor] = module.state_dict()
+    state: dict[str, torch.Tensor] = {}
+    for conv, name in norms.items():
+        norm: Any = module.get_submodule(name)
+        weight: Any = given[f"{conv}.weight"]
+        bias: Any = given.get(f"{conv}.bias")
+        statistics = (norm.running_mean, norm.running_var, norm.eps)
+        state[f"{conv}.weight"], state[f"{conv}.bias"] = fuse_conv_bn_weights(
+            weight, bias, *statistics, norm.weight, norm.bias
+        )
+    for name, tensor in folded.state_dict().items():
+        if name in state:
+            continue
+        if name in given:
+            state[name] = given[name]
+        elif name.endswith(".bias") and f"{name.removesuffix('bias')}weight" in given:
+            state[name] = torch.zeros_like(tensor)  # of a convolution without a bias, which a fused call needs
+        else:
+            raise KeyError(name)
+    return state
 
 
 def recompile(graph_module: fx.GraphModule) -> None:

@@ -12,12 +12,12 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.frozen import TRACING_LOCK, frozen_parts
+from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, check_finite, evaluating, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
     Unsuited,
-    agrees_with_cpu,
-    build_gpu_form,
+    agrees_with,
     choose_gpu_form,
+    gpu_state,
     translate_out_of_memory,
 )
 from alphago.nn.inference.gpu_stream import GpuStream
@@ -61,6 +61,7 @@ class DeviceEvaluator:
         # The default on "host" is float32, in which tests compare it with NetEvaluator.
         preferred = choose_dtype("float32" if dtype is None and device == "host" else dtype, self._torch_device)
         frozen = frozen_parts(base_net, value, policy)
+        self._shapes = state_shapes(frozen)
         self._net, self.form, self._dtype = choose_gpu_form(frozen, env, preferred, self._torch_device)
         self._local = threading.local()  # each thread's GpuStream
 
@@ -80,20 +81,26 @@ class DeviceEvaluator:
         base_net, value, policy: the parts of the new network.
         Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
         """
-        frozen = frozen_parts(base_net, value, policy)
-        with TRACING_LOCK:
-            net = build_gpu_form(self.form, frozen, self.env, self._dtype, self._torch_device)
-        current, new = self._net.state_dict(), net.state_dict()
-        if [(name, t.shape) for name, t in current.items()] != [(name, t.shape) for name, t in new.items()]:
+        source = Frozen(base_net, value, policy)  # these modules, not copies: to copy and trace them takes 100 ms
+        if state_shapes(source) != self._shapes:
             raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
-        with TRACING_LOCK:
-            agrees = agrees_with_cpu(net, frozen, self.env, self._dtype, self._torch_device)
+        check_finite(source)
+        with TRACING_LOCK, evaluating(source):
+            agrees = self._take_weights(source)
         if not agrees:
+            frozen = frozen_parts(base_net, value, policy)
             self._net, self.form, self._dtype = choose_gpu_form(frozen, self.env, self._dtype, self._torch_device)
             self._local = threading.local()  # existing streams use the old form
-            return
-        for name, tensor in current.items():
-            tensor.copy_(new[name])  # in place: captured graphs read this memory
+
+    def _take_weights(self, source: Frozen) -> bool:
+        """Copy the weights of a network in eval mode; return whether the present form computes it correctly."""
+        try:
+            state = gpu_state(self._net, source)
+        except KeyError:  # tracing has put something of the old network into the graph
+            return False
+        tensors = self._net.state_dict()
+        torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])  # in place, for the graphs
+        return agrees_with(source, self._net, self.env, self._dtype, self._torch_device)
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:

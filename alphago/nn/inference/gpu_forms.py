@@ -14,7 +14,7 @@ from torch import nn
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import Run
 from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, example_planes, outputs_agree
-from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions, replace_poolings
+from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions, replace_poolings
 
 GPU_FORMS = ("fused", "folded", "modules")  # ordered from the fastest
 # Largest differences from the CPU's results, relative to the largest output, that count as rounding.  On the GPU,
@@ -95,6 +95,19 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
     return net.to(memory_format=torch.channels_last).requires_grad_(False)  # type: ignore[call-overload]
 
 
+def gpu_state(net: Frozen, source: Frozen) -> dict[str, torch.Tensor]:
+    """Return the tensors that `net` would have if it were built of `source`, by name, on the devices of `source`.
+
+    net: a network in one of GPU_FORMS.  source: a network of the same structure, in float32 and in eval mode.
+    Raises KeyError if `net` has a tensor that does not follow from those of `source`.
+    """
+    return {
+        f"{part}.{name}": tensor
+        for part, module in source.named_children()
+        for name, tensor in folded_state(net.get_submodule(part), module).items()
+    }
+
+
 def choose_gpu_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device
 ) -> tuple[Frozen, str, torch.dtype]:
@@ -110,7 +123,7 @@ def choose_gpu_form(
         for form, form_dtype in tries:
             try:
                 net = build_gpu_form(form, frozen, env, form_dtype, device)
-                if agrees_with_cpu(net, frozen, env, form_dtype, device):
+                if agrees_with(frozen, net, env, form_dtype, device):
                     return net, form, form_dtype
             except Exception as error:  # a custom module, torch.fx or cuDNN may raise anything; try the next form
                 if is_out_of_memory(error):
@@ -118,16 +131,21 @@ def choose_gpu_form(
     raise Unsuited(f"the network cannot be computed on {device.type}: its modules fail there, or give other results")
 
 
-def agrees_with_cpu(net: Frozen, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
-    """Return whether the copy `net` on a device has the outputs of the network `frozen`, up to rounding.
+def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> bool:
+    """Return whether the copy `net` on a device has the outputs of a network, up to rounding.
 
-    Also returns True if the outputs of `frozen` are not finite; the evaluator reports that later.
+    reference: the network, on any device, in float32 and in eval mode.
+    Also returns True if the outputs of `reference` are not finite; the evaluator reports that later.
     """
     planes = example_planes(env)
-    expected = frozen(planes)
+    there = next((tensor.device for tensor in reference.parameters()), planes.device)
+    expected = reference(planes.to(there))
     logits, values = net(planes.to(device, dtype, memory_format=torch.channels_last))
     finite = all(bool(output.isfinite().all()) for output in expected)
-    return not finite or outputs_agree((logits.cpu(), values.cpu()), expected, GPU_ROUNDING[dtype])
+    if not finite:
+        return True
+    on_cpu = (logits.cpu(), values.cpu()), (expected[0].cpu(), expected[1].cpu())
+    return outputs_agree(*on_cpu, GPU_ROUNDING[dtype])
 
 
 def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:

@@ -17,7 +17,6 @@ from alphago.nn.kernels.priors import LEAST
 
 SMALLEST = 8  # smallest padded size
 FINE = 64  # largest padded size that must be a power of two, see `padded_size`
-MOST_SHAPES = 256  # number of different uploads whose places in the buffers are cached
 ALIGNMENT = 16  # bytes; an array begins at a multiple of it in a buffer
 
 
@@ -211,36 +210,20 @@ class Uploads:
 
     def __init__(self, capacity: int, device: torch.device, backend: Backend) -> None:
         self.capacity = capacity
+        self._backend = backend
         self._host = torch.empty(capacity, dtype=torch.uint8, pin_memory=device.type == "cuda")
         self._device = torch.empty(capacity, dtype=torch.uint8, device=device)
         self._source, self._target = self._host.numpy(), as_array(self._device, backend)  # the same memory as arrays
-        self._places: dict[tuple[tuple[int, ...], ...], tuple[list[np.ndarray], list[Any], int]] = {}  # by shapes
 
     def copy(self, arrays: tuple[np.ndarray, ...]) -> list[Any]:
-        """Queue the copy of arrays to the device; return the arrays on the device, of the same shapes and dtypes.
-
-        The dtypes are the same in all calls.
-        """
-        shapes = tuple(array.shape for array in arrays)
-        if shapes not in self._places:
-            if len(self._places) >= MOST_SHAPES:
-                self._places.clear()
-            self._places[shapes] = self._divided(arrays)
-        sources, targets, used = self._places[shapes]
-        for source, array in zip(sources, arrays, strict=True):
-            source[...] = array
+        """Queue the copy of arrays to the device; return the arrays on the device, of the same shapes and dtypes."""
+        targets, used = [], 0
+        for array in arrays:
+            np.ndarray(array.shape, array.dtype, self._source.data, used)[...] = array
+            targets.append(self._backend.part(self._target, used, array.shape, array.dtype))
+            used += aligned(array.nbytes)
         self._device[:used].copy_(self._host[:used], non_blocking=True)
         return targets
-
-    def _divided(self, arrays: tuple[np.ndarray, ...]) -> tuple[list[np.ndarray], list[Any], int]:
-        """Return views of both buffers in which the arrays fit one after another, and the number of bytes used."""
-        sources, targets, at = [], [], 0
-        for array in arrays:
-            place = slice(at, at + array.nbytes)
-            sources.append(self._source[place].view(array.dtype).reshape(array.shape))
-            targets.append(self._target[place].view(array.dtype).reshape(array.shape))
-            at += aligned(array.nbytes)
-        return sources, targets, at
 
 
 def as_array(tensor: torch.Tensor, backend: Backend) -> Any:

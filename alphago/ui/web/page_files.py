@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 STATIC = Path(__file__).parent / "static"
+WIDGET = Path(__file__).parent / "widget"  # what a notebook's board has beside them
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 FILES = {  # by address
     "/": "index.html",

@@ -29,6 +29,7 @@ def game_view(env: GameEnv) -> dict[str, Any]:
         "names": [env.to_text(action) for action in range(env.action_space)],
         "pass": env.pass_action,
         "ownership": env.has_ownership,
+        "sgf": env.has_sgf,
     }
 
 

@@ -8,7 +8,8 @@ from torch import fx, nn
 
 from alphago.env.go import GoEnv
 from alphago.nn.base import ResidualTower
-from alphago.nn.inference.fusion import fold_batch_norms, fuse_convolutions
+from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions
+from alphago.nn.inference.gpu_forms import CudnnConv
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import lived_in
 
@@ -52,3 +53,38 @@ def test_default_towers_are_fused(size_free):
 def test_preactivation_sums_are_part_of_the_convolution():
     calls = fuse(NeuralNet(GoEnv(5), ResidualTower(16, 8, 3, block="preactivation")))
     assert [count for kind, count in calls if kind is Fused] == [1, 1, 2, 1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("block", ["residual", "preactivation", "plain"])
+@pytest.mark.parametrize("fused", [False, True])
+def test_weights_are_folded_without_tracing(block: str, fused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the graph were made of the network that has them."""
+
+    def made(base: nn.Module) -> fx.GraphModule:
+        graph = fold_batch_norms(base)
+        return fuse_convolutions(graph, torch.rand(2, 16, 5, 5), CudnnConv) if fused else graph
+
+    nets = [lived_in(NeuralNet(GoEnv(5), ResidualTower(16, 8, 2, True, block=block)), seed=seed) for seed in (1, 2)]
+    bases = [net.eval().requires_grad_(False).base_net for net in nets]
+    monkeypatch.setattr(torch, "cudnn_convolution_relu", lambda x, *_: x[:, :8].clone())  # shapes alone are looked at
+    monkeypatch.setattr(torch, "cudnn_convolution_add_relu", lambda x, w, other, *_: other.clone())
+    graphs = [made(base) for base in bases]
+    state, expected = folded_state(graphs[0], bases[1]), graphs[1].state_dict()
+    assert list(graphs[0].state_dict()) == list(expected)
+    assert set(state) >= set(expected)
+    for name, tensor in expected.items():
+        torch.testing.assert_close(state[name], tensor)
+
+
+def test_a_constant_of_the_old_graph_is_told() -> None:
+    class Doubled(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = nn.Conv2d(16, 4, 1)
+
+        def forward(self, planes: torch.Tensor) -> torch.Tensor:
+            return self.layer(planes) * torch.full((1,), 2.0)
+
+    graph = fold_batch_norms(Doubled().eval())
+    with pytest.raises(KeyError, match="constant"):  # which torch.fx has made of the tensor
+        folded_state(graph, Doubled().eval())

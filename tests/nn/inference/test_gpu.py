@@ -153,6 +153,21 @@ def test_new_weights_take_the_place_of_the_old(device: str, net: NeuralNet) -> N
     same(evaluate(evaluator, batch, np.arange(COUNT)), after, 0)
 
 
+def test_a_network_in_training_stays_in_training(device: str, net: NeuralNet) -> None:
+    """Its weights are compared in eval mode, which changes no running statistics."""
+    evaluator, other = (
+        net.evaluator("float32", device, shared=False),
+        lived_in(NeuralNet(ENV, tower_height=2, channels=8), seed=5, sharpness=3),
+    )
+    other.train()
+    other.policy.eval()  # one part that its owner has frozen
+    modes = [module.training for module in other.modules()]
+    before = {name: tensor.clone() for name, tensor in other.state_dict().items()}
+    evaluator.load(other.base_net, other.value, other.policy)
+    assert [module.training for module in other.modules()] == modes
+    assert all(torch.equal(tensor, before[name]) for name, tensor in other.state_dict().items())
+
+
 def test_bfloat16_is_near(device: str, net: NeuralNet) -> None:
     """Of planes that the boards' kernels write in it."""
     evaluator = net.evaluator("bfloat16", device)

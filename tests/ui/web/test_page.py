@@ -1,5 +1,6 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,13 @@ NEXT = """([before, patience]) => new Promise((done, hangs) => {
 })"""
 
 
-# The numbers that are wider than the disc that they are on.
-WIDE = """[...document.querySelectorAll(".ag-value")].filter(number => {
-    const [x, box] = [number.getAttribute("x"), number.getBBox()];
-    const on = [...document.querySelectorAll(`.ag-disc[cx="${x}"]`)].filter(disc =>
-        Math.abs(disc.getAttribute("cy") - box.y - box.height / 2) < 9);
-    return on.length !== 1 || box.width > 2 * on[0].getAttribute("r");
+# The numbers that reach over the rim of the disc that they are on: digits are 0.73 of their size high.
+WIDE = """[...document.querySelectorAll(".ag-value, .ag-visits")].filter(number => {
+    const [x, y, size] = ["x", "y", "font-size"].map(name => +number.getAttribute(name));
+    const inColumn = [...document.querySelectorAll(`.ag-disc[cx="${x}"]`)];
+    const far = inColumn.map(disc => [Math.abs(disc.getAttribute("cy") - y), +disc.getAttribute("r")]);
+    const on = far.filter(([distance]) => distance < 9);
+    return on.length !== 1 || Math.hypot(number.getBBox().width / 2, on[0][0] + 0.36 * size) > on[0][1];
 }).map(number => number.textContent)"""
 
 
@@ -141,7 +143,9 @@ def test_levels_lessons_and_reasons(chromium: Any) -> None:
         visitor.expect(opponent).to_contain_text("loses 4.7")
         visitor.part("teach").check()
         visitor.click("A1")
-        visitor.expect(reasons).to_contain_text("A1")
+        visitor.expect(reasons).to_contain_text(re.compile(r"Move 1, Black A1: −\d+\.\d points; better: [A-G][1-7]"))
+        better = visitor.page.locator(".ag-better.ag-black")  # what Black should have played looks like Black's stone
+        visitor.expect(better).to_have_count(1)
         visitor.part("lesson-undo").click()
         visitor.expect(visitor.part("lesson-undo")).to_be_hidden()
         assert visitor.stones() == (0, 0)
@@ -154,6 +158,7 @@ def test_levels_lessons_and_reasons(chromium: Any) -> None:
         visitor.expect(reasons).to_contain_text(free)
         visitor.part("lesson-move").click()
         visitor.says("Move 5: Black to play")
+        visitor.expect(visitor.page.locator(".ag-time").first).to_contain_text("used")
         visitor.expect(opponent).to_contain_text("You lose about")
         visitor.part("study").click()
         visitor.page.locator('.ag-knot[data-node="4"]').click()  # node 1 is the move that was taken back
@@ -183,8 +188,11 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
         visitor.press("Escape")
         visitor.expect(visitor.part("stop")).to_be_disabled()
-        visitor.expect(visitor.page.get_by_text("owners", exact=True)).to_be_hidden()  # the network forecasts none
-        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_visible()
+        listed = visitor.page.locator(".ag-moves b").all_text_contents()
+        shown = visitor.page.locator(".ag-disc").evaluate_all("all => all.map(one => one.dataset.move)")
+        assert sorted(shown) == sorted(name for name in listed if name != "pass")
+        visitor.expect(visitor.page.get_by_text("territory", exact=True)).to_be_hidden()  # the network forecasts none
+        visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_visible()
         for mode in ("visits", "prior", "q", "sum", "loss", "none"):
             visitor.part("mode").select_option(mode)
             numbers = visitor.expect(visitor.page.locator(".ag-value"))
@@ -313,14 +321,14 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.press("k", "a")
         visitor.expect(visitor.page.locator(".ag-moves [data-action]").first).to_be_visible()
         visitor.expect(visitor.page.get_by_role("columnheader", name="visits")).to_be_visible()
-        visitor.expect(visitor.page.get_by_role("columnheader", name="prior")).to_be_hidden()  # all are equal
+        visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_hidden()  # all are equal
         visitor.press("Escape", "1")
         visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
         visitor.press("Escape")
         visitor.menu()
         visitor.part("legend").locator("summary").click()
         visitor.expect(visitor.part("legend")).to_contain_text("more than 25 %")
-        visitor.menu()
+        visitor.part("play").click()
         visitor.part("resign").click()
         visitor.says("Red wins by resignation.")
 
@@ -337,6 +345,7 @@ def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
         visitor.says("Move 4: Second to play")
         assert visitor.stones() == (2, 0)
         visitor.menu()
+        visitor.expect(visitor.part("save")).to_have_text("Save file")  # of Go: SGF
         visitor.part("new").click()
         assert visitor.page.locator("dialog div label").all_text_contents() == ["Cells", "bells"]
         visitor.page.locator('dialog [data-option="cells"]').fill("4")
@@ -375,6 +384,9 @@ def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
         visitor.menu()
         visitor.part("new").click()
         size = visitor.page.locator('dialog [data-option="board_size"]')
+        visitor.page.locator("dialog").get_by_role("button", name="13").click()
+        visitor.expect(size).to_have_value("13")
+        visitor.expect(visitor.page.locator('dialog [data-option="komi"]')).to_have_value("7.5")
         for text, stays in (("30", 1), ("9", 0)):  # an impossible size leaves all that was typed where it is
             size.fill(text)
             visitor.part("begin").click()
@@ -491,7 +503,8 @@ def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
         visitor.click("C3")
         visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
         visitor.expect(visitor.part("count")).to_contain_text("Black 0")
-        visitor.part("exchanged").click()
+        visitor.expect(visitor.part("exchanged")).to_be_hidden()  # one person plays both sides
+        visitor.part("again").click()
         visitor.says("Move 1")
         assert visitor.stones() == (0, 0)
 
@@ -499,9 +512,13 @@ def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 740), (844, 390)])
 def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
     with serving() as served, Visitor(chromium, served.address, width, height) as visitor:
+        playing = visitor.page.locator(".ag-svg").bounding_box()
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
         visitor.press("Escape")
+        assert visitor.page.locator(".ag-svg").bounding_box() == playing  # a study does not move the board
+        for part in (".ag-facts > :first-child", ".ag-moves [data-action]"):  # captures, and all rows of the table
+            assert visitor.page.locator(part).evaluate_all("all => all.every(one => one.getClientRects().length)")
         room = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert visitor.page.evaluate(room) == [width, height]
         box = visitor.page.locator(".ag-svg").bounding_box()

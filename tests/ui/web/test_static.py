@@ -15,7 +15,7 @@ from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web import wire
-from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, bundle, imported_by, module_text
+from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, WIDGET, bundle, imported_by, module_text
 from tests.ui.clients.installed import client, node
 from tests.ui.web.desks import Guest
 
@@ -39,6 +39,15 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
     lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
     distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
     assert distances[~np.eye(len(lab), dtype=bool)].min() > 12
+
+
+def test_mistakes_do_not_have_the_colours_of_good_moves() -> None:
+    """Good moves are blue, mistakes yellow to orange; what is a mistake follows from the same classes."""
+    text = module_text("candidates")
+    (listed,), (first,) = re.findall(r"const LOSSES = (\[.*\]);", text), re.findall(r"const MISTAKE = (\d);", text)
+    is_blue = [int(colour[5:], 16) > int(colour[1:3], 16) for colour in json.loads(listed)]
+    assert is_blue == [at < int(first) for at in range(len(is_blue))]
+    assert ">= MISTAKE" in module_text("losses")
 
 
 def contrast(one: str, other: str) -> float:
@@ -93,15 +102,68 @@ def test_the_board_alone_knows_no_server() -> None:
 
 
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
-    text = bundle("app")
+    folders = (WIDGET, STATIC)
+    text = bundle("widget", folders)
     assert not re.search(r"^import ", text, re.MULTILINE)
     assert re.findall(r"^export default ", text, re.MULTILINE) == ["export default "]
-    order = imported_by("app", [])
+    order = imported_by("widget", [], folders)
     assert len(order) == len(set(order)) > 5
     for at, name in enumerate(order):
         assert {other for _, other in IMPORT.findall(module_text(name))} <= set(order[:at])
     (tmp_path / "board.mjs").write_text(text)
     subprocess.run([node(), "--check", tmp_path / "board.mjs"], check=True)
+
+
+def computed(folder: Path, module: str, call: str) -> Any:
+    """What a call of a module's exports returns in Node.js, which has no page."""
+    (folder / "module.mjs").write_text(bundle(module))
+    (folder / "call.mjs").write_text(f'import * as page from "./module.mjs";\nconsole.log(JSON.stringify({call}));')
+    told = subprocess.run([node(), folder / "call.mjs"], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+SAYS = """(({ win, score, busy, ...thought }) => {
+    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis: null };
+    const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
+        thought: busy && { purpose: "move", analysis: { visits: 9 }, ...thought } };
+    const line = Object.create(page.StatusLine.prototype);
+    const { rest, share = 0 } = Object.assign(line, { app: { state, known, isHumansTurn: () => false } }).words();
+    return [rest, share];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "share"),
+    [
+        ({"win": 0.525, "score": -0.8}, "Unclear: Black 52.5 %, W+0.8", 0),
+        ({"win": 0.475, "score": 0.8}, "Unclear: Black 47.5 %, B+0.8", 0),
+        ({"win": 0.525, "score": 0.8}, "Black 52.5 %, B+0.8", 0),
+        ({"win": 0.525, "score": None}, "Black 52.5 %", 0),
+        ({"busy": "move", "readouts": 750, "limit": 90_000, "rate": 70}, "750/90k visits · 21 min left", 1 / 120),
+        ({"busy": "move", "readouts": 200, "limit": 1000, "rate": 100}, "200/1.0k visits · 10 s left", 0.2),
+        ({"busy": "move", "readouts": 64, "limit": 200, "rate": 400}, "64/200 visits", 0),
+        ({"busy": "move", "readouts": 64, "limit": None, "rate": 1}, "64 visits", 0),
+    ],
+)
+def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, share: float) -> None:
+    """A long search says how long it will take; chance and lead that name different sides are unclear."""
+    assert computed(tmp_path, "status_line", f"{SAYS}({json.dumps(known)})") == [told, pytest.approx(share)]
+
+
+@pytest.mark.parametrize(
+    ("visits", "shown"),
+    [
+        ([256, 58, 35, 18, 15, 9, 8, 6], [256, 58, 35, 18, 15, 9]),
+        ([256, 58, 6, 9], [256, 58, 9]),
+        ([2, 1, 0, 0], [2, 1, 0, 0]),
+        ([], []),
+    ],
+)
+def test_the_moves_that_are_shown(tmp_path: Path, visits: list[int], shown: list[int]) -> None:
+    """At most six, none with less than a thirtieth of the best one's visits, unless that has hardly any."""
+    moves = json.dumps([{"visits": count} for count in visits])
+    call = f"page.shownMoves({{ moves: {moves} }}).map(({{ visits }}) => visits)"
+    assert computed(tmp_path, "candidates", call) == shown
 
 
 CHECKS = ("--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022")

@@ -3,19 +3,17 @@
 import { h } from "./elements.js";
 import { button } from "./icons.js";
 import { FAR } from "./keys.js";
-import { say } from "./words.js";
 
 export class ActionBar {
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    this.pass = button("pass", say.pass, say.passTitle, () => app.play(app.known.game.pass));
-    this.undo = button("undo", say.undo, say.undoTitle, () => app.send("undo"));
-    this.redo = button("redo", say.redo, say.redoTitle, () => app.send("redo"));
-    this.resign = button("resign", say.resign, say.resignTitle, () => app.send("resign"));
-    const step = (/** @type {string} */ name, /** @type {string} */ title, /** @type {number} */ count) => button(name, "", title, () => app.step(count));
-    this.back = [step("first", say.first, -FAR), step("back", say.back, -1)];
-    this.on = [step("on", say.on, 1), step("last", say.last, FAR)];
+    this.pass = button("pass", () => app.play(app.known.game.pass));
+    this.undo = button("undo", () => app.send("undo"));
+    this.redo = button("redo", () => app.send("redo"));
+    this.resign = button("resign", () => app.send("resign"));
+    this.back = [button("first", () => app.step(-FAR)), button("back", () => app.step(-1))];
+    this.on = [button("on", () => app.step(1)), button("last", () => app.step(FAR))];
     this.element = h("div", { class: "ag-actions" },
       h("div", { class: "ag-steps" }, ...this.back, ...this.on),
       h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
@@ -26,7 +24,7 @@ export class ActionBar {
   }
 
   draw() {
-    const { column, known: { game }, state } = this.app;
+    const { known: { game }, state } = this.app;
     this.pass.disabled = state.over;
     this.pass.setAttribute("aria-disabled", String(state.busy === "move" || !state.view.legal.includes(game.pass ?? -1))); // a click is told why
     this.resign.disabled = state.over;
@@ -34,6 +32,5 @@ export class ActionBar {
     for (const step of this.back) step.disabled = state.node === 0;
     for (const step of [...this.on, this.redo]) step.disabled = isLast;
     this.undo.disabled = state.node === 0 && !state.over;
-    if (column.status.loading) for (const each of this.element.querySelectorAll("button")) each.disabled = true;
   }
 }

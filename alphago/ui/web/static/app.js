@@ -1,4 +1,4 @@
-// A board to play and study on, with all that belongs to it, of a page or a notebook's widget (page_files.py).
+// A board to play and study on, with all that belongs to it, of a page or a notebook's widget.
 
 import { Board } from "./board.js";
 import { Column } from "./column.js";
@@ -22,38 +22,11 @@ import { say } from "./words.js";
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 
-/**
- * @param {HTMLElement} element
- * @param {import("../wire.js").Connection} connection
- * @param {Options} [options]
- */
-export function mount(element, connection, options = {}) {
-  const app = new App(element, connection, options);
-  return { send: (/** @type {object} */ message) => connection.send(message), destroy: () => app.destroy() };
-}
-
-// What a notebook's widget (anywidget) calls.
-export default {
-  /** @param {{model: any, el: HTMLElement}} widget */
-  render({ model, el }) {
-    const app = mount(el, {
-      send: (message) => model.send(message),
-      listen: (callback) => {
-        model.on("msg:custom", callback);
-        return () => model.off("msg:custom", callback);
-      },
-    }, { widget: true });
-    app.send({ type: "hello" });
-    return () => app.destroy();
-  },
-};
+/** @param {HTMLElement} element @param {import("../wire.js").Connection} connection @param {Options} [options] */
+export const mount = (element, connection, options = {}) => new App(element, connection, options);
 
 export class App {
-  /**
-   * @param {HTMLElement} element
-   * @param {import("../wire.js").Connection} connection
-   * @param {Options} options
-   */
+  /** @param {HTMLElement} element @param {import("../wire.js").Connection} connection @param {Options} options */
   constructor(element, connection, options) {
     this.root = element;
     this.connection = connection;
@@ -65,7 +38,7 @@ export class App {
     this.coming = null; // shown when its position is here
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
-    this.board = new Board({ play: (action) => this.play(action), hover: () => this.hovered(),
+    this.board = new Board({ play: (action) => this.play(action), hover: () => this.state && this.column.hovered(),
       toggle: (point) => this.send("dead", { point }) });
     this.column = new Column(this);
     this.dialog = new GameDialog(this);
@@ -102,10 +75,7 @@ export class App {
     this.root.replaceChildren();
   }
 
-  /**
-   * @param {string} type
-   * @param {object} [fields]
-   */
+  /** @param {string} type @param {object} [fields] */
   send(type, fields = {}) {
     this.connection.send({ type, ...fields });
   }
@@ -136,7 +106,7 @@ export class App {
   /** @param {string} text */
   setStatus(text) {
     this.column.status.load(text);
-    for (const part of this.root.querySelectorAll(".ag-players, .ag-pane")) part.toggleAttribute("inert", !!text);
+    for (const part of this.root.querySelectorAll(".ag-board, .ag-players, .ag-pane, .ag-actions")) part.toggleAttribute("inert", !!text);
     this.draw();
   }
 
@@ -180,11 +150,6 @@ export class App {
   /** @param {number | null} action */
   play(action) {
     if (action !== null && this.state && !this.coming) this.send("play", { move: action });
-  }
-
-  /** @param {"study" | "analysing"} what */
-  toggle(what) {
-    this.send("toggle", { what });
   }
 
   /** @param {number} count */
@@ -234,10 +199,7 @@ export class App {
     else this.send("open", { text: await file.text() });
   }
 
-  /**
-   * Show the line of a listed move; the same again hides it.
-   * @param {number} row
-   */
+  /** Show the line of a listed move; the same again hides it. @param {number} row */
   showLine(row) {
     const shown = this.known.analysis()?.moves[row];
     if (shown) this.board.hover(this.board.hovered === shown.move ? null : shown.move);
@@ -274,10 +236,5 @@ export class App {
       this.board.showAnalysis(this.known.analysis());
       this.column.draw(false);
     });
-  }
-
-  hovered() {
-    if (!this.state) return;
-    this.column.hovered();
   }
 }

@@ -23,7 +23,7 @@ import { say } from "./words.js";
  */
 
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
-const SMALL = 30; // pixels from a point to the next
+const SMALL = 40; // pixels from a point to the next
 const MOST_WORDS = 400; // buttons of actions with no place
 let boards = 0; // so far
 
@@ -111,10 +111,7 @@ export class Board {
     this.frame.replaceChildren(...frameOf(game));
   }
 
-  /**
-   * @param {Scene} scene
-   * @param {boolean} [moves] whether what changes moves
-   */
+  /** `moves`: whether what changes moves. @param {Scene} scene @param {boolean} [moves] */
   show(scene, moves = false) {
     const { game } = this;
     if (this.scene?.view !== scene.view) this.hovered = this.cursor ? this.cursorAction() : null;
@@ -139,10 +136,7 @@ export class Board {
     this.element.style.setProperty("--label-size", `${size.toFixed(1)}px`);
   }
 
-  /**
-   * What a search has found meanwhile.
-   * @param {import("../wire.js").AnalysisView | null} analysis
-   */
+  /** What a search has found meanwhile. @param {import("../wire.js").AnalysisView | null} analysis */
   showAnalysis(analysis) {
     if (!this.scene) return;
     this.scene.analysis = analysis;
@@ -177,10 +171,7 @@ export class Board {
       onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.hover(action) }));
   }
 
-  /**
-   * Buttons for the actions that have no place on the board, and the board in letters where it has no cells.
-   * @param {boolean} text
-   */
+  /** Buttons for the actions that have no place on the board, and the board in letters where it has no cells. @param {boolean} text */
   showWords(text) {
     const { view, open = true } = /** @type {Scene} */ (this.scene);
     const { names, pass } = this.game;
@@ -193,10 +184,7 @@ export class Board {
         onclick: () => this.listener.play(action) }, names[action]))));
   }
 
-  /**
-   * The analysed move of an action, whose line can be shown.
-   * @param {number} action
-   */
+  /** The analysed move of an action, whose line can be shown. @param {number} action */
   lineOf(action) {
     return this.scene?.analysis?.moves.find(({ move }) => move === action);
   }
@@ -213,10 +201,7 @@ export class Board {
     return this.scene ? rowsOf(this.game, this.scene.view.toPlay) : [];
   }
 
-  /**
-   * @param {number} dx
-   * @param {number} dy
-   */
+  /** @param {number} dx @param {number} dy */
   moveCursor(dx, dy) {
     const rows = this.rows();
     if (!rows.length) return;

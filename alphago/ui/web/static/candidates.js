@@ -4,22 +4,19 @@ import { percent, short } from "./elements.js";
 
 /** @typedef {import("../wire.js").MoveView} MoveView */
 
-// From the best move to a blunder: blue to orange, for the colour-blind too, light to dark on either side.
-export const LOSSES = ["#0b5fa5", "#5aa2d6", "#b9dcf2", "#fcdcae", "#f3a04b", "#cf5510"];
+// From the best move to a blunder: blue for good moves, yellow to orange for mistakes, for the colour-blind too.
+export const LOSSES = ["#0b5fa5", "#6db1e4", "#fdf0b0", "#f9c565", "#ef953c", "#cf5510"];
 const UNSEEN = "#a9aeb3"; // no loss is known
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
-export const RATE_STEPS = [1, 3, 6, 12, 25]; // percent of the chance to win
+export const RATE_STEPS = [1, 5, 8, 15, 25]; // percent of the chance to win
+export const MISTAKE = 2; // the first class of losses that are mistakes
 
-/**
- * What a move gives away against the best: an index of LOSSES or null, and as text.
- * @param {MoveView} move
- * @param {MoveView} best
- */
+/** What a move gives away against the best: an index of LOSSES or null, and as text. @param {MoveView} move @param {MoveView} best */
 function lossOf(move, best) {
   const scored = move.score !== null && best.score !== null;
   if (!scored && (move.win === null || best.win === null)) return { kind: null, text: "" };
   const gain = scored ? Number(move.score) - Number(best.score) : Number(move.win) - Number(best.win);
-  return { kind: kindOf(-gain, scored ? -gain : null), text: (gain > 0 ? "+" : "") + (scored ? gain.toFixed(1) : `${percent(gain)}%`) };
+  return { kind: kindOf(-gain, scored ? -gain : null), text: scored ? gain.toFixed(1) : `${percent(gain)}%` };
 }
 
 /** @type {(move: MoveView, best: MoveView) => string} the colour of a move, on its disc and in the table */
@@ -37,21 +34,21 @@ export const kindOf = (win, points) => (points === null ? RATE_STEPS.filter((ste
 export const evenPriors = (moves) => moves.length > 1 && moves.every(({ prior }) => prior === moves[0].prior);
 
 export const FEW = 4; // visits of the best move, up to which moves are shown by their priors
+export const ROWS = 6; // most moves that are shown
+const LEAST_SHARE = 1 / 30; // of the best move's visits: fewer mean little
 
-/**
- * The mode that an analysis can be shown in: a key of `say.modes`.
- * @param {import("../wire.js").AnalysisView | null} found
- * @param {string} chosen
- */
+/** The moves to show of an analysis, the best first: the same on the board and in the table. @param {import("../wire.js").AnalysisView} found */
+export function shownMoves({ moves }) {
+  const most = moves[0]?.visits > FEW ? moves[0].visits : 0;
+  return moves.filter(({ visits }) => visits >= LEAST_SHARE * most).slice(0, ROWS);
+}
+
+/** The mode that an analysis can be shown in: a key of `say.modes`. @param {import("../wire.js").AnalysisView | null} found @param {string} chosen */
 export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW ? "prior" : chosen);
 
 /**
- * The upper and the lower text on a move's disc.
- * @param {MoveView} move
- * @param {MoveView} best
- * @param {string} mode
- * @param {boolean} small whether there is room for one short number only
- * @returns {[string, string]}
+ * The upper and the lower text on a move's disc; if it is small, there is room for one short number only.
+ * @type {(move: MoveView, best: MoveView, mode: string, small: boolean) => [string, string]}
  */
 export function numbersOf(move, best, mode, small) {
   const texts = textsOf(move, best, mode);
@@ -60,12 +57,7 @@ export function numbersOf(move, best, mode, small) {
   return [mode === "loss" ? lossWord(text.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : text, ""];
 }
 
-/**
- * @param {MoveView} move
- * @param {MoveView} best
- * @param {string} mode
- * @returns {[string, string]}
- */
+/** @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
@@ -76,7 +68,7 @@ function textsOf(move, best, mode) {
 }
 
 /** @param {string} text of a number, with a minus where something is lost */
-export const lossWord = (text) => text.replace("-", "−").replace(/^[+−]?0(\.0)?[ %]*$/, "0");
+export const lossWord = (text) => text.replace("-", "−").replace(/^−?0(\.0)?[ %]*$/, "0");
 
 /** @param {number} value */
 const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2).replace(/^0\./, ".");

@@ -2,6 +2,7 @@
 
 import { ActionBar } from "./action_bar.js";
 import { h } from "./elements.js";
+import { button } from "./icons.js";
 import { Menu } from "./menu.js";
 import { Notice } from "./notice.js";
 import { PlayPane } from "./play_pane.js";
@@ -9,7 +10,6 @@ import { Players } from "./players.js";
 import { Reasons } from "./reasons.js";
 import { StatusLine } from "./status_line.js";
 import { Study } from "./study.js";
-import { say } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {"play" | "study" | "menu"} Pane */
@@ -21,9 +21,8 @@ export class Column {
     this.menuOpen = false;
     this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
     this.about = h("p", { class: "ag-small", "data-name": "about" });
-    const tab = (/** @type {Pane} */ name, /** @type {string} */ text, /** @type {string} */ title) => h("button", {
-      "data-name": name, title, onclick: () => this.choose(name) }, text);
-    this.tabs = { play: tab("play", say.play, say.playTitle), study: tab("study", say.study, say.studyTitle), menu: tab("menu", say.menu, say.menuTitle) };
+    const tab = (/** @type {Pane} */ name) => button(name, () => this.choose(name));
+    this.tabs = { play: tab("play"), study: tab("study"), menu: tab("menu") };
     this.players = new Players(app);
     this.status = new StatusLine(app);
     this.notice = new Notice();
@@ -36,8 +35,8 @@ export class Column {
     this.element = h("div", { class: "ag-side" },
       h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, this.tabs.play, this.tabs.study, app.options.beside, this.tabs.menu),
         h("div", { class: "ag-title" }, this.title, this.about)),
-      this.players.element, this.status.element, this.notice.element, this.comment, this.reasons.element,
-      h("div", { class: "ag-pane" }, this.play.element, this.study.element, this.menu.element), this.actions.element);
+      this.players.element, this.status.element, this.notice.element, this.comment,
+      h("div", { class: "ag-pane" }, this.reasons.element, this.play.element, this.study.element, this.menu.element), this.actions.element);
     this.status.draw();
   }
 
@@ -93,10 +92,7 @@ export class Column {
   }
 }
 
-/**
- * The game's options in a few words; those that its title names already, or that need a sentence, are left out.
- * @param {App} app
- */
+/** The game's options in a few words; those that its title names already, or that need a sentence, are left out. @param {App} app */
 function aboutOf({ known: { game } }) {
   return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
     .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");

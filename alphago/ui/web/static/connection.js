@@ -79,10 +79,7 @@ export class SocketConnection {
     return () => { this.listeners = this.listeners.filter((one) => one !== listener); };
   }
 
-  /**
-   * Keep the link of what is shown, for a reload and in the address.
-   * @param {string} link
-   */
+  /** Keep the link of what is shown, for a reload and in the address. @param {string} link */
   remember(link) {
     this.link = link;
     sessionStorage.setItem(`${SESSION}-link`, link);

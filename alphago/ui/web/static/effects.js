@@ -2,10 +2,7 @@
 
 import { h } from "./elements.js";
 
-/**
- * @param {string} name
- * @param {string} text
- */
+/** @param {string} name @param {string} text */
 export function download(name, text) {
   const address = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
   h("a", { href: address, download: name }).click();

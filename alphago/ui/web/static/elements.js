@@ -14,17 +14,10 @@ export function h(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), tag === "button" ? { type: tag, ...attributes } : attributes, children);
 }
 
-/**
- * Make an element of a drawing; the arguments are those of `h`.
- * @type {typeof h}
- */
+/** Make an element of a drawing; the arguments are those of `h`. @type {typeof h} */
 export const s = (tag, attributes = {}, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
 
-/**
- * @param {Element} node
- * @param {Record<string, any>} attributes
- * @param {any[]} children
- */
+/** @param {Element} node @param {Record<string, any>} attributes @param {any[]} children */
 function filled(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -35,11 +28,7 @@ function filled(node, attributes, children) {
   return node;
 }
 
-/**
- * Put new children in place of the old ones. Those that are equal stay, not laid out and painted again.
- * @param {Element} parent
- * @param {Element[]} children
- */
+/** Put new children in place of the old ones; those that are equal stay, not painted again. @param {Element} parent @param {Element[]} children */
 export function renew(parent, children) {
   const old = [...parent.children];
   children.forEach((child, i) => {
@@ -59,9 +48,5 @@ export const percent = (share, digits = 0) => (100 * share).toFixed(digits);
 export const short = (count) => count < 1e3 ? `${count}` : count < 9950 ? (count / 1e3).toFixed(1) + "k"
   : count < 999500 ? Math.round(count / 1e3) + "k" : (count / 1e6).toFixed(1) + "M";
 
-/**
- * A lead in points, as B+2.5.
- * @param {number} score the first side's
- * @param {[string, string]} sides
- */
+/** A lead in points, as B+2.5, from the first side's. @type {(score: number, sides: [string, string], digits?: number) => string} */
 export const margin = (score, sides, digits = 1) => (score ? `${sides[score > 0 ? 0 : 1][0]}+${Math.abs(score).toFixed(digits)}` : "even");

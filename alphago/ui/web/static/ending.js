@@ -1,25 +1,18 @@
 // The end of a game: the result, the moves that decided it, and what one may do next.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { h } from "./elements.js";
-import { dot } from "./icons.js";
+import { h, percent } from "./elements.js";
+import { button, dot } from "./icons.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
-import { fill, legend, say } from "./words.js";
+import { fill, say } from "./words.js";
 
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
 
-/**
- * A dot in the colour of a loss.
- * @param {import("./losses.js").Loss} loss
- */
+/** A dot in the colour of a loss. @param {import("./losses.js").Loss} loss */
 export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
-/**
- * @param {string} side
- * @param {number} points
- * @param {number} bonus
- */
+/** @param {string} side @param {number} points @param {number} bonus */
 const sumOf = (side, points, bonus) => (bonus ? fill(say.sum, side, points, bonus, points + bonus) : fill(say.per, side, points));
 
 export class Ending {
@@ -28,15 +21,13 @@ export class Ending {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
     this.count = h("p", { "data-name": "count" });
-    this.alive = h("button", { "data-name": "all-alive", onclick: () => app.send("all-alive") }, say.allAlive);
+    this.alive = button("all-alive", () => app.send("all-alive"));
     this.counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
     this.decided = h("div", {}, h("h2", {}, say.decided), this.moments);
-    const next = (/** @type {string} */ name, /** @type {string} */ text, /** @type {() => void} */ action, kind = "") => h("button",
-      { class: kind, "data-name": name, onclick: action }, text);
+    this.exchanged = button("exchanged", () => this.again(true));
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
-      h("div", { class: "ag-row" }, next("again", say.again, () => this.again(false), "ag-main"), next("exchanged", say.exchanged,
-        () => this.again(true)), next("study-game", say.studyGame, () => app.column.choose("study"))), this.decided);
+      h("div", { class: "ag-row" }, button("again", () => this.again(false), "ag-main"), this.exchanged, button("study-game", () => app.column.choose("study"))), this.decided);
   }
 
   clear() {
@@ -49,6 +40,7 @@ export class Ending {
     this.element.hidden = !state.result;
     if (!state.result) return;
     this.counted.hidden = !state.count;
+    this.exchanged.hidden = state.players[0] === state.players[1];
     this.count.textContent = state.count ? state.count.points.map((points, i) => sumOf(known.game.sides[i], points, Number(state.count?.bonuses[i]))).join(" · ") : "";
     this.alive.hidden = !state.count?.dead.length;
     const path = known.line();
@@ -60,9 +52,15 @@ export class Ending {
     const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
-      h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss),
-        fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss), loss.points === null ? "" : legend.points))))));
+      h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss), this.moment(loss, path[loss.number]))))));
     if (!this.moments.children.length) this.decided.hidden = true;
+  }
+
+  /** What a move lost, and who was ahead after it. @param {import("./losses.js").Loss} loss @param {import("./game_state.js").Knot} after */
+  moment(loss, { mean }) {
+    const { known } = this.app;
+    const [win] = /** @type {[number, number | null]} */ (mean);
+    return fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss), known.side(win - 0.5), percent(Math.max(win, 1 - win)));
   }
 
   /**

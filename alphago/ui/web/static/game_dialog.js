@@ -1,7 +1,8 @@
 // The dialogue for a new game: which, with which options, and who plays.
 
 import { choicesOf, h } from "./elements.js";
-import { say } from "./words.js";
+import { button } from "./icons.js";
+import { buttons, say } from "./words.js";
 
 /** @typedef {import("../wire.js").OptionView} OptionView */
 
@@ -12,13 +13,13 @@ export class GameDialog {
   /** @param {import("./app.js").App} app */
   constructor(app) {
     this.app = app;
-    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": say.newGame });
+    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });
   }
 
   open() {
     const { known: { game }, state, welcome } = this.app;
     const known = welcome.games.length ? welcome.games : [game];
-    const choose = h("select", { "data-name": "new-game" }, ...known.map((one) => h("option", { value: one.name }, one.title)));
+    const choose = h("select", { "data-name": "new-game" }, choicesOf(Object.fromEntries(known.map(({ name, title }) => [name, title]))));
     choose.value = game.name;
     const fields = h("div");
     const colour = h("select", { "data-name": "new-colour" });
@@ -36,7 +37,8 @@ export class GameDialog {
           for (const each of options) if (Number(input.value)) each.input.value = option.also[each.option.name] ?? each.input.value;
         });
       }
-      fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, input)));
+      fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, h("span", {}, input,
+        option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
       const sides = { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither };
       colour.replaceChildren(...choicesOf(sides));
       colour.value = chosen;
@@ -46,19 +48,18 @@ export class GameDialog {
     const start = () => {
       if (options.some(({ input }) => !input.reportValidity())) return;
       this.element.close();
-      /** @type {Record<string, any>[]} */
-      const [setup, ofGame] = [{}, {}];
+      /** @type {Record<string, Record<string, any>>} */
+      const chosen = { options: {}, setup: {} };
       for (const { option, input } of options) {
         const value = input.type === "number" ? (input.value === "" ? null : Number(input.value)) : input.value;
-        (option.at_start ? setup : ofGame)[option.name] = value;
+        chosen[option.at_start ? "setup" : "options"][option.name] = value;
       }
       const player = (/** @type {string} */ side) => ([side, "both"].includes(colour.value) ? "human" : "engine");
-      this.app.send("new", { game: choose.value, options: ofGame, setup, black: player("black"), white: player("white") });
+      this.app.send("new", { game: choose.value, ...chosen, black: player("black"), white: player("white") });
     };
-    this.element.replaceChildren(h("h2", {}, say.newGame), h("label", {}, say.gameWord, choose), fields,
+    this.element.replaceChildren(h("h2", {}, buttons.new[0]), h("label", {}, say.gameWord, choose), fields,
       h("label", {}, say.youPlay, colour), h("div", { class: "ag-row" },
-        h("button", { onclick: start, "data-name": "begin", class: "ag-main" }, say.begin),
-        h("button", { onclick: () => this.element.close() }, say.cancel)));
+        button("begin", start, "ag-main"), button("cancel", () => this.element.close())));
     this.element.onkeydown = (/** @type {any} */ event) => {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
     };
@@ -70,7 +71,7 @@ export class GameDialog {
 /** @param {OptionView} option */
 function inputOf({ name, value, choices, least, most, step }) {
   const input = choices.length ? h("select", { "data-option": name }, choices.map((one) => h("option", {}, one)))
-    : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step });
+    : h("input", { "data-option": name, type: typeof value === "number" ? "number" : "text", min: least, max: most, step, title: most && `${least} … ${most}` });
   input.value = value;
   return input;
 }

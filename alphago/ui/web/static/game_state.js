@@ -66,19 +66,15 @@ export class GameState {
     return this.game.sides[player > 0 ? 0 : 1];
   }
 
-  /**
-   * A node that the page has been told of.
-   * @param {number} number
-   * @returns {Knot}
-   */
+  /** A node that the page has been told of. @param {number} number @returns {Knot} */
   knot(number) {
     return /** @type {Knot} */ (this.nodes.get(number));
   }
 
-  // The nodes that lead to the one on the board, without the root.
-  path() {
+  // The nodes that lead to one, which is on the board if none is given, without the root.
+  path(to = this.state.node) {
     const path = [];
-    for (let node = this.nodes.get(this.state.node); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
+    for (let node = this.nodes.get(to); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
       path.unshift(node);
     }
     return path;

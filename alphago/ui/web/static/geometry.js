@@ -7,41 +7,25 @@ export const UNIT = 40; // pixels of the drawing from a cell to the next
 /** @param {number[]} lengths in steps from a cell to the next */
 export const inPixels = (lengths) => lengths.map((length) => length * UNIT);
 
-/**
- * The middle of a cell in the drawing.
- * @param {GameView} game
- * @param {number} cell
- */
+/** The middle of a cell in the drawing. @param {GameView} game @param {number} cell */
 export const middleOf = (game, cell) => inPixels(game.cells[cell]);
 
 /**
  * The cell in which an action's piece lands: the first free one of its cells, else the last; null for a pass.
- * @param {GameView} game
- * @param {number} action
- * @param {number} player
- * @param {(cell: number) => boolean} isFree
- * @returns {number | null}
+ * @type {(game: GameView, action: number, player: number, isFree: (cell: number) => boolean) => number | null}
  */
 export function landingOf(game, action, player, isFree) {
   const cells = game.places[player > 0 ? 0 : 1][action] || [];
   return cells.find(isFree) ?? cells.at(-1) ?? null;
 }
 
-/**
- * The actions that a side can click, each with the middles of its cells in steps.
- * @param {GameView} game
- * @param {number} player
- */
+/** The actions that a side can click, each with the middles of its cells in steps. @param {GameView} game @param {number} player */
 export function areasOf({ cells, places }, player) {
   return places[player > 0 ? 0 : 1].map((own, action) => ({ action, spots: own.map((cell) => cells[cell]) }))
     .filter(({ spots }) => spots.length);
 }
 
-/**
- * The actions that a side can click, by rows from the top, each from the left.
- * @param {GameView} game
- * @param {number} player
- */
+/** The actions that a side can click, by rows from the top, each from the left. @param {GameView} game @param {number} player */
 export function rowsOf(game, player) {
   /** @type {Map<string, {x: number, action: number}[]>} */
   const rows = new Map();
@@ -68,8 +52,5 @@ export function numbersOfMoves(game, path) {
   return numbers;
 }
 
-/**
- * Colours of the two sides, in messages and styles; their names are the game's.
- * @type {Record<number, string>}
- */
+/** Colours of the two sides, in messages and styles; their names are the game's. @type {Record<number, string>} */
 export const COLOURS = { 1: "black", "-1": "white" };

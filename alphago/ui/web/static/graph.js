@@ -3,20 +3,16 @@
 import { kindOf, LOSSES } from "./candidates.js";
 import { margin, renew, s } from "./elements.js";
 import { isMistake, lossesOf } from "./losses.js";
-import { say } from "./words.js";
+import { fill, say } from "./words.js";
 
 /** @typedef {import("./game_state.js").Knot} Knot */
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 36, 5, 15]; // pixels
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 5; // pixels a known position, from which on it has a dot
+const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
 
-/**
- * @param {number} x
- * @param {number} y
- * @param {string} text
- * @param {string} anchor
- */
+/** @param {number} x @param {number} y @param {string} text @param {string} anchor */
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
 export class Graph {
@@ -47,20 +43,26 @@ export class Graph {
     this.shown = leads + wins;
     const dots = all.filter(({ win }) => win !== null).length * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
-    const mistakes = lossesOf(all).filter(isMistake).map((loss) => s("circle", { cx: x(loss.number), cy: height(all[loss.number].win ?? 0.5),
-      r: Math.min(Math.max(0.6 * (x(1) - LEFT), 1), 3.4), fill: LOSSES[kindOf(loss.win, loss.points)], class: "ag-mistake" }));
+    const wide = Math.min(0.8 * (x(1) - LEFT), 5);
+    const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
+      const kind = kindOf(win, points);
+      const top = height(STEEPEST * kind / (LOSSES.length - 1));
+      return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
+    });
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
     renew(this.element, [
       s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(all.findIndex((one) => one.node === node))} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
-      s("path", { d: leads && `M${leads}`, class: "ag-score-line" }), s("path", { d: wins && `M${wins}`, class: "ag-win-line" }), ...dots, ...mistakes,
+      ...mistakes, s("path", { d: leads && `M${leads}`, class: "ag-score-line" }), s("path", { d: wins && `M${wins}`, class: "ag-win-line" }), ...dots,
       label(LEFT - 3, height(1) + 7, "100%", "end"), label(LEFT - 3, height(0.5) + 3, "50%", "end"),
       label(LEFT - 3, height(0), "0%", "end"),
       ...(scored ? [label(right + 3, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
         label(right + 3, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
-      label(LEFT, high - 3, "0", "middle"), label(right, high - 3, String(all.length - 1 || ""), "middle")]);
+      label((LEFT + right) / 2, high - 3, fill(say.winKey, sides[0]), scored ? "end" : "middle", "ag-win-axis"),
+      ...(scored ? [label((LEFT + right) / 2 + 12, high - 3, say.leadKey, "start", "ag-score-axis")] : []),
+      label(right, high - 3, String(all.length - 1 || ""), "middle")]);
   }
 
   /** @param {MouseEvent} event */

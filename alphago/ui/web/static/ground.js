@@ -6,16 +6,10 @@ import { s } from "./elements.js";
 /** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {[number, string, number]} Stop offset, colour, opacity */
 
-/**
- * The box of the drawing: left, top, width, height.
- * @param {GameView} game
- */
+/** The box of the drawing: left, top, width, height. @param {GameView} game */
 export const boxOf = ({ size, margin }) => inPixels([-margin, -margin, size[0] + 2 * margin, size[1] + 2 * margin]);
 
-/**
- * The light on pieces, their shadow, and the grain of wood, as gradients named by `id`: a document may hold several boards.
- * @param {string} id
- */
+/** The light on pieces, their shadow, and the grain of wood, as gradients named by `id`: a document may hold several boards. @param {string} id */
 export function paints(id) {
   const stop = (/** @type {Stop} */ [offset, colour, opacity]) => s("stop", { offset,
     "stop-color": colour, "stop-opacity": opacity });
@@ -48,15 +42,12 @@ export function groundOf(game, id) {
     const hollow = (/** @type {object} */ form, /** @type {string} */ tag) => [s(tag, { ...form, class: "ag-house" }),
       s(tag, { ...form, fill: `url(#${id}-hollow)`, class: "ag-deep" })];
     parts.push(...cells.map(inPixels).flatMap(([cx, cy]) => hollow({ cx, cy, r: stone * UNIT }, "circle")),
-      ...stores.map(inPixels).flatMap(([left, top, wide, high]) => hollow({ x: left, y: top, width: wide, height: high, rx: wide / 2.4 }, "rect")));
+      ...stores.map(inPixels).flatMap(([left, top, wide, high]) => hollow({ x: left, y: top, width: wide, height: high, rx: high / 2 }, "rect")));
   }
   return [...parts, ...labels.map(([left, top, text]) => s("text", { x: left * UNIT, y: top * UNIT, class: "ag-label" }, text))];
 }
 
-/**
- * What lies above the pieces: the frame with its holes.
- * @param {GameView} game
- */
+/** What lies above the pieces: the frame with its holes. @param {GameView} game */
 export function frameOf({ surface, size, cells, stone }) {
   if (surface !== "holes") return [];
   const r = stone * UNIT;

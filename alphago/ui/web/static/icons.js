@@ -1,6 +1,7 @@
 // Icons, each drawn in a square of 24; a word always stands beside or in the title.
 
 import { h, s } from "./elements.js";
+import { buttons } from "./words.js";
 
 /** @type {Record<string, string>} */
 const PATHS = {
@@ -30,14 +31,16 @@ export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swa
 /** @param {string} fill */
 export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, class: "ag-dot" }));
 
-/**
- * A button with an icon, a word, or both.
- * @param {string} name of the button, and of its icon where it has one
- * @param {string} text "" for an icon alone
- * @param {string} title
- * @param {() => void} action
- */
-export function button(name, text, title, action) {
-  return h("button", { title, onclick: action, "data-name": name, "aria-label": text ? null : title },
-    PATHS[name] ? icon(name) : null, text ? h("span", {}, text) : null);
+/** A button with an icon, a word, or both. @param {string} name @param {() => void} action @param {string} [kind] its class */
+export function button(name, action, kind) {
+  const [text, title] = buttons[name];
+  return h("button", { title, class: kind, onclick: action, "data-name": name, "aria-label": /\w/.test(text) ? null : title },
+    PATHS[name] && icon(name), text && h("span", {}, text));
+}
+
+/** A box to tick, in its label. @param {string} name @param {(checked: boolean) => void} action @param {boolean} [checked] */
+export function box(name, action, checked) {
+  const [text, title] = buttons[name];
+  const input = h("input", { type: "checkbox", "data-name": name, checked, onchange: () => action(input.checked) });
+  return h("label", { class: "ag-check", title }, input, text);
 }

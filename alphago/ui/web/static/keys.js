@@ -1,6 +1,6 @@
 // The keys of the page.
 
-import { ROWS } from "./study.js";
+import { ROWS } from "./candidates.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -17,7 +17,7 @@ const KEYS = {
   ArrowLeft: (app) => app.step(-1), ArrowRight: (app) => app.step(1),
   Home: (app) => app.step(-FAR), End: (app) => app.step(FAR),
   ArrowUp: (app) => app.send("variation", { direction: -1 }), ArrowDown: (app) => app.send("variation", { direction: 1 }),
-  " ": (app) => { app.column.menuOpen = false; app.toggle("study"); }, a: (app) => app.toggle("analysing"),
+  " ": (app) => { app.column.menuOpen = false; app.send("toggle", { what: "study" }); }, a: (app) => app.send("toggle", { what: "analysing" }),
   Escape: (app) => (app.column.menuOpen ? app.column.choose("menu") : app.stop()),
   m: (app) => app.send("move"), p: (app) => app.play(app.known.game.pass),
   u: (app) => app.send("undo"), y: (app) => app.send("redo"), n: (app) => app.dialog.open(),
@@ -27,11 +27,7 @@ const KEYS = {
 };
 for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(row);
 
-/**
- * Do what a key asks for, unless it is meant for something else.
- * @param {App} app
- * @param {any} event
- */
+/** Do what a key asks for, unless it is meant for something else. @param {App} app @param {any} event */
 export function obeyKey(app, event) {
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.element.open;
   if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.state) return;

@@ -1,17 +1,13 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
-import { lossWord } from "./candidates.js";
+import { kindOf, lossWord, MISTAKE } from "./candidates.js";
 
 /**
  * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known.
  * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null}} Loss
  */
 
-/**
- * The moves of a line whose positions before and after are evaluated.
- * @param {import("./game_state.js").Knot[]} line
- * @returns {Loss[]}
- */
+/** The moves of a line whose positions before and after are evaluated. @param {import("./game_state.js").Knot[]} line @returns {Loss[]} */
 export function lossesOf(line) {
   return line.flatMap(({ node, move, mover, mean }, number) => {
     const before = line[number - 1];
@@ -22,17 +18,14 @@ export function lossesOf(line) {
   });
 }
 
-const LEAST_POINTS = 1.5; // that a mistake loses
-const LEAST_WIN = 0.05; // where no score is known
+const LEAST_WIN = 0.05; // that a move loses which decided a game
 
 /** @param {Loss} loss */
-export const isMistake = ({ win, points }) => (points === null ? win >= LEAST_WIN : points >= LEAST_POINTS);
+export const isMistake = ({ win, points }) => kindOf(win, points) >= MISTAKE;
 
 /**
- * The node in which the next or the previous mistake of a line was made.
- * @param {import("./game_state.js").Knot[]} line
- * @param {number} node
- * @param {number} direction 1 or -1
+ * The node in which the next mistake of a line was made, or for direction -1 the previous one.
+ * @type {(line: import("./game_state.js").Knot[], node: number, direction: number) => number | undefined}
  */
 export function nextMistake(line, node, direction) {
   const here = line.findIndex((one) => one.node === node);
@@ -40,16 +33,9 @@ export function nextMistake(line, node, direction) {
   return line[places.at(direction > 0 ? 0 : -1) ?? -1]?.node;
 }
 
-/**
- * The moves that decided a line: those that lost most of the chance to win, in the line's order.
- * @param {Loss[]} losses
- * @param {number} count
- */
+/** The moves that decided a line: those that lost most of the chance to win, in the line's order. @param {Loss[]} losses @param {number} count */
 export const decisive = (losses, count) => [...losses].sort((one, other) => other.win - one.win).slice(0, count)
   .filter(({ win }) => win >= LEAST_WIN).sort((one, other) => one.number - other.number);
 
-/**
- * A loss as text.
- * @param {Loss} loss
- */
+/** A loss as text. @param {Pick<Loss, "win" | "points">} loss */
 export const lossText = ({ win, points }) => lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(1)}`);

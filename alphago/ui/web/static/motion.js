@@ -2,12 +2,7 @@
 
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 
-/**
- * @param {any} element
- * @param {Keyframe[]} frames
- * @param {KeyframeAnimationOptions} options
- * @param {boolean} [last] whether the element goes afterwards
- */
+/** The element goes after its `last` motion. @type {(element: any, frames: Keyframe[], options: KeyframeAnimationOptions, last?: boolean) => void} */
 function animate(element, frames, options, last = false) {
   const end = () => last && element.remove();
   if (still.matches || document.hidden || !element.animate) return end();
@@ -23,31 +18,19 @@ export const lands = (element) => animate(element, [{ transform: "scale(1.3)", o
 export const fades = (element) => animate(element, [{ opacity: 1 }, { transform: "scale(.6) translateY(-6px)", opacity: 0 }],
   { duration: 260, easing: "ease-in" }, true);
 
-/**
- * @param {any} element a disc before or after it turns over
- * @param {boolean} after
- */
+/** @type {(element: any, after: boolean) => void} a disc before or after it turns over */
 export const flips = (element, after) => (after
   ? animate(element, [{ transform: "scaleX(0)" }, { transform: "scaleX(1)" }], { duration: 150, delay: 150, easing: "ease-out" })
   : animate(element, [{ transform: "scaleX(1)" }, { transform: "scaleX(0)" }], { duration: 150, easing: "ease-in" }, true));
 
-/**
- * @param {any} element a disc that falls into its hole
- * @param {number} height from which it falls
- */
+/** @type {(element: any, height: number) => void} a disc falls into its hole */
 export const falls = (element, height) => animate(element, [{ transform: `translateY(${-height}px)`, easing: "cubic-bezier(.5,0,.9,.5)" },
   { transform: "none", offset: 0.75, easing: "ease-out" }, { transform: "translateY(-7px)", offset: 0.87, easing: "ease-in" },
   { transform: "none" }], { duration: 220 + height });
 
-/**
- * @param {any} element a house whose seeds have changed
- * @param {number} delay
- */
+/** @type {(element: any, delay: number) => void} a house whose seeds have changed */
 export const pulses = (element, delay) => animate(element, [{ transform: "scale(.86)", opacity: 0.4 }, { transform: "scale(1.06)", opacity: 1 },
   { transform: "none" }], { duration: 240, delay, easing: "ease-out" });
 
-/**
- * @param {any} element a piece of a line that is walked through
- * @param {number} step of the line
- */
+/** @type {(element: any, step: number) => void} a piece of a line that is walked through */
 export const appears = (element, step) => animate(element, [{ opacity: 0 }, { opacity: 1 }], { duration: 160, delay: 70 * step });

@@ -2,6 +2,7 @@
 
 import { dotOf } from "./ending.js";
 import { h, renew } from "./elements.js";
+import { button } from "./icons.js";
 import { isMistake, lossesOf, lossText, nextMistake } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -15,8 +16,7 @@ export class MoveList {
     this.judged = judged;
     this.rows = h("ol", { class: "ag-played", "data-name": judged ? "played" : "so-far", tabindex: 0, "aria-label": say.moves });
     this.means = h("span", { class: "ag-small" });
-    this.steps = [["‹", say.previousMistake], ["›", say.nextMistake]].map(([text, title], i) => h("button",
-      { title, "aria-label": title, onclick: () => app.mistake(2 * i - 1) }, text));
+    this.steps = ["previous", "next"].map((name, i) => button(name, () => app.mistake(2 * i - 1)));
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
       this.steps[0], h("span", { class: "ag-small" }, say.mistakes), this.steps[1]] : h("h2", {}, say.moves)), this.rows);
   }
@@ -40,24 +40,18 @@ export class MoveList {
     const here = rows.querySelector(".ag-here-row");
     if (!here) return;
     if (held && !rows.matches(":focus-within")) here.focus();
-    const high = here.clientHeight;
-    rows.style.clipPath = `inset(0 0 ${rows.clientHeight % high}px)`; // no part of a row
-    const middle = Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - high) / 2) / high);
-    rows.scrollTop = high * Math.min(middle, Math.floor((rows.scrollHeight - rows.clientHeight) / high)); // whole rows
+    const { height } = here.parentElement.getBoundingClientRect();
+    rows.scrollTop = height * Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - height) / 2) / height); // whole rows from the top
   }
 }
 
-/**
- * What each side gave away in the mean.
- * @param {import("./losses.js").Loss[]} losses
- * @param {import("./game_state.js").GameState} known
- */
+/** What each side gave away in the mean. @param {import("./losses.js").Loss[]} losses @param {import("./game_state.js").GameState} known */
 function meansOf(losses, known) {
   if (losses.length < 4) return "";
   return fill(say.each, [1, -1].map((player) => {
     const own = losses.filter(({ mover }) => mover === player);
     const points = own.some((loss) => loss.points === null) ? null : own.reduce((sum, one) => sum + Number(one.points), 0) / own.length;
     const win = own.reduce((sum, one) => sum + one.win, 0) / own.length;
-    return own.length ? fill(say.per, known.side(player), lossText({ ...own[0], win, points })) : "";
+    return own.length ? fill(say.per, known.side(player)[0], lossText({ ...own[0], win, points })) : "";
   }).filter(Boolean).join(" · "));
 }

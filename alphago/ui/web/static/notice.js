@@ -13,10 +13,7 @@ export class Notice {
       h("button", { "aria-label": say.close, onclick: () => this.hide() }, "×"));
   }
 
-  /**
-   * @param {string} text
-   * @param {string} kind
-   */
+  /** @param {string} text @param {string} kind */
   say(text, kind) {
     this.text.textContent = text;
     this.element.dataset.kind = kind;

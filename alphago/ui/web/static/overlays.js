@@ -1,6 +1,6 @@
 // What is drawn over the pieces: marks of the position, discs of moves, an expected line, owners, the cursor.
 
-import { colourOf, evenPriors, FEW, LOSSES, modeOf, numbersOf } from "./candidates.js";
+import { colourOf, evenPriors, FEW, LOSSES, modeOf, numbersOf, shownMoves } from "./candidates.js";
 import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
@@ -11,10 +11,8 @@ import { appears } from "./motion.js";
 const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
 
 /**
- * The last move, points where no stone may be set, numbers of moves, and the count of a finished game.
- * @param {GameView} game
- * @param {Scene} scene
- * @param {Map<number, number>} numbers of moves by cell
+ * The last move, points where no stone may be set, numbers of moves by cell, and the count of a finished game.
+ * @type {(game: GameView, scene: Scene, numbers: Map<number, number>) => any[]}
  */
 export function marksOf(game, { view, count, better = null }, numbers) {
   const { stones = "", last, ko } = view;
@@ -32,7 +30,7 @@ export function marksOf(game, { view, count, better = null }, numbers) {
   const cell = better === null ? null : landingOf(game, better, -view.toPlay, (each) => !stones || stones[each] === ".");
   if (cell !== null) {
     const [cx, cy] = middleOf(game, cell);
-    parts.push(s("circle", { cx, cy, r: 19, class: "ag-better" }));
+    parts.push(s("circle", { cx, cy, r: 19, class: `ag-better ${stones && `ag-${COLOURS[-view.toPlay]}`}` })); // a stone of who played the last move
   }
   for (const [x, y] of ko.map((cell) => middleOf(game, cell))) {
     parts.push(s("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "ag-ko" }));
@@ -40,11 +38,7 @@ export function marksOf(game, { view, count, better = null }, numbers) {
   return count ? [...parts, ...countOf(game, stones, count)] : parts;
 }
 
-/**
- * @param {GameView} game
- * @param {string} stones
- * @param {import("../wire.js").CountView} count
- */
+/** @param {GameView} game @param {string} stones @param {import("../wire.js").CountView} count */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
   return [...owners].flatMap((owner, cell) => {
@@ -59,14 +53,10 @@ function countOf(game, stones, { owners, dead }) {
 }
 
 /**
- * @param {GameView} game
- * @param {Scene} scene
- * @param {object} shown
- * @param {number | null} shown.hovered the action under the pointer
- * @param {number[] | null} shown.line the line that is expected after it
- * @param {number | null} shown.chosen the action under the cursor
- * @param {boolean} shown.walks whether the line's moves come one after the other
- * @param {boolean} shown.small whether a disc has room for one short number
+ * What changes while one looks: `hovered` and `chosen` are the actions under the pointer and the cursor, `line` is expected after the first, and
+ * `walks`: is drawn move by move; `small`: a disc has room for one short number.
+ * @param {GameView} game @param {Scene} scene
+ * @param {{hovered: number | null, line: number[] | null, chosen: number | null, walks: boolean, small: boolean}} shown
  */
 export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   const { view, analysis = null, open = true, ownership = true, mode = "loss" } = scene;
@@ -90,23 +80,14 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   return parts;
 }
 
-/**
- * Dots where a piece may be set, unless it may be set everywhere.
- * @param {GameView} game
- * @param {import("../wire.js").PositionView} view
- */
+/** Dots where a piece may be set, unless it may be set everywhere. @param {GameView} game @param {import("../wire.js").PositionView} view */
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
   return cells.length < stones.split(".").length - 1
     ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 4, class: "ag-aim" })) : [];
 }
 
-/**
- * The piece that a click would set.
- * @param {GameView} game
- * @param {import("../wire.js").PositionView} view
- * @param {number} action
- */
+/** The piece that a click would set. @param {GameView} game @param {import("../wire.js").PositionView} view @param {number} action */
 function shadowOf(game, { stones, toPlay }, action) {
   const cell = landingOf(game, action, toPlay, (each) => !stones || stones[each] === ".");
   if (cell === null) return [];
@@ -115,12 +96,7 @@ function shadowOf(game, { stones, toPlay }, action) {
   return [s("circle", { cx, cy, r, class: stones === undefined ? "ag-aim" : `ag-preview ag-${COLOURS[toPlay]}` })];
 }
 
-/**
- * @param {GameView} game
- * @param {string} stones
- * @param {number[]} ownership
- * @param {Set<number>} hidden cells
- */
+/** @type {(game: GameView, stones: string, ownership: number[], hidden: Set<number>) => any[]} */
 function ownersOf(game, stones, ownership, hidden) {
   return [1, -1].map((side) => s("path", { class: `ag-owner ag-owner-${COLOURS[side]}`, d: ownership.map((value, cell) => {
     const own = stones[cell] === (side > 0 ? "X" : "O"); // a stone that lives needs no mark
@@ -131,46 +107,36 @@ function ownersOf(game, stones, ownership, hidden) {
   }).join("") }));
 }
 
-/**
- * @param {GameView} game
- * @param {string} stones
- * @param {import("../wire.js").AnalysisView} found
- * @param {string} chosen the mode
- * @param {boolean} small
- */
+/** @type {(game: GameView, stones: string, found: import("../wire.js").AnalysisView, chosen: string, small: boolean) => any[]} */
 function discsOf(game, stones, found, chosen, small) {
-  const best = found.moves[0];
+  const moves = shownMoves(found);
+  const best = moves[0];
   const mode = modeOf(found, chosen);
-  const parts = [];
   const byPrior = mode === "prior";
   if (byPrior && evenPriors(found.moves)) return [];
-  const most = best && best.visits > FEW ? best.visits : 0;
-  for (const move of [...found.moves].reverse()) {
+  const parts = [];
+  for (const move of moves.reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
-    if (cell === null || (!byPrior && most > 0 && move.visits < Math.max(1, most / 30))) continue; // too few to mean much
-    const share = byPrior || !most ? move.prior : Math.min(1, move.visits / most);
+    if (cell === null) continue; // a pass
+    const share = byPrior || best.visits <= FEW ? move.prior : Math.min(1, move.visits / best.visits);
     const fill = colourOf(move, best);
     const [first, second] = numbersOf(move, best, mode, small);
     const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
-    parts.push(s("circle", { cx: x, cy: y, r: 17.5, class: "ag-base" }),
-      s("circle", { cx: x, cy: y, r: (15 + 2.5 * Math.sqrt(share)).toFixed(1), fill,
-        class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
+    const text = (/** @type {string} */ content, /** @type {number} */ below, /** @type {number} */ most, /** @type {number} */ room, kind = "ag-value") => content
+      && s("text", { x, y: y + below, class: kind, fill: colour, "font-size": sizeIn(content, most, room) }, content);
+    parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-base" }), s("circle", { cx: x, cy: y, r: (16 + 1.5 * Math.sqrt(share)).toFixed(1), fill,
+      class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    if (first) parts.push(s("text", { x, y: second ? y - 4 : y, class: `ag-value ${small ? first.length > 2 ? "ag-wide" : "ag-large" : first.replace("%", "%%").length > 3 ? "ag-long" : ""}`,
-      fill: colour }, first));
-    if (first && second) parts.push(s("text", { x, y: y + 9, class: "ag-visits", fill: colour }, second));
+    parts.push(...(second ? [text(first, -4.5, 11.5, 30), text(second, 8, 9.5, 24, "ag-visits")] : [text(first, 0, small ? 18 : 12.5, small ? 27 : 34)]));
   }
-  return parts;
+  return parts.filter(Boolean);
 }
 
-/**
- * @param {GameView} game
- * @param {string} before
- * @param {number[]} line
- * @param {number} mover
- * @param {boolean} walks
- */
+/** @type {(text: string, most: number, room: number) => string} the size at which a number ends before the rim of its disc */
+const sizeIn = (text, most, room) => Math.min(most, room / (0.75 * text.replace("%", "%%").length)).toFixed(1);
+
+/** @param {GameView} game @param {string} before @param {number[]} line @param {number} mover @param {boolean} walks */
 function ghostsOf(game, before, line, mover, walks) {
   const stones = [...before];
   /** @type {any[]} */

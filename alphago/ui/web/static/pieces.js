@@ -7,14 +7,10 @@ import { falls, fades, flips, lands, pulses } from "./motion.js";
 /** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("../wire.js").PositionView} PositionView */
 
-const MOST_SEEDS = 24; // that are drawn in one house
+const MOST_SEEDS = 24; // that are drawn in one house or store
 const SLOPPY = 0.7; // pixels by which a stone may lie beside its point
 
-/**
- * A number from -1 to 1 that belongs to a cell, so that no two stones lie alike.
- * @param {number} cell
- * @param {number} salt
- */
+/** A number from -1 to 1 that belongs to a cell, so that no two stones lie alike. @param {number} cell @param {number} salt */
 const chance = (cell, salt) => ((Math.imul(cell + 11, 2654435761 + salt * 40503) >>> 8) % 2001) / 1000 - 1;
 
 export class Pieces {
@@ -47,17 +43,14 @@ export class Pieces {
     const captures = view.captures || [];
     this.counts.replaceChildren(...game.stores.flatMap((lengths, i) => {
       const [x, y, width, height] = inPixels(lengths);
-      return [...seedsIn(x + width / 2, y + height * 0.42, captures[i] || 0, 48, this.id),
-        s("text", { x: x + width / 2, y: y + height - 12, class: "ag-store" }, captures[i]),
-        s("text", { x: x + width / 2, y: y + height + 0.3 * UNIT, class: "ag-label" }, game.sides[i])];
+      const middle = y + height / 2;
+      return [...seedsIn(x + width / 2, middle, captures[i] || 0, this.id, width / height / 2),
+        s("text", { x: x + UNIT, y: middle, class: "ag-side-name" }, game.sides[i]),
+        s("text", { x: x + width - UNIT, y: middle, class: "ag-store" }, captures[i])];
     }));
   }
 
-  /**
-   * @param {GameView} game
-   * @param {string} signs
-   * @param {boolean} moves
-   */
+  /** @param {GameView} game @param {string} signs @param {boolean} moves */
   drawStones(game, signs, moves) {
     for (const [cell, { sign, element }] of this.stones) {
       if (signs[cell] === sign) continue;
@@ -79,11 +72,7 @@ export class Pieces {
     }
   }
 
-  /**
-   * @param {GameView} game
-   * @param {number} cell
-   * @param {string} colour
-   */
+  /** @param {GameView} game @param {number} cell @param {string} colour */
   stone(game, cell, colour) {
     const [cx, cy] = middleOf(game, cell);
     const r = game.stone * UNIT;
@@ -94,12 +83,7 @@ export class Pieces {
       s("circle", { cx, cy, r, fill: `url(#${this.id}-${game.colours ? "black" : colour})`, class: "ag-light" }));
   }
 
-  /**
-   * @param {GameView} game
-   * @param {PositionView} view
-   * @param {number[]} seeds
-   * @param {boolean} moves
-   */
+  /** @param {GameView} game @param {PositionView} view @param {number[]} seeds @param {boolean} moves */
   drawSeeds(game, { legal, toPlay, over }, seeds, moves) {
     const live = new Set(over ? [] : legal.map((action) => landingOf(game, action, toPlay, () => true)));
     const before = this.seeds;
@@ -110,29 +94,22 @@ export class Pieces {
       const r = game.stone * UNIT;
       const group = s("g", { class: "ag-set" },
         live.has(cell) ? s("circle", { cx: x, cy: y, r, class: "ag-live" }) : null,
-        ...seedsIn(x, y - 2, count, MOST_SEEDS, this.id),
-        count ? [s("circle", { cx: x + 22, cy: y + 22, r: count > 9 ? 11 : 9, class: "ag-tag" }), s("text", { x: x + 22, y: y + 22.5, class: "ag-count" }, count)] : null);
+        ...seedsIn(x, y - 2, count, this.id),
+        count ? [s("circle", { cx: x, cy: y + r, r: 9.5, class: "ag-tag" }), s("text", { x, y: y + r, class: "ag-count" }, count)] : null);
       if (moves && before.length && before[cell] !== count) pulses(group, 90 * order++);
       return group;
     }));
   }
 }
 
-/**
- * A heap of seeds.
- * @param {number} x
- * @param {number} y
- * @param {number} count
- * @param {number} most that are drawn
- * @param {string} id
- */
-function seedsIn(x, y, count, most, id) {
-  const drawn = Math.min(count, most);
-  const spread = Math.min(6.6, 21 / Math.sqrt(drawn + 0.1));
+/** A heap of seeds, so much wider than high. @type {(x: number, y: number, count: number, id: string, wide?: number) => any[]} */
+function seedsIn(x, y, count, id, wide = 1) {
+  const drawn = Math.min(count, MOST_SEEDS);
+  const spread = Math.min(6.6, (wide > 1 ? 12 : 21) / Math.sqrt(drawn + 0.1));
   return Array.from({ length: drawn }, (_, i) => {
     const turn = i * 2.4 + 0.6;
     const far = drawn === 1 ? 0 : spread * Math.sqrt(i + 0.35);
-    const [cx, cy] = [x + far * Math.cos(turn), y + far * Math.sin(turn)];
+    const [cx, cy] = [x + wide * far * Math.cos(turn), y + far * Math.sin(turn)];
     const form = { cx, cy, rx: 5.6, ry: 4.6, transform: `rotate(${Math.round(90 * chance(i, 3))} ${cx} ${cy})` };
     return [s("ellipse", { ...form, class: "ag-seed" }), s("ellipse", { ...form, fill: `url(#${id}-seed)` })];
   }).flat();

@@ -2,9 +2,10 @@
 
 import { Ending } from "./ending.js";
 import { h } from "./elements.js";
+import { button } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Opponent } from "./opponent.js";
-import { say } from "./words.js";
+import { buttons, say } from "./words.js";
 
 const SEEN = "alphago-hints"; // where the browser keeps how many hints were read
 const MOVES = [0, 2, 6]; // moves of a game, from which on each hint is shown
@@ -19,9 +20,8 @@ export class PlayPane {
     this.seen = readSeen();
     this.due = 0; // the hint that is due
     this.hintText = h("span", {});
-    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, h("button", { "data-name": "hint",
-      onclick: () => this.read() }, say.gotIt));
-    this.element = h("section", { class: "ag-play", "aria-label": say.play }, this.ending.element, this.opponent.element, this.hint, this.list.element);
+    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, button("hint", () => this.read()));
+    this.element = h("section", { class: "ag-play", "aria-label": buttons.play[0] }, this.ending.element, this.opponent.element, this.hint, this.list.element);
   }
 
   clear() {

@@ -21,7 +21,7 @@ export class Players {
     const side = h("b", {});
     const captures = h("span", { class: "ag-small" });
     const name = h("span", { class: "ag-small ag-name" });
-    const time = h("span", { class: "ag-small ag-time", title: say.time });
+    const time = h("span", { class: "ag-small ag-time" });
     const facts = h("span", { class: "ag-facts" }, captures, name, time);
     const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who, facts);
     return { element, side, who, captures, name, time, facts };
@@ -43,7 +43,7 @@ export class Players {
       card.who.value = state.players[i];
       card.element.classList.toggle("ag-turn", !state.over && state.view.toPlay === (i ? -1 : 1));
       const { captures, stones = "" } = state.view;
-      card.captures.textContent = captures && !game.stores.length ? fill(say.captured, captures[i])
+      card.captures.textContent = captures ? fill(say.captured, captures[i])
         : game.surface === "squares" ? fill(say.onBoard, stones.split("XO"[i]).length - 1) : "";
     }
     this.tick();
@@ -53,7 +53,7 @@ export class Players {
     const { known, state } = this.app;
     for (const [i, { time }] of state ? this.cards.entries() : []) {
       const seconds = Math.floor(known.timeOf(i) / 1000);
-      time.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+      time.textContent = seconds ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
     }
   }
 

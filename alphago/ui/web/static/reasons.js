@@ -1,7 +1,9 @@
 // Why a move is good or bad, in sentences.
 
 import { h } from "./elements.js";
-import { say } from "./words.js";
+import { button } from "./icons.js";
+import { isMistake, lossesOf, lossText } from "./losses.js";
+import { fill, legend, say } from "./words.js";
 
 const NONE = -2; // no node, nor the root's parent
 
@@ -11,11 +13,11 @@ export class Reasons {
     this.app = app;
     this.of = NONE; // the node before the move
     this.move = this.best = -1;
+    this.lost = { win: 0, points: /** @type {number | null} */ (null) }; // as the explanation has it
+    this.head = h("b", {});
     this.text = h("div", {});
-    const choice = (/** @type {string} */ name, /** @type {string} */ text, kind = "") => h("button", { class: kind,
-      "data-name": `lesson-${name}`, onclick: () => app.send(name) }, text);
-    this.choices = h("div", { class: "ag-row" }, choice("undo", say.takeBack, "ag-main"), choice("move", say.goOn));
-    this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.text, this.choices);
+    this.choices = h("div", { class: "ag-row" }, button("lesson-undo", () => app.send("undo"), "ag-main"), button("lesson-move", () => app.send("move")));
+    this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.head, this.text, this.choices);
   }
 
   clear() {
@@ -23,10 +25,11 @@ export class Reasons {
   }
 
   /** @param {import("../wire.js").WhyMessage} message */
-  tell({ node, move, best, sentences }) {
-    [this.of, this.move, this.best] = [node, move, best];
+  tell({ node, move, best, points, rate, sentences }) {
+    [this.of, this.move, this.best, this.lost] = [node, move, best, { win: rate, points }];
     this.text.replaceChildren(...sentences.map((text) => h("p", {}, text)));
     this.app.draw();
+    this.element.parentElement.scrollTop = 0;
   }
 
   // The move that was better than the last one, if reasons tell so.
@@ -40,5 +43,18 @@ export class Reasons {
     const { known, state } = this.app;
     this.element.hidden = ![state.node, known.knot(state.node).parent].includes(this.of);
     this.choices.hidden = !state.lesson;
+    if (!this.element.hidden) this.head.textContent = this.title();
+  }
+
+  // Which move the sentences are about, what it lost, by the list of moves if that has it, and what was better.
+  title() {
+    const { known, known: { game: { names } } } = this.app;
+    const before = known.knot(this.of);
+    const played = before.children.map((child) => known.knot(child)).find(({ move }) => move === this.move);
+    if (!played) return names[this.move];
+    const isWorse = this.best !== this.move;
+    const [loss = isWorse ? this.lost : null] = lossesOf([before, played]).filter((one) => isWorse || isMistake(one));
+    return fill(say.whyOf, known.path(played.node).length, known.side(played.mover), names[this.move])
+      + (loss ? `: ${lossText(loss)} ${loss.points === null ? "" : legend.points}` : "") + (isWorse ? fill(say.better, names[this.best]) : "");
   }
 }

@@ -6,6 +6,10 @@ import { landingOf } from "./geometry.js";
 import { fill, say } from "./words.js";
 
 const ENDLESS = 1e5; // readouts: no limit
+const LONG = 5; // seconds of a search, from which on the line says how many are left
+
+/** @param {number} seconds */
+const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 export class StatusLine {
   /** @param {import("./app.js").App} app */
@@ -15,11 +19,12 @@ export class StatusLine {
     this.told = -1; // the node that screen readers were told of
     this.text = h("span", {});
     this.rest = h("span", { class: "ag-small", "data-name": "known" });
+    this.bar = h("progress", { max: 1, hidden: true, "aria-hidden": "true" });
     this.said = h("p", { class: "ag-unseen", "aria-live": "polite" });
-    this.now = button("move", say.now, say.nowTitle, () => app.send("move"));
-    this.stop = button("stop", say.stop, say.stopTitle, () => app.stop());
+    this.now = button("move", () => app.send("move"));
+    this.stop = button("stop", () => app.stop());
     this.element = h("div", { class: "ag-line" }, h("p", { class: "ag-status", role: "status", "aria-live": "off" }, this.text, " ", this.rest), this.now,
-      this.stop, this.said);
+      this.stop, this.bar, this.said);
   }
 
   /** @param {string} text */
@@ -30,11 +35,14 @@ export class StatusLine {
 
   draw() {
     const { root, state } = this.app;
-    const [text, rest = ""] = this.words();
+    const { text, rest = "", share = 0 } = this.words();
     if (this.text.textContent !== text) this.text.textContent = text;
     this.rest.textContent = rest;
     root.classList.toggle("ag-ended", Boolean(state?.result));
     root.classList.toggle("ag-busy", Boolean(state?.busy || this.loading || !state));
+    root.classList.toggle("ag-lost", Boolean(this.loading));
+    this.bar.hidden = !share;
+    this.bar.value = share;
     this.stop.disabled = !state || (!state.busy && !state.analysing);
     this.stop.hidden = this.stop.disabled;
     this.now.hidden = state?.busy !== "move";
@@ -65,20 +73,24 @@ export class StatusLine {
     return fill(say.move, view.moves + 1, known.side(view.toPlay));
   }
 
-  // What the line says, and what stands below it.
+  // What the line says, what stands below it, and the share of a long search that is done.
   words() {
     const { coming, known: { thought }, state } = this.app;
-    if (this.loading) return [this.loading];
-    if (!state) return [coming ? say.setting : say.connecting];
-    if (state.result) return [fill(say.ends, state.result.text), state.busy === "count" ? say.countingStones : ""];
-    const turn = this.turn();
+    if (this.loading) return { text: this.loading };
+    if (!state) return { text: coming ? say.setting : say.connecting };
+    if (state.result) return { text: fill(say.ends, state.result.text), rest: state.busy === "count" ? say.countingStones : "" };
+    const text = this.turn();
     const usual = state.study ? this.evaluation() : this.app.isHumansTurn() ? say.yours : say.engines;
-    if (!state.busy) return [turn, usual];
-    if (!thought) return [turn, say.thinking];
-    const { analysis, limit, purpose } = thought;
-    const done = short(analysis.visits > 1 ? thought.readouts : 0);
-    const told = state.study ? usual : limit && limit < ENDLESS ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done);
-    return [turn, [told, purpose === "move" ? "" : fill(say.rate, short(thought.rate)), purpose === "review" ? fill(say.left, thought.left) : ""].filter(Boolean).join(" · ")];
+    if (!state.busy) return { text, rest: usual };
+    if (!thought) return { text, rest: say.thinking };
+    const { analysis, limit, purpose, rate, readouts } = thought;
+    const done = short(analysis.visits > 1 ? readouts : 0);
+    const isLimited = limit && limit < ENDLESS;
+    const isLong = isLimited && purpose === "move" && rate && limit > LONG * rate;
+    const told = state.study ? usual : isLimited ? fill(say.readoutsOf, done, short(limit)) : fill(say.readoutsSoFar, done);
+    const more = purpose !== "move" ? fill(say.rate, short(rate)) : isLong ? fill(say.timeLeft, span((limit - readouts) / rate)) : "";
+    return { text, rest: [told, more, purpose === "review" ? fill(say.left, thought.left) : ""].filter(Boolean).join(" · "),
+      share: isLong ? readouts / limit : 0 };
   }
 
   // What is known of the position on the board.
@@ -86,7 +98,8 @@ export class StatusLine {
     const { known, state: { node, analysis } } = this.app;
     const { win, score } = known.knot(node);
     if (win === null) return say.unknown;
-    return [fill(say.chance, known.side(1), percent(win, 1)), score === null ? "" : margin(score, known.game.sides),
-      analysis ? analysis.visits > 1 ? fill(say.visitsHere, short(analysis.visits)) : say.netAlone : ""].filter(Boolean).join(", ");
+    const unclear = score && (win - 0.5) * score < 0;
+    return (unclear ? say.unclear : "") + [fill(say.chance, known.side(1), percent(win, 1)), score === null ? "" : margin(score, known.game.sides),
+      analysis ? analysis.visits > 1 ? fill(say.readoutsSoFar, short(analysis.visits)) : say.netAlone : ""].filter(Boolean).join(", ");
   }
 }

@@ -1,17 +1,15 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
-import { colourOf, evenPriors, modeOf } from "./candidates.js";
+import { colourOf, evenPriors, modeOf, ROWS, shownMoves } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
-import { button, dot } from "./icons.js";
+import { box, button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { fill, say } from "./words.js";
+import { buttons, fill, say } from "./words.js";
 
 /** @typedef {import("../wire.js").MoveView} MoveView */
 /** @typedef {import("../wire.js").AnalysisView} AnalysisView */
-
-export const ROWS = 6; // of the table
 
 /**
  * Texts of a move: chance and lead are the first side's.
@@ -31,44 +29,31 @@ export class Study {
     this.graph = new Graph(app);
     this.variations = new Variations(app);
     this.list = new MoveList(app, true);
-    this.analyse = button("analyse", say.analyse, say.analyseTitle, () => app.toggle("analysing"));
-    this.review = button("review", say.review, say.reviewTitle, () => app.review());
+    this.analyse = button("analyse", () => app.send("toggle", { what: "analysing" }));
+    const review = button("review", () => app.review());
     this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
       onchange: () => app.setMode(this.modes.value) }, choicesOf(say.modes));
-    this.ownership = this.box(say.ownership, say.ownershipTitle, "ownership");
-    this.numbers = this.box(say.moveNumbers, say.moveNumbersTitle, "numbers");
-    this.why = button("why", say.why, say.whyTitle, () => app.why());
+    this.ownership = box("ownership", () => app.flip("ownership"), app.look.ownership);
+    this.numbers = box("numbers", () => app.flip("numbers"), app.look.numbers);
+    this.why = button("why", () => app.why());
     this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
-    this.element = h("section", { class: "ag-study", hidden: true, "aria-label": say.study },
-      h("div", { class: "ag-row ag-tools" }, this.analyse, this.review, this.why, this.modes, this.ownership, this.numbers),
+    this.element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
+      h("div", { class: "ag-row" }, this.analyse, review, this.why), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
       this.table, this.graph.element, this.list.element, this.variations.element);
     this.listen();
   }
 
-  /**
-   * @param {string} text
-   * @param {string} title
-   * @param {"ownership" | "numbers"} name
-   */
-  box(text, title, name) {
-    return h("label", { title, class: "ag-check" }, h("input", { type: "checkbox", checked: this.app.look[name],
-      onchange: () => this.app.flip(name) }), text);
-  }
-
   listen() {
     const { moves, app: { board } } = this;
-    const rowOf = (/** @type {any} */ event) => event.target.closest("tr");
-    moves.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => { // its rows are drawn anew too
-      if (rowOf(event) && event.pointerType === "mouse") board.hover(Number(rowOf(event).dataset.action));
-    });
-    moves.addEventListener("pointerleave", (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && board.hover(null));
-    moves.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-      if (!rowOf(event) || event.pointerType === "mouse") return;
-      const action = Number(rowOf(event).dataset.action);
-      board.hover(board.hovered === action ? null : action);
-    });
+    const show = (/** @type {any} */ { type, pointerType, target }) => { // its rows are drawn anew too
+      const action = Number(target.closest("tr")?.dataset.action ?? NaN);
+      if ((pointerType === "mouse") === (type === "pointerdown")) return;
+      if (type === "pointerleave") board.hover(null);
+      else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
+    };
+    for (const type of ["pointerover", "pointerleave", "pointerdown"]) moves.addEventListener(type, show);
   }
 
   clear() {
@@ -89,8 +74,8 @@ export class Study {
     if (!state?.study) return;
     if (all) {
       this.analyse.setAttribute("aria-pressed", String(state.analysing));
-      this.ownership.querySelector("input").checked = look.ownership;
-      this.numbers.querySelector("input").checked = look.numbers;
+      this.ownership.control.checked = look.ownership;
+      this.numbers.control.checked = look.numbers;
       this.why.hidden = state.node === 0 || !this.app.known.game.levels;
       this.variations.draw();
       this.list.draw();
@@ -102,7 +87,7 @@ export class Study {
 
   drawMoves() {
     const found = this.app.known.analysis();
-    const listed = found ? found.moves.slice(0, ROWS) : [];
+    const listed = found ? shownMoves(found) : [];
     if (found) {
       const even = evenPriors(found.moves);
       for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
@@ -115,11 +100,7 @@ export class Study {
     renew(this.moves, rows);
   }
 
-  /**
-   * @param {MoveView} move
-   * @param {MoveView} best
-   * @param {number} mover
-   */
+  /** @param {MoveView} move @param {MoveView} best @param {number} mover */
   row(move, best, mover) {
     const { names, sides } = this.app.known.game;
     const line = move.line.map((one) => names[one]).join(" ");

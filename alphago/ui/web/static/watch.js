@@ -2,7 +2,7 @@
 
 import { h, s } from "./elements.js";
 import { swatch } from "./icons.js";
-import { fill, runs, say } from "./words.js";
+import { buttons, fill, runs, say } from "./words.js";
 
 /** @typedef {import("../wire.js").RunView} RunView */
 /** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
@@ -10,10 +10,7 @@ import { fill, runs, say } from "./words.js";
 const EVERY = 4000; // milliseconds
 const MAIN = 4; // curves that are not folded
 
-/**
- * @param {HTMLElement} element
- * @param {Open} open
- */
+/** @param {HTMLElement} element @param {Open} open */
 export function watch(element, open) {
   const view = new Watch(element, open);
   view.update();
@@ -21,11 +18,10 @@ export function watch(element, open) {
   element.addEventListener("shown", () => view.update());
 }
 
+const ask = (/** @type {string} */ address, headers = {}) => fetch(address, { cache: "no-store", headers });
+
 class Watch {
-  /**
-   * @param {HTMLElement} element
-   * @param {Open} open
-   */
+  /** @param {HTMLElement} element @param {Open} open */
   constructor(element, open) {
     this.open = open;
     this.tag = "";
@@ -40,7 +36,7 @@ class Watch {
     this.unfolded = new Set(); // runs whose figures are shown
     element.classList.add("ag-watch");
     element.replaceChildren(h("div", { class: "w-head" }, h("div", { class: "ag-tabs", role: "group" },
-      h("button", { "data-name": "to-board", onclick: () => open(-1, 0) }, say.play),
+      h("button", { "data-name": "to-board", onclick: () => open(-1, 0) }, buttons.play[0]),
       h("button", { "aria-pressed": "true" }, say.watch)), h("h1", {}, runs.title), h("label", {}, `${runs.axis} `, this.axis)),
     this.note, this.runs, this.main, this.folded);
   }
@@ -48,7 +44,7 @@ class Watch {
   async update() {
     let answer;
     try {
-      answer = await fetch(`/watch?x=${this.x}`, { cache: "no-store", headers: this.tag ? { "If-None-Match": this.tag } : {} });
+      answer = await ask(`/watch?x=${this.x}`, this.tag ? { "If-None-Match": this.tag } : {});
       if (answer.status === 304) return;
       const data = await answer.json();
       if (data.error) throw new Error(data.error);
@@ -76,18 +72,12 @@ class Watch {
     data.runs.forEach((_, i) => this.listGames(i));
   }
 
-  /**
-   * @param {RunView} run
-   * @param {number} number
-   */
+  /** @param {RunView} run @param {number} number */
   run(run, number) {
     const games = h("ol", { class: "w-games", "data-run": number, tabindex: 0, "aria-label": runs.games });
     const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
-    const unfold = (/** @type {Event} */ event) => {
-      if (/** @type {HTMLDetailsElement} */ (event.target).open) this.unfolded.add(number);
-      else this.unfolded.delete(number);
-    };
+    const unfold = (/** @type {any} */ { target }) => this.unfolded[target.open ? "add" : "delete"](number);
     return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, line, run.name),
       run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength.replaceAll(" %", "\u00a0%") || runs.untested),
         h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
@@ -102,9 +92,8 @@ class Watch {
   async listGames(run) {
     const list = this.runs.querySelector(`[data-run="${run}"]`);
     try {
-      const answer = await fetch(`/watch/games?run=${run}`, { cache: "no-store" });
       /** @type {{games: string[], error?: string}} */
-      const data = await answer.json();
+      const data = await (await ask(`/watch/games?run=${run}`)).json();
       const rows = data.error ? [h("li", {}, data.error)] : data.games.map((title, game) =>
         h("li", {}, h("button", { onclick: () => this.open(run, game) }, title)));
       list.replaceChildren(...(rows.length ? rows : [h("li", {}, runs.none)]));
