@@ -11,9 +11,8 @@ from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import Better, Fact, Loss, Reply, Words
-from alphago.ui.why.go_facts import dangers, go_facts
-from alphago.ui.why.safer import kept_by_best
+from alphago.ui.why.facts import CHECK, Better, Fact, Loss, Reply, Words
+from alphago.ui.why.go_facts import go_facts
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
@@ -119,33 +118,50 @@ def explain_moves(
     if passed:
         passes = search(passed, readouts // PASS_SHARE)
         pass_rows = (Row(passes, i) for i in range(len(passed)))
-    explanations = []
+    all_seen = []
     for i, tried in enumerate(all_tried):
         after_passes = list(islice(pass_rows, len(tried.passed)))  # takes the next rows, which are of this move
-        seen = Searched(before=Row(first, 2 * i), after=Row(first, 2 * i + 1), best=Row(bests, i), passed=after_passes)
-        explanations.append(Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen))))
-    return explanations
+        all_seen.append(Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(bests, i), after_passes))
+    losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
+    if doubtful := [i for i, loss in enumerate(losses) if loss.doubtful]:
+        starts = [all_tried[i] for i in doubtful]
+        deeper = search([p for t in starts for p in (t.position, t.after, t.after_best)], CHECK * readouts)
+        for k, i in enumerate(doubtful):
+            before, after, best = (Row(deeper, 3 * k + n) for n in range(3))
+            all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)
+            losses[i] = both(losses[i], loss_of(all_tried[i], all_seen[i]))
+    return [
+        Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen, loss)))
+        for tried, seen, loss in zip(all_tried, all_seen, losses, strict=True)
+    ]
 
 
-def facts_of(tried: Tried[Position], seen: Searched) -> list[Fact]:
-    """Return the facts about a move, the most important first."""
+def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
+    """Return what a move loses against the best one."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
-    loss = Loss(
+    return Loss(
         mover,
         action,
         best,
         points=0.0 if is_best else mover * (seen.best.score - seen.after.score),
         rate=0.0 if is_best else mover * (seen.best.value - seen.after.value) / 2,
-        share=seen.before.share,
-        prior=seen.before.prior,
-        played=seen.before.prior_of(action),
+        share=seen.before.part_of(best),
+        prior=seen.before.prior_of(best),
         change=mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best]),
     )
+
+
+def both(loss: Loss, deeper: Loss) -> Loss:
+    """Return the loss by a deeper search, but not more than by the first one."""
+    return replace(deeper, points=min(loss.points, deeper.points), rate=min(loss.rate, deeper.rate))
+
+
+def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
+    """Return the facts about a move, the most important first; loss: what it loses."""
+    mover, action, best = tried.mover, tried.action, tried.best
     if is_go(tried):
-        kept = kept_by_best(tried, seen)
-        loss = replace(loss, shown=bool(dangers(tried, seen)), felt=bool(kept))
-        return [loss, *go_facts(tried, seen, loss, kept)]
+        return [loss, *go_facts(tried, seen, loss)]
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
         how = Reply.PUNISHES if loss.large else Reply.ANSWERS

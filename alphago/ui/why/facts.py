@@ -16,11 +16,13 @@ LEAST = 2.5  # least sure points that a sentence names: estimates are often too 
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
 PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
-LIKELIER = 2.0  # a better move that does not lead clearly must have so many times the played move's probability
+EXPECTED, GAINING = 0.4, 1.5  # or least probability and points, if it has LEADS of the visits
+LEADS = 0.5  # least part of the visits of a better move that is named
 OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
+CHECK = 2  # times the readouts by which a better move that is not clear, or only looks better, is checked
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
 CLEAR = 0.85  # least part of the visits of a move that leads clearly
-LEADS, LIKELY = 0.5, 0.3  # the same where a mistake was played, and then the least probability
+LIKELY = 0.3  # least probability of one that leads clearly with less, where a mistake was played
 SURE = 0.25  # a chain whose share (`ChangesOwner`) is less is expected to die, one with more than 1 - SURE to live
 FORESEEN = 4  # plies of a line that a sentence names: later plies were hardly searched
 
@@ -83,12 +85,10 @@ class Fact:
 class Loss(Fact):
     """What a move loses against the best move.
 
-    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.
+    points, rate: what it loses, in points (NaN if unknown) and win rate (0 .. 1); negative if it gains.  If there was a
+        deeper search, the smaller one of both figures.
     share, prior: the best move's part of the visits, and its probability before the search.
-    played: the probability of the played move before the search.
     change: the best move's score by a search of the position after it, minus its score by the search that chose it.
-    shown: whether the rules show a loss: a chain that can be taken after the move, but not after the best move.
-    felt: whether the forecast shows what is better after the best move: a chain saved or taken, or an area.
     """
 
     best: int
@@ -96,22 +96,23 @@ class Loss(Fact):
     rate: float
     share: float
     prior: float
-    played: float
     change: float
-    shown: bool = False
-    felt: bool = False
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake.
+        """Whether the move is a mistake, and the best move has enough visits to be named.
 
-        A mistake loses so many points that a sentence names them, or at least MISTAKE points while something else
-        speaks for the best move.  If the points are unknown, a mistake loses at least MISTAKE_RATE of winning.
+        A mistake loses at least MISTAKE points.  If these are unknown, it loses at least MISTAKE_RATE of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
-        is_supported = self.clear or self.shown or (self.felt and self.likelier)
-        return SURE_PART * self.points >= LEAST or (self.points >= MISTAKE and is_supported)
+        return self.points >= MISTAKE and self.share >= LEADS
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the move may be worse, but only a deeper search can tell."""
+        is_clear_mistake = self.large and (self.clear or isnan(self.points))
+        return self.action != self.best and (self.worse or self.points >= MISTAKE) and not is_clear_mistake
 
     @property
     def kept(self) -> bool:
@@ -119,20 +120,20 @@ class Loss(Fact):
         return not self.change < KEPT  # true for NaN: in games without points nothing speaks against the move
 
     @property
-    def likelier(self) -> bool:
-        """Whether the best move was much likelier than the played one before the search."""
-        return self.prior >= LIKELIER * self.played
-
-    @property
-    def named(self) -> bool:
-        """Whether the best move is sure enough to be named."""
-        return self.kept or self.likelier
-
-    @property
     def worse(self) -> bool:
-        """Whether the move is said to be worse: it is a mistake, or the search looked at hardly any but the best."""
-        looks_worse = self.points >= PREFERRED and self.share >= LEADING and self.kept
-        return self.action != self.best and (self.large or looks_worse)
+        """Whether the move is said to be worse: it is a mistake, or another one looks better.
+
+        A move looks better if it keeps what it promises and the search looked at hardly any other, or if it gains more,
+        was expected before the search, and has enough visits to be named.
+        """
+        leads = self.points >= PREFERRED and self.share >= LEADING
+        gains = self.points >= GAINING and self.share >= LEADS and self.prior >= EXPECTED
+        return self.action != self.best and (self.large or (self.kept and (leads or gains)))
+
+    @property
+    def praised(self) -> bool:
+        """Whether the search is so sure of the move that something may be said in its favour."""
+        return self.action == self.best and self.share >= OWN
 
     @property
     def clear(self) -> bool:
@@ -143,12 +144,9 @@ class Loss(Fact):
     def sentence(self, words: Words) -> str:
         move, best = words.move(self.action), words.move(self.best)
         if not self.worse:
-            is_sure = self.action == self.best and self.share >= OWN
-            return f"The search finds no better move than {move}." if is_sure else ""
+            return f"The search finds no better move than {move}." if self.praised else ""
         if not self.large:
             return f"{best} looks better than {move}."
-        if not self.named:
-            return f"{move} {self.size}."
         perhaps = "" if self.clear else "perhaps "
         return f"{move} {self.size}; {perhaps}{best} is better."
 
@@ -196,10 +194,7 @@ class Better(Fact):
 
 @dataclass(frozen=True)
 class ChangesOwner(Fact):
-    """A chain to which the best move does something good for the move's side, and the played move does not.
-
-    It is a chain of the move's side that is safer after the best move, or one of the other side that the best move
-    captures or weakens.
+    """A chain of the move's side that is safer after the best move.
 
     best_share, share: the chain's chance to survive after the best move and after the played move, 0 .. 1: the part of
         its points that is expected to stay its own side's.
@@ -212,16 +207,10 @@ class ChangesOwner(Fact):
 
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
-        die, live, be = ("dies", "lives", "is") if self.group.stones == 1 else ("die", "live", "are")
-        after_move = f"after {move} ({self.share:.0%} to survive)"
-        after_best = f"after {best} ({self.best_share:.0%} to survive)"
-        changes_owner = min(self.share, self.best_share) < SURE and max(self.share, self.best_share) > 1 - SURE
-        is_own = self.group.colour == self.colour
-        if is_own and changes_owner:
-            return f"{group} {die} {after_move}, and would live {after_best}."
-        if changes_owner:
-            return f"{group} {die} {after_best}, and {live} {after_move}."
-        return f"{group} {be} {'safer' if is_own else 'weaker'} {after_best} than {after_move}."
+        die, be = ("dies", "is") if self.group.stones == 1 else ("die", "are")
+        if self.share < SURE and self.best_share > 1 - SURE:
+            return f"{group} {die} after {move}, and would live after {best}."
+        return f"{group} {be} safer after {best} than after {move}."
 
 
 @dataclass(frozen=True)
@@ -252,7 +241,7 @@ class Lost(Fact):
     share: float
 
     def sentence(self, words: Words) -> str:
-        return f"{words.group(self.group)} itself is expected to be lost ({self.share:.0%} to survive)."
+        return f"{words.group(self.group)} itself is expected to be lost."
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,19 @@ from itertools import pairwise
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.exams.ladders import Line
-from alphago.ui.why.deeds import deeds, group_of, groups, in_danger, play_line, share_of, stones_of
+from alphago.exams.ladders import Line, Reading
+from alphago.ui.why.deeds import BOARDS, deeds, group_of, groups, in_danger, play_line, share_of, stones_of
 from alphago.ui.why.facts import (
     FORESEEN,
+    LEADS,
     SHOWN_PLIES,
     SURE,
     Atari,
     Capturable,
     Captures,
+    ChangesOwner,
     Connects,
+    Cuts,
     Fact,
     Gains,
     LosesEye,
@@ -27,6 +30,7 @@ from alphago.ui.why.facts import (
     Sente,
 )
 from alphago.ui.why.races import won_races
+from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Searched, Tried
 
 THREAT, TIMES = 4.0, 1.5  # a threat gains at least TIMES as many points as a move elsewhere, and THREAT more
@@ -34,39 +38,94 @@ GOOD = 2.0  # a move that loses less than this, in points, is good by itself, an
 DEAD = 0.2  # a played stone whose chance to survive is less is expected to be lost
 READ = 8  # plies of a line that are played to see what it takes
 MOST_CHAINS = 3  # most chains of `dangers` that are told
-SEEN = 0.35  # least part of the visits of a best move that is said to prevent something
 
 
-def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, kept: list[Fact]) -> list[Fact]:
+def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]:
     """Return what the move, the answer to it and the best move do.
 
-    Good things about the move are told only if it is the best move.  If the move is worse than the best one, the facts
-    are what speaks against it, what the answer to it does, and what only the best move would do.
+    Good things about the move are told only if the search is sure that it is the best.  If the move is worse than the
+    best one, the facts are what speaks against it, what the answer to it does, and what only the best move would do.
 
-    loss: what the move loses.  kept: see `kept_by_best`.
+    loss: what the move loses.
     """
-    mover, action, best, answer = tried.mover, tried.action, tried.best, seen.after.line
-    own_deeds = deeds(tried.position, action, answer)
-    owners, best_owners = seen.after.ownership, seen.best.ownership
+    own_deeds = deeds(tried.position, tried.action, seen.after.line)
     if not loss.worse:
         praise = list[Fact]()
-        if action == best:
-            praise = [*lasting(own_deeds, owners), *sente(tried, seen, action, which=1)]
-        return praise + dangers(tried, seen)
-    found = [fact for fact in kept if loss.named and (loss.large or isinstance(fact, Gains))]
-    found += [*lost_stone(tried, seen), *lost_races(tried, seen)]
-    found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == mover]
-    if reply := reply_of(tried, seen, loss):
-        found += [reply, *lasting(deeds(tried.after, answer[0], answer[1:]), owners)]
-    found += dangers(tried, seen, told=reply.line[:1] if reply else ())
-    reply_is_there = reply is not None and reply.line[0] == best  # what a stone there does was told of the reply
-    comes_later = best in answer[1:FORESEEN:2]  # the mover still gets to play there
-    if loss.clear and not reply_is_there and not comes_later:
+        if loss.praised:
+            praise = [*lasting(own_deeds, seen.after.ownership), *sente(tried, seen, tried.action, which=1)]
+        return [*praise, *dangers(tried, seen, saved=1 - SURE)]
+    found: list[Fact] = lost_races(tried, seen)
+    found += [fact for fact in own_deeds if isinstance(fact, LosesEye) and fact.owner == tried.mover]
+    taken_now = dangers(tried, seen)
+    answer = answer_facts(tried, seen, loss, taken_now)
+    found += [*answer, *taken_now]
+    is_answered_there = bool(answer) and seen.after.line[0] == loss.best  # what a stone there does was told
+    comes_later = loss.best in seen.after.line[1:FORESEEN:2]  # the mover still gets to play there
+    if not is_answered_there and not comes_later:
         own_kinds = {type(fact) for fact in own_deeds}
-        best_deeds = lasting(deeds(tried.position, best, seen.best.line), best_owners)
-        found += [fact for fact in best_deeds if type(fact) not in own_kinds]
-        found += sente(tried, seen, best, which=2)
-    return found
+        found += [fact for fact in best_facts(tried, seen, loss, taken_now) if type(fact) not in own_kinds]
+    may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
+    kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
+    told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
+    return told or lost_stone(tried, seen)
+
+
+def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
+    """Return the answer to a bad move, and what it does; [] if neither says why the move is bad.
+
+    taken_now: chains of which is told how they can be taken; an answer that begins to take one is told by that.
+    """
+    reply = reply_of(tried, seen, loss)
+    if reply is None or any(reply.line[0] == fact.line[0] for fact in taken_now):
+        return []
+    start, line = reply.line[0], seen.after.line
+    does = unrepeated(lasting(deeds(tried.after, start, line[1:]), seen.after.ownership), reply.taken)
+    says_why = does or reply.taken or reply.how != Reply.ANSWERS
+    return [reply, *does] if says_why else []
+
+
+def best_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
+    """Return what the best move does, only what it takes if it is not clear.
+
+    taken_now: chains of which is told that the move prevents that they are taken.
+    """
+    does = lasting(deeds(tried.position, loss.best, seen.best.line), seen.best.ownership)
+    does = unrepeated(does, [fact.group for fact in taken_now])
+    if not loss.clear:
+        return [fact for fact in does if takes(fact)]
+    return [*does, *sente(tried, seen, loss.best, which=2)]
+
+
+def takes(fact: Fact) -> bool:
+    """Return whether a fact is that a move captures chains, or gives an atari from which a chain cannot escape."""
+    return isinstance(fact, Captures) or (isinstance(fact, Atari) and len(fact.line) > 0)
+
+
+def unrepeated(facts: Sequence[Fact], taken: Sequence[NamedChain] = ()) -> list[Fact]:
+    """Return the facts of a move without ataris, cuts and connections of chains of which is told that they are taken.
+
+    Cuts of chains that an atari of the move catches are left out too.
+
+    taken: the chains of which it is told, by other facts.
+    """
+    caught = {fact.group for fact in facts if isinstance(fact, Atari) and fact.line}.union(taken)
+    found = [fact for fact in facts if not (isinstance(fact, Atari) and fact.group in taken)]
+    return [fact for fact in found if not (isinstance(fact, Cuts | Connects) and caught.intersection(fact.groups))]
+
+
+def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bool:
+    """Return whether a fact is that a chain is safer after the best move, and others tell how it is taken."""
+    if not isinstance(fact, ChangesOwner):
+        return False
+    chain = group_of(stones_of(tried.after).chain(fact.group.point))
+    taken = list[NamedChain]()
+    for other in others:
+        match other:
+            case Capturable(group=group) | Atari(group=group) | Race(loser=group):
+                taken.append(group)
+            case Captures(groups=groups_taken) | Reply(taken=groups_taken):
+                taken += groups_taken
+    return chain in taken
 
 
 def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | None:
@@ -83,9 +142,11 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     if follows_best_too:
         return None
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
-    # The mover resists the capture if he neither passes nor plays elsewhere.
+    # The mover resists the capture if he neither passes nor plays elsewhere, and the chains can be caught anyway.
     is_resisted = pass_action not in line and all(tried.is_near(*pair) for pair in pairwise(line))
-    if not line or not is_resisted:
+    after = stones_of(tried.after)
+    are_caught = all(Reading(BOARDS).attack(after, chain.point) is not None for chain in taken)
+    if not line or not is_resisted or not are_caught:
         line, taken = answer[:1], ()
     if not taken and not loss.clear:
         return None
@@ -171,28 +232,28 @@ def lost_stone(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     return [Lost(mover, action, group_of(own), share)] if share < DEAD and len(own.stones) == 1 else []
 
 
-def dangers(tried: Tried[GoPosition], seen: Searched, told: Sequence[int] = ()) -> list[Fact]:
+def dangers(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> list[Capturable]:
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
     Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
     meant to be given up, and all if the search is not sure of the best move.
 
-    told: moves of the other side about which other facts are told; chains that such a move attacks are left out.
+    saved: what a chain's chance to survive after the best move must exceed.
     """
-    if tried.action == tried.best or seen.before.share < SEEN:
+    if tried.action == tried.best or seen.before.part_of(tried.best) < LEADS:
         return []
-    owners, found = seen.best.ownership, []
+    owners, found = seen.best.ownership, list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     for chain, line in in_danger(tried.after):
-        if chain.stones & in_danger_anyway or line[0] in told:
+        if chain.stones & in_danger_anyway:
             continue
         old_stones = chain.stones - {tried.action}
-        if not old_stones or (owners is not None and share_of(owners, old_stones, tried.mover) <= 0.5):
+        if not old_stones or (owners is not None and share_of(owners, old_stones, tried.mover) <= saved):
             continue
         is_expected = line[0] in seen.after.line[:1]
         if len(chain.stones) > 1 or is_expected:  # a single stone is often given up on purpose
             found.append(Capturable(tried.mover, tried.action, tried.best, group_of(chain), line))
-    return [*sorted(found, key=lambda fact: -fact.group.stones)[:MOST_CHAINS]]
+    return sorted(found, key=lambda fact: -fact.group.stones)[:MOST_CHAINS]
 
 
 def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> list[Fact]:

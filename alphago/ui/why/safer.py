@@ -5,40 +5,41 @@ from collections.abc import Iterator
 import numpy as np
 
 from alphago.env.go_position import GoPosition
-from alphago.ui.why.deeds import group_of, is_in_ko, share_of, stones_of
-from alphago.ui.why.facts import SURE_PART, ChangesOwner, Fact, Gains
+from alphago.exams.ladders import Reading
+from alphago.ui.why.deeds import BOARDS, group_of, is_in_ko, share_of, stones_of
+from alphago.ui.why.facts import ChangesOwner, Fact, Gains
 from alphago.ui.why.tried import Searched, Tried
 
 SAFER = 0.3  # least difference of a chain's chance to survive; from here on a strong judge nearly always sees one too
-LIKELY = 0.6  # least chance, after the best move, that it saves a chain or takes it
+SAVED, AT_RISK = 0.7, 0.5  # its least chance after the best move, and its most after the played one
 BETTER = 0.4  # least difference at a point of an area, on the scale of ownership -1 .. 1
-LEAST_AREA = 1.5 / SURE_PART  # least estimated points of an area: `at_least` rounds their sure part to 2
-MOST_CHAINS = 2  # most chains that are told
+LEAST_AREA = 6.0  # least estimated points of an area that is told: the judge nearly always sees it gain too
 
 
 def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
-    """Return the chains that the best move saves or takes, and the played move does not.
+    """Return the chain that the best move saves and the played move does not, as a list with one fact.
 
-    These are at most MOST_CHAINS, those with most at stake, but no stone that is in a ko.  If there are none, return
-    the area that the best move gains most.  Returns [] if there is neither, or if the network forecasts no ownership.
+    It is the one with most at stake; neither a stone that is in a ko, nor a chain that can be taken after the best move
+    too.  If there is none, return the area that the best move gains most.  Returns [] if there is neither, or if the
+    network forecasts no ownership.
     """
     best_owners, owners = seen.best.ownership, seen.after.ownership
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best
     kept = list[ChangesOwner]()
-    stones = stones_of(tried.position)
+    stones, after_best = stones_of(tried.position), stones_of(tried.after_best)
     for chain in stones.chains():
-        if is_in_ko(stones, chain):
+        if chain.colour != mover or is_in_ko(stones, chain):
             continue
-        # Which part of the chain's points becomes the mover's.
+        is_taken_anyway = Reading(BOARDS).attack(after_best, min(chain.stones)) is not None
+        if is_taken_anyway:
+            continue
         best_share, share = share_of(best_owners, chain.stones, mover), share_of(owners, chain.stones, mover)
-        if best_share >= LIKELY and best_share - share >= SAFER:
-            shares = (best_share, share) if chain.colour == mover else (1 - best_share, 1 - share)  # of its own side
-            kept.append(ChangesOwner(mover, action, best, group_of(chain), *shares))
+        if best_share >= SAVED and share <= AT_RISK and best_share - share >= SAFER:
+            kept.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
     if kept:
-        kept.sort(key=lambda fact: -fact.group.stones * abs(fact.share - fact.best_share))  # most at stake first
-        return [*kept[:MOST_CHAINS]]
+        return [max(kept, key=lambda fact: fact.group.stones * (fact.best_share - fact.share))]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:

@@ -73,8 +73,12 @@ class Row:
     @property
     def share(self) -> float:
         """The best move's part of the visits."""
+        return self.part_of(self.analysis.best(self.i))
+
+    def part_of(self, action: int) -> float:
+        """Return a move's part of the visits."""
         visits = self.analysis.visits[self.i]
-        return float(visits[self.analysis.best(self.i)] / max(visits.sum(), 1))
+        return float(visits[action] / max(visits.sum(), 1))
 
     @property
     def prior(self) -> float:

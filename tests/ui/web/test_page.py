@@ -52,40 +52,6 @@ WIDE = """[...document.querySelectorAll(".ag-value, .ag-visits")].filter(number 
     return on.length !== 1 || Math.hypot(number.getBBox().width / 2, on[0][0] + 0.36 * size) > on[0][1];
 }).map(number => number.textContent)"""
 
-# What the line below the players says of a state: by the page's module, with an app that has only what it reads.
-SAYS = """async ({win, score, busy, ...thought}) => {
-    const { StatusLine } = await import("/status_line.js");
-    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis: null };
-    const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
-        thought: busy && { purpose: "move", analysis: { visits: 9 }, ...thought } };
-    const { rest, share = 0 } = new StatusLine({ state, known, isHumansTurn: () => false }).words();
-    return [rest, share > 0];
-}"""
-
-# The moves of the table and those of the board, of an analysis with the given visits.
-SHOWN = """async (visits) => {
-    const { shownMoves } = await import("/candidates.js");
-    return shownMoves({ moves: visits.map(visits => ({ visits })) }).map(({ visits }) => visits);
-}"""
-
-
-def test_what_the_page_says_of_an_evaluation_and_of_a_long_search(chromium: Any) -> None:
-    """A long search says how long it will take; chance and lead that name different sides are unclear."""
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-
-        def says(**known: object) -> list[object]:
-            return list(visitor.page.evaluate(SAYS, known))
-
-        assert says(win=0.525, score=-0.8) == ["Unclear: Black 52.5 %, W+0.8", False]
-        assert says(win=0.525, score=0.8) == ["Black 52.5 %, B+0.8", False]
-        assert says(win=0.525, score=None) == ["Black 52.5 %", False]
-        assert says(busy="move", readouts=704, limit=90000, rate=70) == ["704/90k visits · 21 min left", True]
-        assert says(busy="move", readouts=200, limit=1000, rate=100) == ["200/1.0k visits · 10 s left", True]
-        assert says(busy="move", readouts=64, limit=200, rate=400) == ["64/200 visits", False]
-        assert visitor.page.evaluate(SHOWN, [256, 58, 35, 18, 15, 9, 8, 6]) == [256, 58, 35, 18, 15, 9]
-        assert visitor.page.evaluate(SHOWN, [256, 58, 6, 9]) == [256, 58, 9]
-        assert visitor.page.evaluate(SHOWN, [2, 1, 0, 0]) == [2, 1, 0, 0]
-
 
 def finish(visitor: Visitor) -> None:
     """Click the first legal point until the game is over; an engine that is to move is waited for."""

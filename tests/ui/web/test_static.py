@@ -114,6 +114,58 @@ def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
     subprocess.run([node(), "--check", tmp_path / "board.mjs"], check=True)
 
 
+def computed(folder: Path, module: str, call: str) -> Any:
+    """What a call of a module's exports returns in Node.js, which has no page."""
+    (folder / "module.mjs").write_text(bundle(module))
+    (folder / "call.mjs").write_text(f'import * as page from "./module.mjs";\nconsole.log(JSON.stringify({call}));')
+    told = subprocess.run([node(), folder / "call.mjs"], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+SAYS = """(({ win, score, busy, ...thought }) => {
+    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis: null };
+    const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
+        thought: busy && { purpose: "move", analysis: { visits: 9 }, ...thought } };
+    const line = Object.create(page.StatusLine.prototype);
+    const { rest, share = 0 } = Object.assign(line, { app: { state, known, isHumansTurn: () => false } }).words();
+    return [rest, share];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "share"),
+    [
+        ({"win": 0.525, "score": -0.8}, "Unclear: Black 52.5 %, W+0.8", 0),
+        ({"win": 0.475, "score": 0.8}, "Unclear: Black 47.5 %, B+0.8", 0),
+        ({"win": 0.525, "score": 0.8}, "Black 52.5 %, B+0.8", 0),
+        ({"win": 0.525, "score": None}, "Black 52.5 %", 0),
+        ({"busy": "move", "readouts": 750, "limit": 90_000, "rate": 70}, "750/90k visits · 21 min left", 1 / 120),
+        ({"busy": "move", "readouts": 200, "limit": 1000, "rate": 100}, "200/1.0k visits · 10 s left", 0.2),
+        ({"busy": "move", "readouts": 64, "limit": 200, "rate": 400}, "64/200 visits", 0),
+        ({"busy": "move", "readouts": 64, "limit": None, "rate": 1}, "64 visits", 0),
+    ],
+)
+def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, share: float) -> None:
+    """A long search says how long it will take; chance and lead that name different sides are unclear."""
+    assert computed(tmp_path, "status_line", f"{SAYS}({json.dumps(known)})") == [told, pytest.approx(share)]
+
+
+@pytest.mark.parametrize(
+    ("visits", "shown"),
+    [
+        ([256, 58, 35, 18, 15, 9, 8, 6], [256, 58, 35, 18, 15, 9]),
+        ([256, 58, 6, 9], [256, 58, 9]),
+        ([2, 1, 0, 0], [2, 1, 0, 0]),
+        ([], []),
+    ],
+)
+def test_the_moves_that_are_shown(tmp_path: Path, visits: list[int], shown: list[int]) -> None:
+    """At most six, none with less than a thirtieth of the best one's visits, unless that has hardly any."""
+    moves = json.dumps([{"visits": count} for count in visits])
+    call = f"page.shownMoves({{ moves: {moves} }}).map(({{ visits }}) => visits)"
+    assert computed(tmp_path, "candidates", call) == shown
+
+
 CHECKS = ("--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022")
 CHECKS += ("--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable")
 

@@ -18,9 +18,21 @@ from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger, is_in_ko, stones_of
-from alphago.ui.why.explain import explain
-from alphago.ui.why.facts import Better, ChangesOwner, Cuts, Loss, Reply, Words
-from alphago.ui.why.go_facts import dangers, lasting
+from alphago.ui.why.explain import both, explain
+from alphago.ui.why.facts import (
+    Atari,
+    Better,
+    Capturable,
+    ChangesOwner,
+    Connects,
+    Cuts,
+    Fact,
+    Loss,
+    NamedChain,
+    Reply,
+    Words,
+)
+from alphago.ui.why.go_facts import answer_facts, dangers, go_facts, lasting, unrepeated
 from alphago.ui.why.races import won_races
 from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Tried
@@ -84,13 +96,15 @@ def test_a_stone_in_a_ko_is_in_no_danger() -> None:
     assert ko not in [chain for chain, _ in in_danger(position)]
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.5, True), (0.3, False)])
+@pytest.mark.parametrize(("share", "said"), [(0.5, True), (0.4, False)])
 def test_only_chains_that_were_there_are_in_danger(share: float, said: bool) -> None:
     """And only if the search is sure of the move that saves them; a stone just played may be meant to be given up."""
     position = drawn(". . . . .\n. O X . .\n. O X O .\n. . O . .\n. . . . .")
     env = position.env
     seen: Any = SimpleNamespace(
-        before=SimpleNamespace(share=share), after=SimpleNamespace(line=()), best=SimpleNamespace(ownership=None)
+        before=SimpleNamespace(part_of=lambda _: share),
+        after=SimpleNamespace(line=()),
+        best=SimpleNamespace(ownership=None),
     )
     elsewhere, extends = env.from_text("E1"), env.from_text("C5")
     told = [fact.sentence(Words(env)) for fact in dangers(Tried(position, elsewhere, extends), seen)]
@@ -149,46 +163,48 @@ def test_the_best_move_and_a_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "share", "prior", "change", "said"),
+    ("points", "share", "prior", "change", "said", "doubtful"),
     [
-        (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better."),
-        (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better."),
-        (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better."),
-        (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more."),
-        (4.0, 0.4, 0.2, 0.0, ""),
-        (4.0, 0.3, 0.1, 0.0, ""),
-        (2.0, 0.9, 0.4, 0.0, "D4 looks better than C3."),
-        (2.0, 0.7, 0.4, 0.0, ""),
-        (0.4, 0.9, 0.4, 0.0, ""),
+        (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better.", False),
+        (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better.", False),
+        (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better.", True),
+        (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more; perhaps D4 is better.", True),
+        (8.0, 0.4, 0.4, 0.0, "", True),  # the search of the position before the move is of another opinion
+        (4.0, 0.6, 0.2, 0.0, "C3 seems a mistake; perhaps D4 is better.", True),
+        (2.0, 0.9, 0.1, 0.0, "D4 looks better than C3.", True),
+        (2.0, 0.9, 0.1, -1.0, "", False),  # it does not keep its promise
+        (2.0, 0.6, 0.4, 0.0, "D4 looks better than C3.", True),
+        (2.0, 0.6, 0.3, 0.0, "", False),
+        (1.0, 0.6, 0.4, 0.0, "", False),
+        (0.4, 0.9, 0.4, 0.0, "", False),
     ],
 )
 def test_a_better_move_is_certain_where_the_search_leads_clearly(
-    points: float, share: float, prior: float, change: float, said: str
+    points: float, share: float, prior: float, change: float, said: str, doubtful: bool
 ) -> None:
-    """Of a move with a probability of 9 %, that the best one leads clearly or was much likelier."""
     env = GoEnv(5)
-    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, 0.09, change)
-    assert loss.sentence(Words(env)) == said
-    if points == 4.0:
-        assert replace(loss, shown=True).sentence(Words(env)).startswith("C3 seems a mistake")
-        reason = replace(loss, felt=True)  # tells as much, if the better move was likelier
-        assert bool(reason.sentence(Words(env))) == (reason.clear or prior > 0.18)
-    assert not replace(loss, points=min(points, 2.0), change=-1.0).sentence(Words(env))  # it does not keep its promise
+    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, change)
+    assert (loss.sentence(Words(env)), loss.doubtful) == (said, doubtful)
+
+
+def test_a_deeper_search_can_only_lessen_a_loss() -> None:
+    """A better move that the deeper search does not confirm is not named."""
+    loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6, prior=0.2, change=0.0)
+    assert both(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
+    assert both(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
+    for deeper in (replace(loss, points=1.0), replace(loss, share=0.3)):
+        assert not both(loss, deeper).worse
 
 
 @pytest.mark.parametrize(
     ("better", "said"),
     [
-        (
-            {"B4": 0.9, "B3": 0.9},
-            "White's stone at B4 dies after A1 (5% to survive), and would live after E5 (95% to survive).",
-        ),
-        ({"B4": 0.4}, "White's stone at B4 is safer after E5 (70% to survive) than after A1 (5% to survive)."),
-        ({"B4": -0.2}, ""),  # it is not saved
-        ({"D4": 0.9}, "Black's stone at D4 dies after E5 (5% to survive), and lives after A1 (95% to survive)."),
-        ({"D4": 0.4}, "Black's stone at D4 is weaker after E5 (30% to survive) than after A1 (95% to survive)."),
-        ({"D3": 0.2, "D2": 0.2, "D1": 0.2}, ""),  # 3.3 points: too few to say more than that a move gains where it is
-        ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, "E5 gains 2 points or more around D2, compared with A1."),
+        ({"B4": 0.9, "B3": 0.9}, "White's stone at B4 dies after A1, and would live after E5."),
+        ({"B4": 0.45}, "White's stone at B4 is safer after E5 than after A1."),
+        ({"B4": 0.3}, ""),  # it is not saved
+        ({"D4": 0.9}, ""),  # a stone of Black's
+        ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, ""),  # 4.8 points
+        ({"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9}, "E5 gains 3 points or more around D2, compared with A1."),
         ({"D3": 0.7}, ""),
     ],
 )
@@ -201,6 +217,68 @@ def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
     rows = [SimpleNamespace(ownership=-owners.reshape(5, 5)) for owners in (np.full(25, -0.9), after_best)]
     seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
     assert [fact.sentence(Words(env)) for fact in kept_by_best(tried, seen)] == [said] * bool(said)
+
+
+def survival(row: str, chances: tuple[float, float]) -> list[Fact]:
+    """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
+    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", "white")
+    tried = Tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
+    rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
+    seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
+    return [fact for fact in kept_by_best(tried, seen) if isinstance(fact, ChangesOwner)]
+
+
+def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
+    assert survival("X O . . .", (0.3, 0.9))
+    assert not survival("X O . . .", (0.55, 0.9))
+    assert not survival("X O X . .", (0.3, 0.9))  # it is in atari after the best move too
+
+
+@pytest.mark.parametrize("share", [0.9, 0.8])
+def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> None:
+    drawing, move, expected = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    action = position.env.from_text(move)
+    row = SimpleNamespace(line=(), ownership=None)
+    seen: Any = SimpleNamespace(before=row, after=row, best=row, passed=[])
+    loss = Loss(1, action, action, 0.0, 0.0, share, prior=0.9, change=0.0)
+    told = [fact.sentence(Words(position.env)) for fact in go_facts(Tried(position, action, action), seen, loss)]
+    assert told == (expected if share == 0.9 else [])
+
+
+def test_a_chain_that_is_caught_is_not_cut_off_too() -> None:
+    drawing, move, _ = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    found = deeds(position, position.env.from_text(move))
+    (connection,) = [fact for fact in found if isinstance(fact, Connects)]
+    (cut,) = [fact for fact in found if isinstance(fact, Cuts)]
+    assert unrepeated([connection]) == [connection]
+    assert unrepeated([connection], connection.groups[:1]) == []  # a capture that the move prevents says it
+    caught, other = (Atari(1, cut.action, group, last=0, line=(0,)) for group in cut.groups)
+    escapes = replace(other, line=())
+    assert unrepeated([escapes, cut]) == [escapes, cut]
+    assert unrepeated([caught, cut]) == [caught]
+    assert unrepeated([caught, escapes], [caught.group]) == [escapes]
+
+
+@pytest.mark.parametrize("caught", [True, False])
+def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
+    """White's line takes Black's stone at C3, which could escape by C2 unless White waits there."""
+    below = ". O . O ." if caught else ". . . . ."
+    position = drawn(f". . . . .\n. . . . .\n. O X O .\n{below}\n. . . . .")
+    env = position.env
+    played, best, *line = map(env.from_text, ("A5", "E5", "C4", "B4", "C2"))
+    tried = Tried(position, played, best)
+    after = SimpleNamespace(line=tuple(line), is_clear=True, ownership=None)
+    seen: Any = SimpleNamespace(
+        before=SimpleNamespace(part_of=lambda _: 0.9), after=after, best=SimpleNamespace(line=(), ownership=None)
+    )
+    loss = Loss(1, played, best, 9.0, 0.2, share=0.9, prior=0.9, change=0.0)
+    reply, *_ = answer_facts(tried, seen, loss, [])
+    said = "White punishes it with C4 B4 C2 and takes Black's stone at C3." if caught else "White punishes it with C4."
+    assert reply.sentence(Words(env)) == said
+    told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
+    assert answer_facts(tried, seen, loss, [told_by_capture]) == []
 
 
 @pytest.mark.parametrize("alive", [True, False])
