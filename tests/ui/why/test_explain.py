@@ -316,4 +316,4 @@ def test_facts_about_bad_moves() -> None:
 @pytest.mark.slow
 def test_facts_about_two_hundred_blunders() -> None:
     kinds = explain_bad_moves(9, 200, 100)
-    assert min(kinds[kind] for kind in (Loss, Reply, ChangesOwner, Cuts)) > 2
+    assert {Loss, Reply, ChangesOwner, Cuts} <= set(kinds)
