@@ -1,6 +1,7 @@
 """The networks that come with the package, by name.
 
-"7x7" is for a board of Go, "9x9-large" a second one for a board, stronger and slower; "connect-four" is for another game.
+"7x7" is for a board of Go; "9x9-large" is a second one for a board, stronger and slower; "connect-four" is for another
+game.
 """
 
 import re
