@@ -46,7 +46,8 @@ def packaged_net(game: str, size: int, names: Iterable[str] | None = None) -> st
     names = packaged_nets() if names is None else list(names)
     if game != USUAL_GAME:
         return game if game in names else None
-    boards = sorted((board, name) for name in names if (board := board_of(name)) is not None and "-" not in name)
+    usual = [name for name in names if not name.endswith("-large")]
+    boards = sorted((board, name) for name in usual if (board := board_of(name)) is not None)
     if not boards:
         return None
     large_enough = [name for board, name in boards if board >= size]

@@ -59,6 +59,7 @@ class Launcher:
         self.blocks = min(BLOCKS, -(-self.rows // self.lanes))
         self.shares = min(SHARES // self.pieces, self.rows)  # rows of all threads at a time
         self.device = features.device
+        self._features = features
         found = kernels_on("cuda" if features.is_cuda else "host")
         assert found is not None
         self._backend, self._kernels = found
@@ -70,11 +71,8 @@ class Launcher:
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
         """Launch a kernel; tensors become the addresses of their memory, None becomes 0."""
         addresses = [address(argument) for argument in arguments]
-        if self.device.type == "cpu":
-            self._kernels.launch(kernel, items, *addresses)
-            return
-        stream = torch.cuda.current_stream(self.device)
-        with torch.cuda.device(self.device), self._backend.on_stream(stream.cuda_stream):
+        handle = torch.cuda.current_stream(self.device).cuda_stream if self._features.is_cuda else 0
+        with torch.cuda.device_of(self._features), self._backend.on_stream(handle):
             self._kernels.launch(kernel, items, *addresses)
 
     def sums(self, kernel: str, inputs: tuple[object, ...], *numbers: object) -> torch.Tensor:

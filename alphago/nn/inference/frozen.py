@@ -1,9 +1,7 @@
 """Frozen copies of networks: a network's three parts as one module, and the comparison of its outputs."""
 
-import contextlib
 import copy
 import threading
-from collections.abc import Iterator
 from typing import TypeVar
 
 import torch
@@ -70,18 +68,6 @@ def check_finite(net: nn.Module) -> None:
     for name, is_finite in zip(tensors, torch.stack(finite).tolist(), strict=True):  # waits for a GPU once
         if not is_finite:
             raise ValueError(f"the network's weights must be finite, got NaN or infinite numbers in {name}")
-
-
-@contextlib.contextmanager
-def evaluating(net: nn.Module) -> Iterator[None]:
-    """Put a network and its modules into eval mode within the `with` block."""
-    modes = [(module, module.training) for module in net.modules()]
-    net.eval()
-    try:
-        yield
-    finally:
-        for module, training in modes:
-            module.training = training
 
 
 def frozen_copy(module: Part) -> Part:

@@ -12,16 +12,18 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.nn.inference.cpu import NOT_FINITE, NetEvaluator, check_batch, check_outputs
-from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, check_finite, evaluating, frozen_parts, state_shapes
+from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, check_finite, frozen_parts, state_shapes
 from alphago.nn.inference.gpu_forms import (
     Unsuited,
     agrees_with,
     choose_gpu_form,
     gpu_state,
+    is_out_of_memory,
     translate_out_of_memory,
 )
 from alphago.nn.inference.gpu_stream import GpuStream
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, find_device, torch_device
+from alphago.nn.parts import eval_mode
 from alphago.system.stopwatch import BOARDS, NET, TRANSFER
 
 
@@ -81,11 +83,11 @@ class DeviceEvaluator:
         base_net, value, policy: the parts of the new network.
         Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
         """
-        source = Frozen(base_net, value, policy)  # these modules, not copies: to copy and trace them takes 100 ms
+        source = Frozen(base_net, value, policy)  # these modules: copies would have to be traced
         if state_shapes(source) != self._shapes:
             raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
         check_finite(source)
-        with TRACING_LOCK, evaluating(source):
+        with TRACING_LOCK, eval_mode(source):
             agrees = self._take_weights(source)
         if not agrees:
             frozen = frozen_parts(base_net, value, policy)
@@ -94,13 +96,15 @@ class DeviceEvaluator:
 
     def _take_weights(self, source: Frozen) -> bool:
         """Copy the weights of a network in eval mode; return whether the present form computes it correctly."""
+        tensors = self._net.state_dict()
         try:
             state = gpu_state(self._net, source)
-        except KeyError:  # tracing has put something of the old network into the graph
+            torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])  # in place, for the graphs
+            return agrees_with(source, self._net, self.env, self._dtype, self._torch_device)
+        except Exception as error:  # a custom module may raise anything, or the graph have tensors of the old network
+            if is_out_of_memory(error):
+                raise
             return False
-        tensors = self._net.state_dict()
-        torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])  # in place, for the graphs
-        return agrees_with(source, self._net, self.env, self._dtype, self._torch_device)
 
     @translate_out_of_memory()
     def evaluate_leaves(self, batch: GameBatch, leaves: Leaves) -> tuple[Reached, np.ndarray, np.ndarray]:

@@ -4,7 +4,7 @@
 // a point has `pieces` = C / PIECE of them.  Sums over points are made in three steps: by a thread, by a block, and over
 // the blocks; their order does not depend on time, so that a step is the same whenever it is repeated.
 
-#include "loops.cuh"
+#include "planes.cuh"
 
 struct Numbers {
     float of[PIECE];
@@ -19,18 +19,9 @@ BOTH float as_float(unsigned int bits) {
     return both.value;
 }
 
-BOTH unsigned int as_bits(float value) {
-    union {
-        float value;
-        unsigned int bits;
-    } both;
-    both.value = value;
-    return both.bits;
-}
-
 // Rounds to bfloat16, ties to even; NaN stays NaN.
 BOTH unsigned int narrow(float value) {
-    unsigned int bits = as_bits(value);
+    unsigned int bits = float_bits(value);
     if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return 0x7FC0u;
     return (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
 }
