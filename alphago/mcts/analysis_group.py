@@ -116,6 +116,10 @@ class PositionGroup:
         self.search.prepare(self.games, np.full(count, readouts, np.int32))
         self.budget = np.full(slots, readouts if count else 0, np.int32)
 
+    def add_readouts(self, readouts: int) -> None:
+        """Let `run` add more simulations to each position."""
+        self.budget[: len(self.live)] += readouts
+
     @property
     def readouts_left(self) -> int:
         """The number of simulations left, over all positions."""

@@ -11,7 +11,6 @@ from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
 from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Drawing, Style
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
-from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.records.sgf import MoveNote, SgfGame
@@ -19,6 +18,7 @@ from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_va
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
+from alphago.ui.why.searches import Searches
 
 # Grades of moves: a move with a grade loses at least so many points, and so much of the win rate (0 .. 1).
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
@@ -153,15 +153,13 @@ def review_game(
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
     positions = positions_of(game)
-
-    def search(wanted: Sequence[Position], count: int) -> Analysis:
-        return analyze(wanted, net, count, symmetries=symmetries, device=device, threads=threads)
-
-    analysis = search(positions, readouts)
+    options: dict[str, Any] = {"symmetries": symmetries, "device": device, "threads": threads}
+    analysis = analyze(positions, net, readouts, **options)
     review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
     plies = [move.ply for move in review.mistakes]
     before_and_after = analysis.take([row for ply in plies for row in (ply, ply + 1)])
-    why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], before_and_after, search, readouts)
+    moves = [(positions[ply], game.moves[ply], positions[ply].play(game.moves[ply])) for ply in plies]
+    why = explain_moves(moves, before_and_after, Searches(analysis.env, net, **options), readouts)
     return replace(review, why=dict(zip(plies, why, strict=True)))
 
 

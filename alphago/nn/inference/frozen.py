@@ -12,7 +12,7 @@ from alphago.env.game import GameEnv
 Outputs = tuple[torch.Tensor, torch.Tensor]  # logits [B, action_space], values [B] or [B, columns]
 Part = TypeVar("Part", bound=nn.Module)
 TRACING_LOCK = threading.Lock()  # held while torch.fx traces, which only one thread may do at a time
-EXAMPLES = 12  # example positions; more than FEW, for which alphago.nn.inference.openvino has a smaller model
+EXAMPLES = 16  # example positions: a call of the largest model of alphago.nn.inference.openvino
 
 
 class Frozen(nn.Module):

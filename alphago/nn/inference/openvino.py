@@ -2,15 +2,15 @@
 
 Each operation of the network's list (alphago.nn.graph) becomes an OpenVINO node.  A network whose operations cannot be
 listed runs in torch.  This conversion takes a hundredth of the time of OpenVINO's own converter, which matters since
-training publishes new weights every few seconds.  Models are compiled for two fixed batch sizes, because OpenVINO would
-choose its kernels again for each new size.
+training publishes new weights every few seconds.  Models are compiled for a few fixed batch sizes, each when it is
+first needed, because OpenVINO would choose its kernels again for each new size.
 """
 
 import io
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Union
 
@@ -31,8 +31,8 @@ Value = Union["Node", np.ndarray]
 
 NEED = "OpenVINO computes networks faster on Intel's processors: pip install openvino"
 BATCH_SIZE = 16  # positions per call; larger batches are not faster
+SIZES = BATCH_SIZE, 8, 4, 1  # positions of the models; a call's time is nearly proportional to them
 ONE_THREAD = {"INFERENCE_NUM_THREADS": 1, "NUM_STREAMS": 1, "ENABLE_CPU_PINNING": False}
-FEW = 8  # positions per call of the smaller model, for the search of a single game; such a call takes half the time
 
 
 @cache
@@ -172,7 +172,7 @@ OPERATIONS: dict[str, Callable[..., "Node"]] = {
 
 
 class OpenVinoModel:
-    """Base, value and policy as OpenVINO models, one for BATCH_SIZE positions, another for at most FEW.
+    """Base, value and policy as OpenVINO models, one for each number of positions in SIZES.
 
     graph: the network's operations, with the outputs "logits" and "value".
     bfloat16: whether operations that do not compute in 8 bits compute in bfloat16.
@@ -183,9 +183,18 @@ class OpenVinoModel:
     def __init__(self, graph: NetworkGraph, bfloat16: bool, ranges: Mapping[str, Range] | None = None) -> None:
         spans = {f"base_net.{name}.weight": span for name, span in (ranges or {}).items()}
         options = {"INFERENCE_PRECISION_HINT": "bf16" if bfloat16 else "f32", **ONE_THREAD}
-        model = build_model(graph, BATCH_SIZE, spans)  # the model for FEW is built on its first call
-        self.many = SharedModel(lambda: core().compile_model(model, "CPU", options), options)
-        self.few = SharedModel(lambda: core().compile_model(build_model(graph, FEW, spans), "CPU", options), options)
+        model = build_model(graph, BATCH_SIZE, spans)  # the smaller ones are built when they are first called
+
+        def compiled(rows: int) -> "CompiledModel":
+            built = model if rows == BATCH_SIZE else build_model(graph, rows, spans)
+            return core().compile_model(built, "CPU", options)
+
+        self.models = {rows: SharedModel(partial(compiled, rows), options) for rows in SIZES}
+
+    @property
+    def many(self) -> "SharedModel":
+        """The model for BATCH_SIZE positions."""
+        return self.models[BATCH_SIZE]
 
     def __call__(self, planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
         """Compute logits and values of n positions.
@@ -194,8 +203,23 @@ class OpenVinoModel:
         logits: float32 [n, A], overwritten.
         values: float32 [n], or [n, columns] if the value part has several columns; overwritten.
         """
-        model = self.few if len(planes) <= FEW else self.many
-        model(planes, logits, values)
+        for size, rows in calls_for(len(planes)):
+            self.models[size](planes[rows], logits[rows], values[rows])
+
+
+def calls_for(count: int) -> Iterator[tuple[int, slice]]:
+    """Divide `count` positions among the models: yield pairs of a size in SIZES and the rows that its model computes.
+
+    Rows are padded to full calls, but so that padding is at most a quarter of what is computed.
+    """
+    begin = 0
+    for size in SIZES:
+        left = count - begin
+        padded = -(-left // size) * size
+        end = count if 4 * (padded - left) <= padded else count - left % size
+        if end > begin:
+            yield size, slice(begin, end)
+        begin = end
 
 
 class SharedModel:

@@ -1,23 +1,20 @@
 """`explain`: why a move is good or bad, as facts with numbers and as sentences."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.facts import CHECK, Better, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import go_facts
+from alphago.ui.why.searches import Searches
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
-
-Search = Callable[[Sequence[Position], int], Analysis]
 
 
 @dataclass(frozen=True)
@@ -91,41 +88,36 @@ def explain(
     """
     check_int("readouts", readouts, 1)
     action = position.check_action(move)
-    options: dict[str, Any] = {"symmetries": symmetries, "settings": settings, "device": device, "threads": threads}
-
-    def search(positions: Sequence[Position], count: int) -> Analysis:
-        return analyze(positions, net, count, **options)
-
-    first = search([position, position.play(action)], readouts)
-    return explain_moves([(position, action)], first, search, readouts)[0]
+    searches = Searches(position.env, net, symmetries=symmetries, settings=settings, device=device, threads=threads)
+    after = position.play(action)
+    first = searches([(position, readouts), (after, readouts)])
+    return explain_moves([(position, action, after)], first, searches, readouts)[0]
 
 
 def explain_moves(
-    moves: Sequence[tuple[Position, int]], first: Analysis, search: Search, readouts: int
+    moves: Sequence[tuple[Position, int, Position]], first: Analysis, searches: Searches, readouts: int
 ) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 
-    moves: positions, and legal actions in them.
+    moves: positions, legal actions in them, and the positions after these actions.
     first: for each move the analyses of two positions: before the move and after it.
-    search: analyses positions with a number of readouts.
     """
     if not moves:
         return []
-    all_tried = [Tried(position, action, first.best(2 * i)) for i, (position, action) in enumerate(moves)]
-    bests = search([tried.after_best for tried in all_tried], readouts)
+    all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
     passed = [position for tried in all_tried for position in tried.passed]
-    pass_rows: Iterator[Row] = iter(())
-    if passed:
-        passes = search(passed, readouts // PASS_SHARE)
-        pass_rows = (Row(passes, i) for i in range(len(passed)))
-    all_seen = []
+    wanted = [(tried.after_best, readouts) for tried in all_tried]
+    rest = searches([*wanted, *((position, max(1, readouts // PASS_SHARE)) for position in passed)])
+    all_seen, begin = [], len(wanted)
     for i, tried in enumerate(all_tried):
-        after_passes = list(islice(pass_rows, len(tried.passed)))  # takes the next rows, which are of this move
-        all_seen.append(Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(bests, i), after_passes))
+        end = begin + len(tried.passed)
+        after_passes = [Row(rest, row) for row in range(begin, end)]
+        all_seen.append(Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(rest, i), after_passes))
+        begin = end
     losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
     if doubtful := [i for i, loss in enumerate(losses) if loss.doubtful]:
         starts = [all_tried[i] for i in doubtful]
-        deeper = search([p for t in starts for p in (t.position, t.after, t.after_best)], CHECK * readouts)
+        deeper = searches([(p, CHECK * readouts) for t in starts for p in (t.position, t.after, t.after_best)])
         for k, i in enumerate(doubtful):
             before, after, best = (Row(deeper, 3 * k + n) for n in range(3))
             all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)

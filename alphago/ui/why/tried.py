@@ -18,14 +18,16 @@ NEAR = 2  # most lines between two moves that have to do with each other
 class Tried(Generic[P]):
     """A move and the best move, with the positions after each of them.
 
+    after: the position after the move, if it is known.
     passed: three positions after a pass: instead of the move, after the move, and after the best move.  It is empty in
         other games than Go, where a pass is illegal or would end the game, and if one of the moves is a pass.
     """
 
-    def __init__(self, position: P, action: int, best: int) -> None:
+    def __init__(self, position: P, action: int, best: int, after: P | None = None) -> None:
         self.position, self.action, self.best = position, action, best
         self.mover = position.to_play
-        self.after, self.after_best = position.play(action), position.play(best)
+        self.after = position.play(action) if after is None else after
+        self.after_best = self.after if action == best else position.play(best)
         self.passed: list[P] = []
         starts = [position, self.after, self.after_best]
         pass_action = position.env.pass_action

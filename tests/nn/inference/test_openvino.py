@@ -9,7 +9,7 @@ from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.inference.openvino import BATCH_SIZE, FEW, OpenVinoModel, SharedModel, list_operations
+from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, OpenVinoModel, SharedModel, calls_for, list_operations
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
@@ -33,7 +33,7 @@ def test_bfloat16_is_asked_for():
 
 
 @needs_openvino
-@pytest.mark.parametrize("count", [1, FEW, FEW + 1, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
+@pytest.mark.parametrize("count", [1, 3, 5, 8, 11, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
 def test_any_number_of_positions_with_the_module_beside_it(count):
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8).eval())
     parts = [fold_batch_norms(part.eval().requires_grad_(False)) for part in (net.base_net, net.value, net.policy)]
@@ -48,10 +48,20 @@ def test_any_number_of_positions_with_the_module_beside_it(count):
         np.testing.assert_allclose(values, expected_values.detach(), atol=1e-5)
 
 
+def test_calls_for_any_number_of_positions():
+    for count in range(300):
+        calls = list(calls_for(count))
+        assert [i for _, rows in calls for i in range(count)[rows]] == list(range(count))
+        padded = sum(-(-len(range(count)[rows]) // size) * size for size, rows in calls)
+        assert 4 * (padded - count) <= padded
+    sizes = {count: [size for size, _ in calls_for(count)] for count in (1, 3, 8, 9, 16, 40)}
+    assert sizes == {1: [1], 3: [4], 8: [8], 9: [8, 1], 16: [16], 40: [16]}
+
+
 @needs_openvino
-@pytest.mark.parametrize(("exact", "sizes"), [(True, {BATCH_SIZE}), (False, {BATCH_SIZE, FEW})])
+@pytest.mark.parametrize(("exact", "sizes"), [(True, {BATCH_SIZE}), (False, set(SIZES))])
 def test_models_that_are_compiled(monkeypatch, exact, sizes):
-    """Self-play, which makes an evaluator every few seconds, needs one; single games have a smaller one too."""
+    """Self-play, which makes an evaluator every few seconds, needs one; single games have smaller ones too."""
     compiled = []
 
     class Watched(openvino.Request):
@@ -64,7 +74,10 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes):
     evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", exact=exact)
     evaluate(evaluator, random_batch(net.env, 40), np.arange(40))
     assert set(compiled) == {BATCH_SIZE}
-    evaluate(evaluator, random_batch(net.env, 3), np.arange(3))
+    evaluate(evaluator, random_batch(net.env, 13), np.arange(13))
+    assert set(compiled) == {BATCH_SIZE}
+    for count in (2, 5, 7):
+        evaluate(evaluator, random_batch(net.env, count), np.arange(count))
     assert set(compiled) == sizes
 
 
@@ -89,7 +102,7 @@ def test_copies_compute_the_same_bits(monkeypatch, dtype):
         again.idle.clear()  # a second thread of the other process
     for first, second in zip(*outputs, strict=True):
         np.testing.assert_array_equal(second, first)
-    assert compiled_network(net.evaluator(dtype)) == b""  # which also has a form for few positions
+    assert compiled_network(net.evaluator(dtype)) == b""  # which also has forms for few positions
     for damaged in (b"", b"[]", sent[: len(sent) // 2], sent.replace(b"{", b"[", 1)):
         assert compiled_evaluator(net.env, damaged) is None
     monkeypatch.setattr(openvino, "kind_of_machine", lambda: "another")
