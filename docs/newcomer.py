@@ -88,7 +88,7 @@ def main() -> None:
         visitor.tell("mistake, with what was better on the board")
         visitor.click("[data-name=menu]")
         with page.expect_download() as download:
-            visitor.click("button:has-text('Share network')")
+            visitor.click("[data-name=take]")
         path = Path(folder) / "network.html"
         download.value.save_as(path)
         visitor.tell("file to share")

@@ -18,6 +18,7 @@ MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unkn
 PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
 EXPECTED, GAINING = 0.4, 1.5  # or least probability and points, if it has LEADS of the visits
 LEADS = 0.5  # least part of the visits of a better move that is named
+UNEXPECTED = 0.02  # probability below which a move that the search found is named only if it gains a sure number
 OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
 CHECK = 2  # times the readouts by which a better move that is not clear, or only looks better, is checked
 KEPT = -0.3  # least `Loss.change`, in points: a better move with less is in doubt
@@ -100,13 +101,14 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake, and the best move has enough visits to be named.
+        """Whether the move is a mistake, and the best move has enough visits to be named and was not quite unexpected.
 
         A mistake loses at least MISTAKE points.  If these are unknown, it loses at least MISTAKE_RATE of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
-        return self.points >= MISTAKE and self.share >= LEADS
+        is_surprise = self.prior < UNEXPECTED and SURE_PART * self.points < LEAST
+        return self.points >= MISTAKE and self.share >= LEADS and not is_surprise
 
     @property
     def doubtful(self) -> bool:

@@ -132,7 +132,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     """Return the answer to a bad move, with its line up to a capture, or only its first move without a capture.
 
     Returns None for a pass, if the answer is not clear, and if the other side plays it after the best move too.  An
-    answer that captures nothing is told only if the best move is clear.
+    answer that captures nothing is told only if the best move is clear, or if the answer is the very same point.
     """
     mover, action, answer = tried.mover, tried.action, seen.after.line
     pass_action = tried.position.env.pass_action
@@ -148,7 +148,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     are_caught = all(Reading(BOARDS).attack(after, chain.point) is not None for chain in taken)
     if not line or not is_resisted or not are_caught:
         line, taken = answer[:1], ()
-    if not taken and not loss.clear:
+    if not taken and not loss.clear and answer[0] != loss.best:
         return None
     if answer[0] == loss.best:
         how = Reply.TAKES
