@@ -210,7 +210,7 @@ def why_message(node: int, explanation: Explanation) -> WhyMessage:
         "best": loss.best if loss.worse else explanation.action,
         "points": round_known(loss.points, 1),
         "rate": round(loss.rate, 4),
-        "sentences": str(explanation).split("\n"),
+        "sentences": explanation.reasons if loss.worse else str(explanation).split("\n"),  # the page tells the loss
     }
 
 

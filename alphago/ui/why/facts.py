@@ -170,7 +170,7 @@ class Reply(Fact):
     taken: chains of the move's side that the line captures, in Go; the last of them are taken by its last move.
     """
 
-    PUNISHES, TAKES, ANSWERS = "punishes it with", "takes the point of the better move:", "answers with"
+    PUNISHES, TAKES, ANSWERS = "punishes it with", "can take the point of the better move:", "answers with"
 
     line: tuple[int, ...]
     mover: int
@@ -290,7 +290,7 @@ class Capturable(Fact):
         when, group = f"After {words.move(self.action)} {words.side(-self.colour)}", words.group(self.group)
         prevented = f"; {words.move(self.best)} would prevent it"
         if len(self.line) == 1:
-            return f"{when} can capture {group} at {words.move(self.line[0])}{prevented}."
+            return f"{when} can capture {group} with {words.move(self.line[0])}{prevented}."
         is_given_up = self.line[-2] == words.passing  # the chain's side passes instead of the last defence
         line = self.line[:-2] if is_given_up else self.line
         has_repeats = len(set(self.line)) < len(self.line)

@@ -363,7 +363,10 @@ def test_a_bad_move_is_explained_before_the_engine_answers() -> None:
         assert (state["lesson"], state["view"]["moves"]) == (True, 1)
         assert guest.ask("undo")["view"]["moves"] == 0
         guest.post("play", move=move)
-        assert guest.until("why")["sentences"]
+        why = guest.until("why")
+        assert (why["move"], why["best"] != move) == (move, True)
+        assert why["points"] is None or why["points"] > 0
+        assert not any("is better" in sentence for sentence in why["sentences"])  # the page says so above them
         guest.post("move")
         guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
         assert guest.ask("teach", points=None)["teach"] is None

@@ -44,7 +44,7 @@ export function shownMoves({ moves }) {
 }
 
 /** The mode that an analysis can be shown in: a key of `say.modes`. @param {import("../wire.js").AnalysisView | null} found @param {string} chosen */
-export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW ? "prior" : chosen);
+export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW && !evenPriors(found.moves) ? "prior" : chosen);
 
 /**
  * The upper and the lower text on a move's disc; if it is small, there is room for one short number only.

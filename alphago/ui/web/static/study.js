@@ -106,6 +106,6 @@ export class Study {
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
       h("td", {}, dot(colourOf(move, best)), h("b", {}, names[move.move])),
-      Object.entries(CELLS).map(([name, text]) => !this.heads[name].hidden && h("td", {}, text(move, mover, sides))));
+      Object.entries(CELLS).map(([name, text]) => h("td", { hidden: this.heads[name].hidden }, text(move, mover, sides))));
   }
 }

@@ -51,7 +51,7 @@ export const say = {
   // the end of a game
   countingStones: "Looking for dead stones …", clickDead: "Faded stones are dead. Click or tap a group to change whether it lives.",
   sum: "{0} {1} + {2} = {3}",
-  decided: "What decided it", counting: "Looking for the moves that decided it …",
+  decided: "Biggest mistakes", counting: "Looking for mistakes …",
   moment: "{0} {1} {2} {3} → {4} {5}\u00a0%",
 
   // study
