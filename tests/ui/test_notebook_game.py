@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
+from IPython.lib.pretty import pretty
+
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
@@ -98,6 +100,7 @@ def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
     with pytest.raises(ValueError, match="there is no move to explain"):
         game.why()
     assert "C3" in str(game.why("C3"))
+    assert pretty(game.why("C3")) == str(game.why("C3"))  # as the value of a cell
     game._receive({"type": "play", "move": "C3"})
     wait_for(lambda: len(game.position.moves) == 2)
     assert game.why().action == game.position.moves[-1]

@@ -50,6 +50,10 @@ class Explanation:
         """The sentences without those about what the move loses and which move is better."""
         return [text for fact, text in self.told if text and not isinstance(fact, Loss | Better)]
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the sentences as a notebook cell's value."""
+        printer.text(str(self))
+
     def __str__(self) -> str:
         return "\n".join(self.sentences) or f"There is nothing to say about {self.env.to_text(self.action)}."
 
