@@ -56,7 +56,7 @@ def add_options(parser: Parser) -> None:
     parser.shorten("--games", "games in each match, an even number (400)")
     parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
     for flag in ("--sprt", "--random-opening", "--opening-plies", "--adjudicator"):
-        parser.shorten(flag)
+        parser.shorten(flag)  # without a text: only --help-all shows it
 
 
 def run(options: argparse.Namespace) -> int:

@@ -127,7 +127,7 @@ class GoPosition(StonesPosition):
     def why_illegal(self, action: int) -> str:
         row = self.row
         if action == self.env.pass_action:
-            return f"passing is allowed from move {row[layout.FIRST_PASS]} on"
+            return f"passing is allowed from move {row[layout.FIRST_PASS] + 1} on"
         if self.board.ravel()[action]:
             return super().why_illegal(action)
         if self.repeats(action):

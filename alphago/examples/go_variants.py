@@ -147,7 +147,7 @@ class GraphGoPosition(StonesPosition):
         if action in self.env.missing:
             return "there is no point"
         if action == self.env.pass_action:
-            return f"passing is allowed from move {self.env.first_pass} on"
+            return f"passing is allowed from move {self.env.first_pass + 1} on"
         occupied = action < self.board.size and self.board.ravel()[action]
         return super().why_illegal(action) if occupied else "suicide, or the board would repeat an earlier one"
 

@@ -47,11 +47,12 @@ class Answers:
     def join(self, *others: "Answers") -> "Answers":
         """Return these answers and others, one after another."""
         parts = (self, *others)
+        shares = [part.shares for part in parts if part.shares is not None]  # of all parts or of none
         return Answers(
             np.concatenate([part.actions for part in parts]),
             np.concatenate([part.black_win for part in parts]),
             np.concatenate([part.black_lead for part in parts]),
-            None if self.shares is None else np.concatenate([part.shares for part in parts if part.shares is not None]),
+            np.concatenate(shares) if shares else None,
         )
 
 

@@ -46,8 +46,9 @@ def read_analysis(
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
     kernels.write_lines(tree, games, lines, line_visits)
-    q, visits = np.full(shape, np.nan, np.float32), search.visits(games)
-    kernels.root_values(tree, games, q)
+    visits = search.visits(games)
+    q = np.full(shape, np.nan, np.float32)
+    kernels.write_action_values(tree, games, q)
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))

@@ -28,7 +28,7 @@ def test_first_pass() -> None:
     env = GoEnv(3, first_pass=2)
     position = env.position()
     assert not position.legal_mask[env.pass_action]
-    with pytest.raises(IllegalMove, match="illegal move pass: passing is allowed from move 2 on"):
+    with pytest.raises(IllegalMove, match="illegal move pass: passing is allowed from move 3 on"):
         position.play(env.pass_action)
     later = position.play(env.from_text("B2")).play(env.from_text("A1"))
     assert later.legal_mask[env.pass_action]

@@ -58,7 +58,7 @@ def test_the_first_capture_wins() -> None:
 def test_two_stones_a_turn() -> None:
     """Nobody passes early; a pass ends a turn of one stone too, and two passes end the game."""
     position, movers = TwoStonesGoEnv(5).position(), []
-    with pytest.raises(IllegalMove, match="passing is allowed from move 12 on"):
+    with pytest.raises(IllegalMove, match="passing is allowed from move 13 on"):
         position.play("pass")
     for move in [*["C3", "A1", "B1", "D3", "D4", "A5", "B5", "E1", "E2", "A3", "B3", "E5"], "pass"]:
         movers.append(position.to_play)

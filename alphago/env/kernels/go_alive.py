@@ -106,7 +106,7 @@ def count_vital(row, colour, scratch, begin, end, at_counts):
         i += 1
     if i == end:
         return 0
-    # A chain to which the region is vital touches every point that it has to touch, so also this first one.
+    # The region is vital only to chains that touch this point, so the chains beside it are the only candidates.
     point = load(scratch, i)
     stride = load(row, layout.SIZE) + 1
     chains = 0

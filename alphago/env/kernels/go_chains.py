@@ -170,7 +170,7 @@ def put(row, point, colour):
     at_white = at_black + size
     at_own, at_enemy = (at_black, at_white) if colour == layout.BLACK else (at_white, at_black)
     board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
-    dead = place_stone(row, point, colour)
+    dead = place_stone(row, point, colour)  # bit `side` is set if the enemy chain there lost its last liberty
     flip_bit(row, at_own, point)
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))

@@ -104,14 +104,14 @@ def root_score(tree, game, child, noise, scale):
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    The schedule gives a number of visits. The candidates with this number of visits are due; the one of them with the
-    greatest root score is chosen. If no candidate is due, as in a tree kept from an earlier search, a least visited
-    candidate is chosen.
+    schedule[c, s] is the number of visits of the candidates that are due: those among which simulation s of c
+    candidates is. The due candidate with the greatest root score is chosen. If no candidate is due, as in a tree kept
+    from an earlier search, a least visited candidate is chosen.
 
-    Returns WAIT in two cases. First, the schedule visits only some of the due candidates, and the value of one of them
-    is still being computed: a candidate that is left out gets no further visits, so the choice needs all values.
-    Second, the rule searches by rounds, in which a candidate whose value is still being computed must not be chosen,
-    and this is so for all due candidates.
+    Returns WAIT if the value of a due candidate is still being computed (the candidate is pending), in two cases:
+    1. The schedule visits only some of the due candidates, or does not reach this far. A candidate that is left out
+       gets no further visits, so the choice needs all values.
+    2. The rule searches by rounds, which choose no pending candidate, and all due candidates are pending.
     """
     schedule = rule.schedules[rule.schedule_of[game]]
     candidates = 0
@@ -151,7 +151,7 @@ def choose_candidate(tree, game, rule):
         while is_planned and simulations < schedule.shape[1] and schedule[candidates, simulations] == due_visits:
             scheduled += 1
             simulations += 1
-        if scheduled < due or best == NONE:
+        if scheduled < due or best == NONE:  # the first case, or the second
             return WAIT
     return best if best != NONE else fallback
 

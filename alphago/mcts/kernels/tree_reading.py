@@ -122,7 +122,7 @@ def write_lines(tree, games, lines, line_visits):
 
 
 @kernel
-def root_values(tree, games, out):
+def write_action_values(tree, games, out):
     """Write the mean value of each visited action of the root, float32 [n, A]; other entries are not changed."""
     for i in range(games.shape[0]):
         child = tree.first_child[games[i], ROOT]

@@ -85,10 +85,13 @@ class SgfTree:
             yield line[::-1]
 
     def sizes(self) -> tuple[list[int], list[int]]:
-        """Return, for the line from the root to each node, the number of nodes and set-up stones, and of characters."""
+        """Return two lists with an entry for each node, about the line of nodes from the root to it.
+
+        The first has the number of nodes plus set-up stones, the second the number of characters.
+        """
         sizes: list[int] = []
         texts: list[int] = []
-        for node, parent in zip(self.nodes, self.parents, strict=True):
+        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
             parent_size, parent_text = (sizes[parent], texts[parent]) if parent >= 0 else (0, 0)
             stones = sum(len(node[name]) for name in SET_UPS if name in node)
             characters = sum(len(value) for values in node.values() for value in values)

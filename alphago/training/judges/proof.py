@@ -199,14 +199,14 @@ class Examiner(Judge[Run]):
         longer: options of `alphago train` that give the run more time.
         """
         name = self.opponent.name
-        if self.ends_run:
+        if self.ends_run:  # the proof is there
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
         return (
-            f"the run ends without a proof that the network is stronger than {name}{self.matches()}; more time may do, "
-            f"as with: {how_to_continue(self.folder, longer)}"
+            f"the run ends without a proof that the network is stronger than {name}{self.matches_clause()}; "
+            f"more time may do, as with: {how_to_continue(self.folder, longer)}"
         )
 
-    def matches(self) -> str:
+    def matches_clause(self) -> str:
         """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
         rows = []
         for row in read_rows(self.folder / EVALUATIONS, "opponent"):

@@ -147,7 +147,7 @@ class DatasetGames:
 
     def _fill_owners(self, games: Sequence[StoredGame], movers: np.ndarray, sample: Sample) -> None:
         """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends."""
-        scored = np.flatnonzero(sample.ended)
+        scored = np.flatnonzero(sample.ended)  # `ended` is 1 for a game whose final board is scored
         scored_games = [games[int(i)] for i in scored]
         lengths = np.array([len(game.moves) for game in scored_games])
         for part, slots, batch in self._replay_in_parts(scored_games, lengths):

@@ -74,11 +74,11 @@ def cores_of_this_process() -> list[int] | None:
 
 
 def reply_of(over: RunningCall) -> str:
-    """Return why a call whose process has ended failed; "" if it did not fail."""
+    """Return why a call failed, or "" if it did not; its process has ended."""
     try:
         return str(over.receiver.recv())
     except EOFError:
-        code = over.process.exitcode
+        code = over.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
         return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
     finally:
         over.receiver.close()

@@ -69,7 +69,7 @@ class AnalysisCommands:
             try:
                 move = self.engine.move(colour, self.reports(write, request, kata), request.forbidden)
             except BaseException:
-                write("play pass")
+                write("play pass")  # the reply has begun with "=": it can be no failure any more, and ends with a move
                 raise
             write(f"play {move}")
 

@@ -133,11 +133,11 @@ def check_target(path: Path) -> None:
 
 
 def first_game(name: str, count: int | None) -> SgfGame:
-    """Return the first game in a file, and print its faults, unless they change the position after `count` moves.
+    """Return the first game in a file, and print its faults.
 
     count: the number of moves that are needed, None for all.
-    Raises ValueError for a fault that changes this position, GtpFailure if the board is not square, OSError if the file
-    cannot be read.
+    Raises ValueError for a fault that may change the position after these moves, GtpFailure if the board is not square,
+    OSError if the file cannot be read.
     """
     games = salvage_sgf(name)
     game = next(games)
@@ -145,13 +145,13 @@ def first_game(name: str, count: int | None) -> SgfGame:
         if fault.kind == BOARD:
             print_message(fault.of(name))
             raise GtpFailure("cannot load file: unacceptable size")
-        # The game ends before a faulty move. A fault of another kind, such as a missing end, leaves all moves.
-        leaves_all_moves = fault.move is None or fault.kind in TOLD
-        has_enough_moves = leaves_all_moves or (count is not None and count <= len(game.moves))
-        # If White begins on an empty board, the file gave a handicap without its points, and the number is faulty.
+        # A fault about a move ends the game before this move, unless its kind is in TOLD.
+        ends_game = fault.move is not None and fault.kind not in TOLD
+        lacks_moves = ends_game and (count is None or len(game.moves) < count)
+        # If the handicap is faulty and White begins on an empty board, the handicap stones are missing.
         white_begins = game.setup.get("to_play") == "white"
         lacks_stones = fault.kind == HANDICAP and white_begins and not game.setup.get("black")
-        if fault.kind in (*FATAL, SET_UP) or not has_enough_moves or lacks_stones:
+        if fault.kind in (*FATAL, SET_UP) or lacks_moves or lacks_stones:
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:

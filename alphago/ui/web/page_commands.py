@@ -194,7 +194,7 @@ def set_strength(desk: Desk, message: Message) -> None:
         return
     if has_other_network:
         desk.stop()
-        desk.look()
+        desk.look()  # analyses the position anew, if one of the two is on
     desk.tell_state()
 
 

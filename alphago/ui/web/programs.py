@@ -119,11 +119,11 @@ class Replies:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
-        self.changed = threading.Condition()
+        self.changed = threading.Condition()  # guards the queue; threads wait on it for room
         self.lines: list[str] = []
         self.size = 0  # characters in `lines`
         self.closed = False
-        self.ready = asyncio.Event()
+        self.ready = asyncio.Event()  # the loop waits on it for lines
 
     def put(self, line: str) -> None:
         """Queue a reply as soon as there is room; drop it if the queue is closed."""

@@ -207,10 +207,11 @@ def why_message(node: int, explanation: Explanation) -> WhyMessage:
         "type": "why",
         "node": node,
         "move": explanation.action,
-        "best": loss.best if loss.worse else explanation.action,
+        "best": loss.best if loss.worse else explanation.action,  # the move itself: no better one is named
         "points": round_known(loss.points, 1),
         "rate": round(loss.rate, 4),
-        "sentences": explanation.reasons if loss.worse else str(explanation).split("\n"),  # the page tells the loss
+        # Of a worse move the page itself tells the loss and the better move, so the sentences leave them out.
+        "sentences": explanation.reasons if loss.worse else str(explanation).split("\n"),
     }
 
 
