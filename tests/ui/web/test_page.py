@@ -1,6 +1,7 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import load_model
 from alphago.training.call.session import train
+from alphago.ui.web import desk, page_commands
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
 from tests.ui.web.browser import PATIENCE, Visitor
@@ -133,8 +135,10 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
         visitor.says("wins")
 
 
-def test_levels_lessons_and_reasons(chromium: Any) -> None:
+def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
+    for module, name in ((desk, "Teacher"), (page_commands, "explain")):  # enough for a first move on the edge
+        monkeypatch.setattr(module, name, partial(getattr(module, name), readouts=16))
     net = load_model("7x7")
     go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
     with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
