@@ -15,6 +15,7 @@ differ by 80 to 250 Elo.
 import argparse
 import json
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -314,33 +315,37 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     for folder in options.folders:
         identity = json.loads((folder / "evaluation.json").read_text("utf-8"))
         env: Any = make_game("go", identity["board_size"]).match_variant()
-        moves = filled = early = 0
+        counts = {name: Counter[str]() for name in identity["players"]}
         passes = []
-        lines = (folder / "games.jsonl").read_text("utf-8").splitlines()
-        for line in lines:
+        for line in (folder / "games.jsonl").read_text("utf-8").splitlines():
+            game = json.loads(line)
+            players = [identity["players"][i] for i in game["match"]]
+            black, white = players if game["game"] % 2 == 0 else players[::-1]
             position = env.position(komi=identity["komi"])
-            for ply, word in enumerate(json.loads(line)["moves"].split()):
-                action = env.from_text(word)
-                moves += 1
+            for ply, word in enumerate(game["moves"].split()):
+                action, name = env.from_text(word), black if position.to_play == 1 else white
                 batch: GoBatch = position.batch
                 sensible = batch.sensible_mask(np.zeros(1, np.int64), np.empty((1, env.action_space), np.bool_))[0]
-                filled += action != env.pass_action and ply >= 2 and not sensible[action] and is_eye(position, action)
+                is_bad = action != env.pass_action and ply >= identity["random_opening"] and not sensible[action]
+                counts[name].update(moves=1, filled=int(is_bad and is_eye(position, action)))
                 if action == env.pass_action and position.moves[-1:] != (env.pass_action,):
-                    passes.append(position)
+                    passes.append((position, name))
                 position = position.play(action)
         for begin in range(0, len(passes), 200):
             part = passes[begin : begin + 200]
-            judged = analyze(part, f"{env.N}x{env.N}", JUDGE)
-            for i, position in enumerate(part):
+            judged = analyze([position for position, _ in part], f"{env.N}x{env.N}", JUDGE)
+            for i, (position, name) in enumerate(part):
                 best = int(np.delete(judged.visits[i], env.pass_action).argmax())
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
                 value = judged.value[i]
-                if (gain > 0.5 and abs(value) < SURE) or won < 0 < value:
-                    early += 1
-                    print(f"early, a pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
-        told = f"{len(lines)} games, {moves} moves, {filled} own eyes filled, {early} of {len(passes)} passes early"
-        print(f"{folder.name}: {told}", flush=True)
+                is_early = (gain > 0.5 and abs(value) < SURE) or won < 0 < value
+                counts[name].update(passes=1, early=int(is_early))
+                if is_early:
+                    print(f"early, {name}'s pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
+        for name, count in counts.items():
+            told = f"{count['moves']} moves, {count['filled']} own eyes filled"
+            print(f"{folder.name}, {name}: {told}, {count['early']} of {count['passes']} passes early", flush=True)
 
 
 def is_eye(position: Any, action: int) -> bool:
