@@ -30,8 +30,8 @@ ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, as a share of i
 LARGEST_SQUARE = 0.55  # half the side of the largest square of ownership, as a share of a disc's radius
 # What the number on a disc may be, and how the legend calls it.
 SHOWN = {
-    "priors": "{what} policy",
-    "visits": "{what} visits of the search",
+    "priors": "share of the network's policy",
+    "visits": "visits of the search",
     "q": "win rate of the side to move",
     "q+priors": "win rate of the side to move plus share of the policy",
     "difference": "win rate of the side to move, for other moves the difference from the most visited one's",
@@ -231,9 +231,9 @@ def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[in
     marked = [] if overlay.line else marked_actions(overlay)
     name = overlay.shown
     if marked and name is not None:
-        number = SHOWN[name].format(what="share of the network's" if name == "priors" else "the")
+        number = SHOWN[name]
         below = ", visits below" if overlay.visits is not None and name != "visits" else ""
-        # The first numbers that the overlay has are the weights of the discs.
+        # `weights_of` colours the discs by the first numbers of MORE that the overlay has.
         more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
         outside = [action for action in marked if spots[action] is None]
         texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in outside[:6])

@@ -45,6 +45,7 @@ NAMED = {
 TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
 LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?sui([01])\w*", re.IGNORECASE)
+OTHER_SCORES = re.compile(r"(tax|whiteHandicapBonus)(NONE|SEKI|ALL|N|0)")  # parts of a long name
 
 
 def read_rules(text: str) -> Rules | None:
@@ -93,7 +94,8 @@ def why_other_score(text: str) -> str:
     words = re.sub("[^a-z]", "", text.lower())
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
-    fields = rules_fields(text)
+    fields = dict(OTHER_SCORES.findall(text)) | rules_fields(text)
+    # A name has the word only if there is a button; JSON may also say "hasButton": false.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
     if str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):

@@ -140,7 +140,7 @@ class ExamPlayer:
     ) -> None:
         self.exam = exam
         self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
-        if self.terms is not None:
+        if self.terms is not None:  # how to play at the level: the loss to aim at, and the readouts
             readouts = self.terms.readouts
         self.readouts = readouts
         self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))

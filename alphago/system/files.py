@@ -167,7 +167,8 @@ def parse_json(data: bytes) -> Any:
     """Return the value in a JSON text.
 
     Raises ValueError for any other data.  Its message, "is damaged (...)", is the rest of a sentence that begins with
-    the file's name.  It has only the class of Python's error, since Python's message may be about Python's settings.
+    the file's name.  It has only the class of Python's error, whose own text may advise to change Python's settings,
+    as for an integer of too many digits ("use sys.set_int_max_str_digits()").
     """
     try:
         return json.loads(data)

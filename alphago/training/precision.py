@@ -43,7 +43,7 @@ class Precision(NamedTuple):
 
 
 def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, threads: int) -> Precision:
-    """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings.
+    """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings, and time a step with the choice.
 
     The network's weights and torch's random state are not changed.
     """
@@ -56,7 +56,7 @@ def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, t
     with one_torch_thread(), Workers(threads) as workers:
         sample = random_sample(env, learning.batch_size)
         learners = [Learner(copy.deepcopy(net), candidate, workers) for candidate in candidates]
-        seconds = measure([partial(learner.step, sample) for learner in learners])
+        seconds = measure([partial(learner.step, sample) for learner in learners])  # also of a single candidate
     best = int(np.argmin(seconds))
     return Precision(candidates[best], seconds[best])
 

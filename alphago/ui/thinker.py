@@ -102,9 +102,9 @@ class Thinker:
         before = player.position
         is_same_game = player.forbidden == rules and continues(before, position, player.env)
         new_moves = list(zip(position.movers, position.moves, strict=True))[len(before.moves) :]
-        # Playing the new moves is slower than beginning at the position: it is done for the tree, which is kept then.
-        has_tree_to_keep = player.root_visits > 0 and not rules  # where moves were forbidden, a move empties the tree
-        if is_same_game and (has_tree_to_keep or not new_moves):
+        # The new moves are played only to keep a tree; without one it is faster to begin at the position.
+        has_tree_to_keep = player.root_visits > 0 and not rules  # under rules, playing a move empties the tree
+        if is_same_game and (has_tree_to_keep or not new_moves):  # without new moves, the player is there already
             for mover, action in new_moves:
                 if player.position.to_play != mover or player.is_done():
                     break  # a turn was skipped, or the game goes on after its end; it begins anew below

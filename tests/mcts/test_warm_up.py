@@ -51,7 +51,7 @@ from alphago.mcts.warm_up import warm_up
 kernels = (
     puct.select, puct.mix_noise, gumbel.select, gumbel.add_candidates, gumbel.improved_policy, nodes.root_visits,
     nodes.root_priors, waves.expand, subtrees.clear_all, subtrees.restart_all, subtrees.advance, tree_reading.add_up,
-    tree_reading.write_lines, tree_reading.root_values, connect_four.planes_batch,
+    tree_reading.write_lines, tree_reading.write_action_values, connect_four.planes_batch,
 )
 before = [kernel.signatures for kernel in kernels]
 for rule in ("gumbel", "puct"):

@@ -33,7 +33,7 @@ def clear_all(tree, games):
 def restart_all(tree, games):
     """Undo the visits in the tree of each of `games` (int64 [n]), and cache its evaluated nodes.
 
-    A root that is evaluated keeps its first visit.
+    A root that is evaluated is expanded again at once, with one visit: no parent could give its evaluation back.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -45,7 +45,7 @@ def restart_all(tree, games):
                 tree.state[game, node] = CACHED
         if tree.state[game, ROOT] == CACHED:
             tree.state[game, ROOT] = EXPANDED
-            back_up(tree, game, ROOT, tree.value[game, ROOT], 0)
+            back_up(tree, game, ROOT, tree.value[game, ROOT], 0)  # 0: it has no virtual visit to remove
 
 
 @inlined

@@ -203,7 +203,7 @@ def expand(tree, wave, reached, priors, values):
 
 @parallel
 def expand_ranges(tree, wave, reached, priors, values, bounds, first_priors, broken):
-    """Do the same as `expand`, for each of P ranges of leaves on a thread of numba's.
+    """Do the same as `expand` for P ranges of leaves in parallel, each on one of numba's threads.
 
     bounds: int64 [P + 1], the first leaf of each range, and the number of leaves; a game's leaves are in one range.
     first_priors: int64 [P], the row of `priors` with which each range begins.

@@ -83,7 +83,7 @@ class DeviceEvaluator:
         base_net, value, policy: the parts of the new network.
         Raises ValueError, and keeps the old weights, if the new ones are not finite or have other shapes.
         """
-        source = Frozen(base_net, value, policy)  # these modules: copies would have to be traced
+        source = Frozen(base_net, value, policy)  # of the modules themselves, whose weights are only read
         if state_shapes(source) != self._shapes:
             raise ValueError("the weights must have the names and shapes of the evaluator's network, got others")
         check_finite(source)

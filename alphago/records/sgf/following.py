@@ -44,7 +44,7 @@ class Followed:
         self.go_on()
 
     def go_on(self) -> None:
-        """Follow the plays that were appended to the stretch."""
+        """Follow the plays that were appended to the stretch, up to the first illegal one."""
         stretch = self.stretch
         colours = np.array(stretch.colours[self.legal_plays :], np.int32)
         actions = np.array(stretch.actions[self.legal_plays :], np.int32)

@@ -142,7 +142,10 @@ def read_notes(nodes: Sequence[Node]) -> dict[int, MoveNote]:
 
 
 def read_note(node: Node) -> MoveNote:
-    """Return the note in a node; fields that cannot be read are None."""
+    """Return the note in a node: from SBKV, SBKS and AGO, and where these lack a field, from the analysis in KT.
+
+    Fields that cannot be read are None.
+    """
     percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
     value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))
     if value is None or score is None or "visits" not in counts:

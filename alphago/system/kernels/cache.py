@@ -86,7 +86,7 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically, and end the turn that `load_overload` took for it."""
+        """Write a compiled function atomically if other processes can use it, and end the turn of `load_overload`."""
         path = self.path(signature, result.codegen)
         try:
             if not uses_addresses(result):

@@ -20,7 +20,8 @@ FOLDER_LIMIT = 60 * 2**20  # bytes of all files
 FILE_LIMIT = PIECE  # bytes of one file
 LOG_LIMIT = 4 * 2**20  # bytes of each log
 UNFINISHED_LIMIT = 12 * 2**20  # bytes of the games in progress
-SPARE = 2**18  # bytes left free for growth when the run continues; also the smallest space for a file of games
+SPARE = 2**18  # bytes left free for growth when the run continues
+LEAST_SPACE = 2**18  # smallest space for which a file of games is written, in bytes
 COPIES = 3  # least number of copies of the weights in a folder: latest network, learning network, optimizer state
 SMALLEST_SHARE = 1 / 16  # smallest share of games in progress that keep their policies, unless none keeps them
 FILLED = 0.9  # share of a file's space that is planned for games, since games differ in size
@@ -177,11 +178,11 @@ def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], space: i
     pieces: list[Shard] = []
     bytes_per_game = file_size(folder / shard.name) / shard.games
     end = shard.end
-    while records and space >= SPARE:
+    while records and space >= LEAST_SPACE:
         limit = min(FILE_LIMIT, space)
         count = min(len(records), max(1, int(FILLED * limit / bytes_per_game)))
         while len(data := records_to_bytes(records[-count:])) > limit:
-            if count == 1:
+            if count == 1:  # this game does not fit, and no older game is kept without it
                 return pieces
             count //= 2
         piece = Shard(end - count, end, digest_of(data), shard.board)

@@ -239,7 +239,7 @@ class SamplePool:
         self.layers.append(self.current)
         self.current = self._new_layer(self.current.generation + 1)
         self._drop_layers()
-        self._subset = None
+        self._subset = None  # so that the property `subset` draws anew, in the next line
         return self.settings.passes(self.generation) * len(self.subset.value)
 
     def _drop_layers(self) -> None:

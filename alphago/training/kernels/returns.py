@@ -14,5 +14,5 @@ def lambda_returns(outcome, values, movers, search_share, out):
     for i in range(out.shape[0]):
         ply = out.shape[0] - 1 - i
         out[ply] = black_value * movers[ply]
-        # For the ply before, whose next ply this one is.
+        # Now the lambda-return of the ply before this one, in Black's view.
         black_value += search_share * (values[ply] * movers[ply] - black_value)

@@ -53,11 +53,11 @@ def propose_count(network: object, position: Position) -> GoCount | None:
 
 
 def draw_count(count: GoCount) -> str:
-    """Return a drawing of a count: dead stones are x and o, the points of Black and White without stones b and w."""
+    """Return a drawing of a count: dead stones are x and o, empty points are b and w by their owner."""
     stones, owners = count.position.board.copy().ravel(), count.owners.ravel()
     marks = {int(point): "bw"[int(owners[point] < 0)] for point in np.flatnonzero(owners)}
     marks |= {point: "xo"[int(stones[point] < 0)] for point in count.dead}
-    stones[list(count.dead)] = 0
+    stones[list(count.dead)] = 0  # marks are drawn on empty points only
     return draw_board(stones.reshape(count.owners.shape), marks=marks)
 
 

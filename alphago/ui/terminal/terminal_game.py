@@ -247,12 +247,12 @@ class TerminalGame:
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
 
-        At full strength the engine also says what it expects, on level "even" what it takes the person's strength for.
+        At full strength the engine also says what it expects, on level "even" how strong it takes the person to be.
         """
         engine, before = -self.human, self.position
         self.say("The engine is thinking.")
         remark = ""
-        if self.level is None or self.level == LEVELS:
+        if self.level is None or self.level == LEVELS:  # LEVELS is the greatest level, full strength
             thought = self.think()
             action = thought.action
             remark = f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"

@@ -257,7 +257,7 @@ def play_file(tree: GameTree, file: SgfTree) -> None:
 
 
 def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
-    """Return the first position of a file whose board is not square, and its result and players as a game.
+    """Return the first position of a file whose board is not square, and an SgfGame with only its result and players.
 
     Such games are played by the rules of OutlineGoEnv.  Returns None for a square board, a damaged size and another
     game than Go.  Raises ValueError for stones that cannot be set up.

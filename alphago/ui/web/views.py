@@ -102,6 +102,7 @@ def result_view(position: Position, loser: int, count: GoCount | None = None) ->
     winner = int(position.result if count is None else np.sign(margin))
     if winner == 0:
         return {"text": "A draw", "winner": 0, "short": "draw"}
-    has_points = position.env.has_ownership or abs(margin) != 1  # in a game without points, the margin is 1 or -1
+    # A game without points has the margin 1 or -1; Go, whose points have owners, may also be won by one point.
+    has_points = position.env.has_ownership or abs(margin) != 1
     by = f" by {abs(margin):g}" if has_points else ""
     return {"text": f"{side(winner)} wins{by}", "winner": winner, "short": result_text(margin)}
