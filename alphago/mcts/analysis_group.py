@@ -108,7 +108,7 @@ class PositionGroup:
         self.live = live_of(positions)
         count = len(self.live)
         slots = max(1, count)  # one idle slot if all games are over
-        nodes = readouts + settings.leaves + 2  # room for all simulations: the trees never grow
+        nodes = readouts + settings.leaves + 2  # room for these simulations: the trees need not grow
         self.search = AnalysisSearch(env, evaluator, slots, settings, symmetries=symmetries, nodes=nodes)
         for slot, i in enumerate(self.live):
             self.search.start(slot, positions[i], rules[i])
@@ -117,7 +117,7 @@ class PositionGroup:
         self.budget = np.full(slots, readouts if count else 0, np.int32)
 
     def add_readouts(self, readouts: int) -> None:
-        """Let `run` add more simulations to each position."""
+        """Let `run` add more simulations to each position than the constructor was told; the trees then grow."""
         self.budget[: len(self.live)] += readouts
 
     @property
