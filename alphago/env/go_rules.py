@@ -44,8 +44,11 @@ NAMED = {
 }
 TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
-LONG_NAME = re.compile(r"ko(SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax\w+?)?sui([01])\w*", re.IGNORECASE)
-OTHER_SCORES = re.compile(r"(tax|whiteHandicapBonus)(NONE|SEKI|ALL|N|0)")  # parts of a long name
+LONG_NAME = re.compile(
+    r"ko(?P<ko>SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax(?P<tax>\w+?))?sui(?P<suicide>[01])"
+    r"(?:button[01])?(?:whiteHandicapBonus(?P<bonus>N-1|N|0))?\w*",
+    re.IGNORECASE,
+)
 
 
 def read_rules(text: str) -> Rules | None:
@@ -57,7 +60,7 @@ def read_rules(text: str) -> Rules | None:
         return rules_of_json(text)
     match = LONG_NAME.fullmatch(text.strip())
     if match:
-        return Rules(match[1].lower(), match[2] == "1")
+        return Rules(match["ko"].lower(), match["suicide"] == "1")
     word = re.sub("[^a-z]", "", text.lower())
     word = ALIASES.get(word, word)
     return next((rules for name, rules in NAMED.items() if re.sub("[^a-z]", "", name.lower()) == word), None)
@@ -86,6 +89,14 @@ def rules_fields(text: str) -> dict[str, Any]:
     return fields if isinstance(fields, dict) else {}
 
 
+def long_name_fields(text: str) -> dict[str, Any]:
+    """Return the parts of KataGo's long name about taxes and handicap, as fields of its JSON; {} for any other text."""
+    match = LONG_NAME.fullmatch(text.strip())
+    return (
+        {} if match is None else {"tax": match["tax"] or "NONE", "whiteHandicapBonus": (match["bonus"] or "0").upper()}
+    )
+
+
 def why_other_score(text: str) -> str:
     """Return why games are not scored as the rules in a text say; "" if games are scored as the rules say.
 
@@ -94,7 +105,7 @@ def why_other_score(text: str) -> str:
     words = re.sub("[^a-z]", "", text.lower())
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
-    fields = dict(OTHER_SCORES.findall(text)) | rules_fields(text)
+    fields = rules_fields(text) or long_name_fields(text)
     # A name has the word only if there is a button; JSON may also say "hasButton": false.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"

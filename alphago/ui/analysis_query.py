@@ -14,7 +14,7 @@ import numpy as np
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, handicap_komi, read_rules
+from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, handicap_komi, long_name_fields, read_rules
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
@@ -154,7 +154,7 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
     if given is None:
         raise QueryError("rules", "rules must be given")
     word = rules_word(given)
-    parts = given if isinstance(given, Mapping) else {}
+    parts = rules_parts(given)
     text = json.dumps(given) if isinstance(given, Mapping) else NEAREST.get(word, given)
     rules = read_rules(text) if isinstance(text, str) else None
     if rules is None:
@@ -168,7 +168,7 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
 def rules_warnings(given: object) -> list[str]:
     """Return warnings about the parts of a query's rules that are not supported; given: the field "rules"."""
     word = rules_word(given)
-    parts = given if isinstance(given, Mapping) else {}
+    parts = rules_parts(given)
     warnings = []
     if word in TERRITORY or str(parts.get("scoring", "AREA")).upper() == "TERRITORY":
         warnings.append("territory scoring is not supported: games are scored by area, as in Chinese rules")
@@ -177,6 +177,13 @@ def rules_warnings(given: object) -> list[str]:
     if has_tax or has_button:
         warnings.append("taxes and buttons are not supported: games are scored by area")
     return warnings
+
+
+def rules_parts(given: object) -> Mapping[str, Any]:
+    """Return the parts of rules that are an object or KataGo's long name; {} for anything else."""
+    if isinstance(given, Mapping):
+        return given
+    return long_name_fields(given) if isinstance(given, str) else {}
 
 
 def rules_word(given: object) -> str:

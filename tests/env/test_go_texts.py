@@ -84,7 +84,12 @@ def test_names_of_rules() -> None:
         assert read_rules(name.lower()) == rules
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
     assert read_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0") is None
-    for other in ("koSIMPLEscoreAREAtaxALLsui0", "koSIMPLEscoreAREAtaxNONEsui0whiteHandicapBonusN", '{"tax": "ALL"}'):
+    for other in (
+        "koSIMPLEscoreAREAtaxALLsui0",
+        "koSIMPLEscoreAREAtaxallsui0",
+        "koSIMPLEscoreAREAtaxNONEsui0whiteHandicapBonusN-1",
+        '{"tax": "ALL"}',
+    ):
         with pytest.raises(ValueError, match=r"rules must (have no tax|give White no bonus)"):
             named_rules(other)
     with pytest.raises(ValueError, match=r"rules must be one of Chinese, Tromp-Taylor, .*, got 'mine'"):

@@ -192,7 +192,10 @@ class TestRules:
                 (name, False)
                 for name in ("tromp-taylor", "chinese", "Chinese-KGS", "bga", "koSIMPLEscoreAREAtaxNONEsui0")
             ),
-            *((name, True) for name in ("AGA-button", "japanese", "Korean", "stone-scoring")),
+            *(
+                (name, True)
+                for name in ("AGA-button", "japanese", "Korean", "stone-scoring", "koSIMPLEscoreAREAtaxALLsui0")
+            ),
             ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
             ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
         ],
@@ -208,11 +211,12 @@ class TestRules:
         """White gets a point for each under Chinese rules, one less under AGA's, none under Tromp-Taylor."""
         stones = {"initialStones": [["B", "B2"], ["B", "D4"]], "moves": [["W", "C3"]], "maxVisits": 2}
         scores = {}
-        for rules in ("tromp-taylor", "aga", "chinese"):
+        named = "koPOSITIONALscoreAREAtaxNONEsui0whiteHandicapBonusN"
+        for rules in ("tromp-taylor", "aga", "chinese", named):
             (reply,) = answers(AreaNow(), {**QUERY, **stones, "rules": rules, "komi": 0.5})
             scores[rules] = reply["rootInfo"]["rawLead"]
         assert scores["tromp-taylor"] - scores["aga"] == 1
-        assert scores["tromp-taylor"] - scores["chinese"] == 2
+        assert scores["tromp-taylor"] - scores["chinese"] == scores["tromp-taylor"] - scores[named] == 2
 
 
 class AreaNow(HashEvaluator):
