@@ -39,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = {**BOARDS, **NETWORKS, "peers": peers}
 PARTS = ("tests", "equal", "memcheck", "racecheck", "runs", "profile", *SECTIONS)
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer
+APART = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # each tensor's memory for itself, where an overrun is seen
 MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with
 
 
@@ -90,7 +91,8 @@ def sanitized(scale: Scale, check: str) -> Iterator[Figure]:
         yield Figure(name, f"not run: {why}", wanted)
         return
     options = ["--tool", check, "--error-exitcode", str(MEMORY_ERROR)]
-    done = run([tool, *options, sys.executable, str(Path(__file__).resolve()), "--games-only", "--device", "cuda"])
+    games = (sys.executable, str(Path(__file__).resolve()), "--games-only", "--device", "cuda")
+    done = run([tool, *options, *games], **APART)
     told = [line.strip("= ") for line in done.stdout.splitlines() if line.startswith("=========")]
     if done.returncode in (0, MEMORY_ERROR):
         summary = next((line for line in reversed(told) if "SUMMARY" in line), "it says nothing")
@@ -100,10 +102,10 @@ def sanitized(scale: Scale, check: str) -> Iterator[Figure]:
     yield Figure(name, f"it does not run here: {why}", wanted)
 
 
-def run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """A command in the checkout, whose package it imports, with its output."""
+def run(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
+    """A command in the checkout, whose package it imports, with its output; more: variables of its environment."""
     paths = [str(ROOT), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), **more}
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=env, timeout=TIME_LIMIT)
 
 
