@@ -92,7 +92,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.nn.model_files import model_file, saved_game
+    from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
     from alphago.training.call.session import train
     from alphago.training.joint_learner import JointLearner
@@ -110,9 +110,7 @@ def run(options: argparse.Namespace) -> int:
         given["learner"] = partial(JointLearner, processes=options.learners)
     if options.model is not None:
         path = model_file(options.model)
-        env = saved_game(path, options.board_size, game_settings.pop("komi", None))
-        check_named(options.game, env, path)
-        env = with_settings(env, game_settings)
+        env = game_of_model(path, options, game_settings)
         given["model"] = load_model(path, env)
     else:
         env = trained_game(options, game_settings)
@@ -142,6 +140,26 @@ def hint_at_runs(folder: Path) -> None:
     beside = [path.name for path in folder.parent.glob("*") if holds_a_run(str(path))]
     if near := near_names(folder.name, beside):
         print(f"there is no run in {folder}: did you mean {' or '.join(near)}?", file=sys.stderr)
+
+
+def game_of_model(path: Path, options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
+    """Return the game of a network to start from, on the board of --board-size or --preset, with the keywords `given`.
+
+    path: the network's file.  options: the parsed options.  given: the game's keywords on the command line.
+    Raises ValueError if --game or --preset is for another game.
+    """
+    from alphago.nn.model_files import saved_game
+    from alphago.training.recipes import named_recipe
+
+    env = saved_game(path, options.board_size)
+    check_named(options.game, env, path)
+    if options.preset is None:
+        return with_settings(env, given)
+    recipe = named_recipe(options.preset)
+    if recipe.game not in ("", env.name):
+        raise ValueError(f"{path} plays {env.name}, got --preset {options.preset}, which is for {recipe.game}")
+    of_recipe = {name: recipe.make_env(options.board_size).config[name] for name in recipe.env}
+    return with_settings(env, of_recipe | given)
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:

@@ -189,18 +189,24 @@ class NeuralNet(nn.Module):
         raise TypeError(f"a network's input must be a Position, a list of them or a tensor of planes, got {inputs!r}")
 
     def evaluator(
-        self, dtype: str | None = None, device: str = "cpu", *, exact: bool = False, shared: bool = True
+        self,
+        dtype: str | None = None,
+        device: str = "cpu",
+        *,
+        exact: bool = False,
+        shared: bool = True,
+        before: object = None,
     ) -> NetEvaluator | DeviceEvaluator:
         """Return an evaluator for search: a frozen copy of the network, which later training does not change.
 
         The evaluator is cached: as long as the weights are unchanged, further calls return the same object, which
         several searches may use.
 
-        dtype, device, exact: see `alphago.nn.inference.gpu.make_evaluator`.
+        dtype, device, exact, before: see `alphago.nn.inference.gpu.make_evaluator`.
         shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
         """
         modules = (self.base_net, self.value, self.policy)
-        make = partial(make_evaluator, self.env, modules, dtype, device, exact)
+        make = partial(make_evaluator, self.env, modules, dtype, device, exact, before)
         return get_or_make(modules, (self.env, dtype, device, exact), make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:

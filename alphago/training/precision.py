@@ -88,12 +88,15 @@ def fastest_inference(env: GameEnv, net: NeuralNet) -> str:
 
 
 def measure(tasks: Sequence[Callable[[], object]]) -> list[float]:
-    """Return the median seconds of each task; the tasks run in turns, after an untimed run of each."""
+    """Return the median seconds of each task; the tasks run in turns, after an untimed run of each.
+
+    A single task, which is compared with none, runs LEAST_RUNS times.
+    """
     for task in tasks:
         task()
     times: list[list[float]] = [[] for _ in tasks]
     began = time.perf_counter()
-    for runs in range(MOST_RUNS):
+    for runs in range(MOST_RUNS if len(tasks) > 1 else LEAST_RUNS):
         if runs >= LEAST_RUNS and time.perf_counter() - began > ENOUGH * len(tasks):
             break
         for task, task_times in zip(tasks, times, strict=True):

@@ -89,10 +89,10 @@ class SelfPlay(GameSource):
         """Return an evaluator of a snapshot of `net`.
 
         before: the evaluator to replace.  On a GPU this evaluator is reused with the new weights, so that its buffers
-            and CUDA graphs remain.
+            and CUDA graphs remain; on a CPU the network is not traced again.
         """
         if not isinstance(before, DeviceEvaluator):
-            return net.evaluator(dtype, self.device, exact=True, shared=False)
+            return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)
         before.load(net.base_net, net.value, net.policy)
         return before
 

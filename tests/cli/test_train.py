@@ -28,6 +28,20 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert (settings["num_games"], settings["selfplay"]["readouts"], settings["seed"]) == (2, 2, 5)
 
 
+def test_a_model_plays_the_presets_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not the board on which it was trained."""
+    games = []
+    monkeypatch.setattr("alphago.training.call.session.train", lambda env, **_: games.append(env))
+    for given in (
+        ["--preset", "7x7"],
+        ["--preset", "7x7", "--komi", "8"],
+        ["--preset", "13x13", "--board-size", "6"],
+        [],
+    ):
+        assert main(["train", "--model", "9x9", *given]) == 0
+    assert games == [GoEnv(7, komi=9), GoEnv(7, komi=8), GoEnv(6), GoEnv(9, komi=7)]
+
+
 def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     """With nothing said, as it is; with more games, longer; never with another board."""
     folder = str(tmp_path / "run")
@@ -126,6 +140,8 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
         (["--games", "0"], "--games must be an integer >= 1, got 0"),
         (["--minutes", "-1"], "--minutes must be a number > 0"),
         (["--preset", "8x8"], "--preset must be one of '7x7'"),
+        (["--model", "9x9", "--preset", "oware"], "9x9.safetensors plays go, got --preset oware, which is for oware"),
+        (["--model", "7x7", "--preset", "cody2007"], "planes must be 18, got 16"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),

@@ -37,7 +37,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Small:
 def killed_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the same run when it was killed late; not to be changed."""
     folder = tmp_path_factory.mktemp("killed") / "run"
-    run_killed(folder, 60, **STAGES)
+    run_killed(folder, 40, **STAGES)
     return folder
 
 

@@ -39,7 +39,7 @@ EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": F
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
     "readouts": 4,
-    "batch_size": 32,
+    "batch_size": 64,
     "start_training_after": 40,
     "plies_per_iteration": 6,
     "games_in_flight": 4,

@@ -55,7 +55,7 @@ class TestLearning:
 
     def test_epochs_are_steps_on_each_batch(self, tmp_path: Path) -> None:
         listener = random_games(tmp_path, epochs=3)
-        assert listener.last["steps"] == 3 * (listener.last["positions"] // 32) > 0
+        assert listener.last["steps"] == 3 * (listener.last["positions"] // 64) > 0
 
     def test_the_memory_is_bounded(self, tmp_path: Path) -> None:
         listener = random_games(tmp_path, memory_size=60, samples_per_position=0)

@@ -60,7 +60,7 @@ class TestWhatItLeaves:
         assert config["network"] == net.config
         assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
         again = RUN.load(config["settings"], {}, "the run")
-        assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 32)
+        assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 64)
 
     def test_metrics(self, finished_run: Small) -> None:
         folder, _, listener = finished_run

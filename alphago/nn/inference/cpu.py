@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
+from torch import fx, nn
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
@@ -183,6 +183,7 @@ class NetEvaluator(RunEvaluator):
         forward pass computes everything.
     where: the device that computes the network, "cpu", "cuda" or "host" (see
         `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
+    before: an evaluator of an earlier version of the network, which need not be traced again then; others are ignored.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
 
@@ -199,6 +200,7 @@ class NetEvaluator(RunEvaluator):
         form: str | None = None,
         forecasts: bool = False,
         where: str = "cpu",
+        before: object = None,
     ) -> None:
         if form not in (None, *FORMS):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
@@ -210,6 +212,7 @@ class NetEvaluator(RunEvaluator):
             value = ForecastOutputs(value)
         frozen = frozen_parts(base_net, value, policy)
         if where == "cpu":
+            frozen.graphs = list(before.graphs) if isinstance(before, NetEvaluator) else []
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
                 run, base_dtype, form = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
@@ -219,6 +222,7 @@ class NetEvaluator(RunEvaluator):
             run = device_run(net, base_dtype, device)
         super().__init__(env, in_blocks(run) if exact else run, dtype_name(base_dtype), form, columns)
         self.where = where
+        self.graphs: list[fx.GraphModule] = frozen.graphs
         may_travel = exact and not self.makes_forecasts
         self.model = run.many if may_travel and isinstance(run, OpenVinoModel) else None  # for `compiled_network`
 

@@ -5,7 +5,7 @@ import threading
 from typing import TypeVar
 
 import torch
-from torch import nn
+from torch import fx, nn
 
 from alphago.env.game import GameEnv
 
@@ -21,7 +21,10 @@ class Frozen(nn.Module):
     Values are [B], or [B, columns] if the value part's output has several columns.
 
     heads_dtype: the dtype in which value and policy compute; it may differ from the base's.
+    graphs: the parts as traced by torch.fx, of an earlier version of the network, to be used again; else empty.
     """
+
+    graphs: list[fx.GraphModule]
 
     def __init__(
         self, base_net: nn.Module, value: nn.Module, policy: nn.Module, *, heads_dtype: torch.dtype = torch.float32
@@ -31,6 +34,7 @@ class Frozen(nn.Module):
         self.value = value
         self.policy = policy
         self.heads_dtype = heads_dtype
+        self.graphs = []
 
     def forward(self, planes: torch.Tensor) -> Outputs:
         features = self.base_net(planes).to(self.heads_dtype)

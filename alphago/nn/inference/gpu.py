@@ -175,7 +175,12 @@ class DeviceEvaluator:
 
 
 def make_evaluator(
-    env: GameEnv, parts: tuple[nn.Module, nn.Module, nn.Module], dtype: str | None, device: str, exact: bool = False
+    env: GameEnv,
+    parts: tuple[nn.Module, nn.Module, nn.Module],
+    dtype: str | None,
+    device: str,
+    exact: bool = False,
+    before: object = None,
 ) -> NetEvaluator | DeviceEvaluator:
     """Return an evaluator of a network.
 
@@ -183,7 +188,7 @@ def make_evaluator(
     dtype: as in NetEvaluator and DeviceEvaluator.
     device: the device of the network and of the searches' boards, see `alphago.nn.inference.hardware.find_device`.
         "auto" chooses the CPU also if the GPU cannot compute the network or has too little memory.
-    exact: as in NetEvaluator; ignored on a GPU.
+    exact, before: as in NetEvaluator; ignored on a GPU.
     """
     where = find_device(env, device)
     if where != "cpu":
@@ -192,4 +197,4 @@ def make_evaluator(
         except (Unsuited, MemoryError):
             if device != "auto":
                 raise
-    return NetEvaluator(env, *parts, dtype=dtype, exact=exact)
+    return NetEvaluator(env, *parts, dtype=dtype, exact=exact, before=before)

@@ -64,7 +64,7 @@ class Patient(Puct):
 class TestExact:
     """On a CPU, to the last bit."""
 
-    @pytest.mark.parametrize("saves", [1, pytest.param(9, marks=pytest.mark.slow), 30, 55])
+    @pytest.mark.parametrize("saves", [1, pytest.param(9, marks=pytest.mark.slow), 24, 40])
     def test_after_any_checkpoint(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
         """Before any move, and before any gradient step; metrics are of all steps, whenever they were taken."""
         folder, net, listener = undisturbed
@@ -108,7 +108,7 @@ class TestExact:
     def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
         """The network that learns and its statistics, not only the averaged one that plays; and trees that last."""
         net, _ = run(tmp_path / "whole", 8, **settings)
-        run_killed(tmp_path / "killed", 16, num_games=8, **settings)
+        run_killed(tmp_path / "killed", 11, num_games=8, **settings)
         assert same(go_on(tmp_path / "killed")[0], net)
 
     def test_a_network_of_ones_own(self, tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ class TestRun:
     @pytest.mark.slow
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, championed: Small) -> None:
         """Killed three times, each time after so many saves."""
-        for saves in (35, 20, 20):
+        for saves in (25, 15, 15):
             run_killed(tmp_path, saves, **RUN)
         again, _ = go_on(tmp_path)
         assert same(again, championed.net)

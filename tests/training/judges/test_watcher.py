@@ -232,7 +232,7 @@ class TestRuns:
         assert listener.noted("random@4 after ")
         assert listener.noted("watching took ")
 
-    @pytest.mark.parametrize("saves", [2, *(pytest.param(saves, marks=pytest.mark.slow) for saves in (9, 25))])
+    @pytest.mark.parametrize("saves", [2, *(pytest.param(saves, marks=pytest.mark.slow) for saves in (9, 20))])
     def test_after_a_kill(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
         settings = {"curriculum": ((2, 0.3),), **WATCH}
         run_killed(tmp_path / "run", saves, **settings)
