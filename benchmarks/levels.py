@@ -288,7 +288,7 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
         other = options.player or (names[level - 2] if level > 1 else None)
         if other is None:
             continue
-        env, entrants = read_entrants([names[level - 1], other])
+        env, entrants = read_entrants([names[level - 1], other], device=options.device)
         folder = FOLDER / f"{names[level - 1]}-{other}".replace(":", "")
         match = Tournament(env, entrants, settings, folder)
         with_bar = ProgressBar()
@@ -371,6 +371,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=400, help="of `judged`")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda", "host"), help="of matches (cpu)")
     parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")
     options = parser.parse_args()
     options.player = options.more[0] if options.what == "against" else None
