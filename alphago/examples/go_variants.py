@@ -198,7 +198,7 @@ class OutlineGoEnv(GraphGoEnv):
 
     @property
     def title_and_size(self) -> str:
-        return f"Go {self.plane_shape[0]}x{self.plane_shape[1]}"
+        return f"Go {self.plane_shape[1]}x{self.plane_shape[0]}"
 
 
 if __name__ == "__main__":

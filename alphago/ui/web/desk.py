@@ -173,7 +173,7 @@ class Desk:
                 result=self.result(count) if over else None,
                 count=None if count is None or resigned else count_view(count),
                 added=[self.node_view(number) for number in new_nodes],
-                evaluations=[self.evaluation(node) for node in new_nodes if tree.nodes[node].win_rate is not None],
+                evaluations=[known for known in map(self.evaluation, new_nodes) if known["mean"]],
                 players=[self.players[1], self.players[-1]],
                 strength=asdict(self.strength),
                 opponent=self.opponent,
@@ -207,10 +207,10 @@ class Desk:
         return {"node": number, "parent": node.parent, "move": node.action, "mover": node.mover}
 
     def evaluation(self, number: int) -> EvaluationView:
-        """Return what is known of a node, for the page's graph."""
+        """Return what is known of a node, for the page's graph and list of moves."""
         node = self.tree.nodes[number]
-        mean = node.mean or (None if node.win_rate is None else (node.win_rate, node.score))
-        return {"node": number, "win": node.win_rate, "score": node.score, "mean": mean}
+        mean, is_rough = self.tree.after_move(number)
+        return {"node": number, "win": node.win_rate, "score": node.score, "mean": mean, "rough": is_rough}
 
     # --- the engine -----------------------------------------------------------------------------------
 
@@ -343,7 +343,7 @@ class Desk:
                 limit=job.limit.readouts,
                 rate=round(job.done / max(reading_began - job.began, 1e-3)),
                 analysis=analysis,
-                evaluation=self.evaluation(job.node),
+                evaluations=[self.evaluation(node) for node in (job.node, *self.tree.nodes[job.node].children)],
                 left=len(job.nodes) - 1,
             )
         )

@@ -9,7 +9,7 @@ from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.sgf.document import SgfDocument
 from alphago.system.validation import check_int
-from alphago.ui.web.wire import AnalysisView
+from alphago.ui.web.wire import LEAST_VISITS, AnalysisView
 
 MOST_NODES = 4000  # of a game with its variations
 KEPT_POSITIONS = 400  # most positions in memory; others are computed again from their moves
@@ -114,6 +114,25 @@ class GameTree:
         self.current = check_int("node", number, 0, len(self.nodes) - 1)
         for child in reversed(self.path()[1:]):
             self.nodes[self.nodes[child].parent].chosen = child
+
+    def after_move(self, number: int) -> tuple[tuple[float, float | None] | None, bool]:
+        """Return what a node is worth after the move that led there, and whether few visits say what that move loses.
+
+        Black's win rate and score are those of the search that visited the move more, the node's own or its parent's.
+        The best move of the parent's search is worth what its position is: it loses nothing.
+        """
+        node = self.nodes[number]
+        mean, visits = node.mean or (None if node.win_rate is None else (node.win_rate, node.score)), node.visits
+        if node.parent < 0:
+            return mean, False
+        parent = self.nodes[node.parent]
+        moves = parent.analysis["moves"] if parent.analysis and parent.analysis["mover"] == node.mover else []
+        for rank, move in enumerate(moves):
+            win, score = move["win"], move["score"]
+            if move["move"] == node.action and win is not None and (rank == 0 or move["visits"] >= visits):
+                visits = move["visits"]
+                mean = (win if node.mover > 0 else round(1 - win, 4), None if score is None else node.mover * score)
+        return mean, min(parent.visits, visits) < LEAST_VISITS
 
     def path(self, number: int | None = None) -> list[int]:
         """Return the numbers of the nodes from the root to node `number`; None stands for the node on the board."""

@@ -1,4 +1,4 @@
-// What the server sends, as wire.py describes it, for the checker of the script in static/; the page loads types nowhere.
+// What the server sends, as wire.py describes it, for the checker of the scripts, to which all of this is known everywhere; the page loads it nowhere.
 
 /**
  * A move of an analysis, from the mover's view; what is not known is null.
@@ -6,8 +6,9 @@
  */
 
 /**
- * What a search has found about a position; scores and ownership are null if the network does not forecast them.
- * @typedef {{mover: number, visits: number, win: number, score: number | null, mean: [number, number | null], moves: MoveView[], ownership: number[] | null}} AnalysisView
+ * What a search has found about a position; scores and ownership are null if the network does not forecast them, chances too if they are
+ * means of too few random games.
+ * @typedef {{mover: number, visits: number, win: number | null, score: number | null, mean: [number, number | null] | null, moves: MoveView[], ownership: number[] | null}} AnalysisView
  */
 
 /**
@@ -16,8 +17,8 @@
  */
 
 /**
- * What is known of a node.
- * @typedef {{node: number, win: number | null, score: number | null, mean: [number, number | null] | null}} EvaluationView
+ * What is known of a node, and by `mean` and `rough` of the move that led to it.
+ * @typedef {{node: number, win: number | null, score: number | null, mean: [number, number | null] | null, rough: boolean}} EvaluationView
  */
 
 /**
@@ -99,7 +100,7 @@
 /**
  * What a search has found so far.
  * @typedef {{type: "thinking", node: number, purpose: "move" | "analyse" | "review" | "count", readouts: number, limit: number | null, rate:
- *   number, analysis: AnalysisView, evaluation: EvaluationView, left: number}} ThinkingMessage
+ *   number, analysis: AnalysisView, evaluations: EvaluationView[], left: number}} ThinkingMessage
  */
 
 /**
@@ -131,4 +132,4 @@
  * @property {(callback: (message: Message) => void) => void | (() => void)} listen
  */
 
-export {};
+/** @typedef {import("./static/app.js").App} App what each part of the page is given */

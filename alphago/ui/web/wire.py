@@ -12,6 +12,7 @@ from alphago.ui.why.explain import Explanation
 
 MOST_MOVES = 40  # most moves of an analysis that are sent
 SMALL_PRIOR = 0.005  # moves without visits are sent if their prior is at least this
+LEAST_VISITS = 50  # that a value needs: the mean of so many random games is right within 7 % in two of three cases
 
 Message = Mapping[str, Any]  # from or to the page; its "type" names its kind
 
@@ -41,14 +42,16 @@ class AnalysisView(TypedDict):
     mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
     win, score: Black's chance to win, 0 .. 1, and margin in points, after the best move if it has visits.
     mean: Black's chance to win and margin, as means of all simulations. moves: the best first.
+    An engine that has no idea of moves (their priors are equal) plays random games: `win` and `mean` are None while there
+    are too few of them.
     ownership: a number for each point: 100 if it is sure to become Black's, -100 if it is sure to become White's.
     """
 
     mover: int
     visits: int
-    win: float
+    win: float | None
     score: float | None
-    mean: tuple[float, float | None]
+    mean: tuple[float, float | None] | None
     moves: list[MoveView]
     ownership: list[int] | None
 
@@ -66,14 +69,16 @@ class EvaluationView(TypedDict):
     """What is known of a node.
 
     win, score: Black's chance to win, 0 .. 1, and margin in points, after the best move.
-    mean: the same two as means of all simulations.  What a move loses is the difference between win and score before
-        the move and `mean` after it.
+    mean: the same two by whichever search says more of the move that led here, that of the node or that of its parent.
+        What the move loses is the difference between win and score before it and `mean`.
+    rough: whether few visits say what the move loses.
     """
 
     node: int
     win: float | None
     score: float | None
     mean: tuple[float, float | None] | None
+    rough: bool
 
 
 class ResultView(TypedDict):
@@ -142,6 +147,7 @@ class ThinkingMessage(TypedDict):
 
     node: the node of the position that is searched. readouts, limit: simulations so far, and at most.
     rate: simulations a second. left: how many positions are to be searched after this one.
+    evaluations: of the node and its children.
     """
 
     type: Literal["thinking"]
@@ -151,7 +157,7 @@ class ThinkingMessage(TypedDict):
     limit: int | None
     rate: int
     analysis: AnalysisView
-    evaluation: EvaluationView
+    evaluations: list[EvaluationView]
     left: int
 
 
@@ -221,31 +227,43 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
     analysis: in the mover's view.
     """
     mover = int(analysis.to_play[0])
-    value, score = (float(values[0]) for values in analysis.root_readings)
     is_sent = (analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)  # [A]
     owners = analysis.ownership
+    visits, least = int(analysis.root_visits[0]), least_visits(analysis.prior[0])
+    moves = [move_view(move, least) for move in analysis.moves(0, least=int(is_sent.sum()))[:MOST_MOVES]]
+    mean = (
+        round((1 + mover * float(analysis.value[0])) / 2, 4),
+        round_known(mover * float(analysis.root_score[0]), 1),
+    )
+    value, score = (mover * float(values[0]) for values in analysis.root_readings)
+    best = (round((1 + value) / 2, 4), round_known(score, 1))
+    win, points = best if not least or (moves and moves[0]["win"] is not None) else mean
     return {
         "mover": mover,
-        "visits": int(analysis.root_visits[0]),
-        "win": round((1 + mover * value) / 2, 4),
-        "score": round_known(mover * score, 1),
-        "mean": (
-            round((1 + mover * float(analysis.value[0])) / 2, 4),
-            round_known(mover * float(analysis.root_score[0]), 1),
-        ),
-        "moves": [move_view(move) for move in analysis.moves(0, least=int(is_sent.sum()))[:MOST_MOVES]],
+        "visits": visits,
+        "win": win if visits >= least else None,
+        "score": points if visits >= least else None,
+        "mean": mean if visits >= least else None,
+        "moves": moves,
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
 
 
-def move_view(move: MoveAnalysis) -> MoveView:
-    """Return a move of an analysis for the page, in the mover's view."""
+def least_visits(prior: np.ndarray) -> int:
+    """Return how many visits a value must have to be shown: 0 unless all legal moves have the same prior."""
+    priors = prior[prior > 0]
+    return LEAST_VISITS if len(priors) > 1 and priors.min() == priors.max() else 0
+
+
+def move_view(move: MoveAnalysis, least: int) -> MoveView:
+    """Return a move of an analysis for the page, in the mover's view; with fewer than `least` visits without values."""
+    is_known = move.visits >= least
     return {
         "move": move.action,
         "visits": move.visits,
         "prior": round(move.prior, 4),
-        "win": round_known(move.win_rate, 4),
-        "score": round_known(move.score, 1),
+        "win": round_known(move.win_rate, 4) if is_known else None,
+        "score": round_known(move.score, 1) if is_known else None,
         "line": list(move.line),
     }
 

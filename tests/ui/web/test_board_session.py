@@ -315,7 +315,7 @@ def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
         while len(reviewed) < 4:
             thought = guest.until("thinking")
             if thought["analysis"]["visits"] >= 20:
-                reviewed[thought["evaluation"]["node"]] = thought["evaluation"]["win"]
+                reviewed[thought["node"]] = thought["evaluations"][0]["win"]
         assert sorted(reviewed) == [0, 1, 2, 3]
         assert guest.until("state", lambda state: not state["busy"])["node"] == 3
 

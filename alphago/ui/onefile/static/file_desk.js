@@ -7,7 +7,6 @@ import { countOf, shortResult } from "./go_count.js";
 import { lessonOf, LESSON_READOUTS } from "./lesson.js";
 import { outcome } from "./stones.js";
 
-/** @typedef {import("../wire.js").Message} Message */
 /** @typedef {import("./engine_worker.js").Found} Found */
 /** @typedef {import("./engine.js").Engine} Engine */
 
@@ -23,6 +22,7 @@ import { outcome } from "./stones.js";
 
 const [HUMAN, ENGINE, EVEN] = ["human", "engine", "even"];
 const FIRST_LEVEL = 3; // of a page that is opened
+const LEAST_VISITS = 50; // that a value needs
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
 
@@ -38,7 +38,7 @@ export class FileDesk {
     this.listeners = [];
     this.game = beginGame(facts, {});
     this.players = [HUMAN, ENGINE];
-    /** @type {import("../wire.js").StrengthView} */
+    /** @type {StrengthView} */
     this.strength = { network: facts.network, readouts: 200, seconds: null, tree: true, level: FIRST_LEVEL };
     /** @type {import("./even_level.js").MeasuredLevel[] | null} */
     this.even = null; // the levels of which the search that goes on takes the opponent's
@@ -105,7 +105,7 @@ export class FileDesk {
     this.tell({
       type: "state", node: tree.current, line: tree.line(), view: this.positionView(), over: tree.over,
       result: tree.over ? this.result() : null, count: node.loser ? null : node.count?.view() ?? null, added,
-      evaluations: added.map((one) => this.evaluation(one.node)).filter(({ win }) => win !== null),
+      evaluations: added.map((one) => this.evaluation(one.node)).filter(({ mean }) => mean),
       players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: this.teach,
       lesson: this.lesson === tree.current, study: this.study, analysing: this.analysing,
       busy: this.job ? toldAs(this.job.purpose) : "", analysis: node.analysis, comment: "", link: linkOf(this.game),
@@ -120,10 +120,19 @@ export class FileDesk {
       moves: position.ply, last: position.lastCell, ko: [], ...position.content() };
   }
 
-  /** @param {number} number */
+  /** What is known of a node: as `GameTree.after_move` of alphago/ui/web/game_tree.py. @param {number} number */
   evaluation(number) {
-    const analysis = this.tree.nodes[number].analysis;
-    return { node: number, win: analysis?.win ?? null, score: analysis?.score ?? null, mean: analysis?.mean ?? null };
+    const { analysis, parent, move, mover } = this.tree.nodes[number];
+    const before = this.tree.nodes[parent]?.analysis;
+    const rank = before ? before.moves.findIndex((/** @type {any} */ one) => one.move === move) : -1;
+    let { mean = null, visits = 0 } = analysis || {};
+    const own = before?.moves[rank];
+    if (own && own.win !== null && (rank === 0 || own.visits >= visits)) {
+      visits = own.visits;
+      mean = [mover > 0 ? own.win : 1 - own.win, own.score === null ? null : mover * own.score];
+    }
+    return { node: number, win: analysis?.win ?? null, score: analysis?.score ?? null, mean,
+      rough: parent >= 0 && Math.min(before?.visits || 0, visits) < LEAST_VISITS };
   }
 
   result() {
@@ -191,7 +200,7 @@ export class FileDesk {
       const [node] = job.nodes;
       const analysis = tree.remember(node, found.analysis);
       this.tell({ type: "thinking", node, purpose: toldAs(job.purpose), readouts: found.done, limit: job.readouts, rate: found.rate,
-        analysis, evaluation: this.evaluation(node), left: job.nodes.length - 1 });
+        analysis, evaluations: [node, ...tree.nodes[node].children].map((one) => this.evaluation(one)), left: job.nodes.length - 1 });
     }
     if (found.over) this.finish();
   }

@@ -3,9 +3,6 @@
 import { startOf } from "./rules.js";
 import { GameNodes } from "./game_nodes.js";
 
-/** @typedef {import("../wire.js").GameView} GameView */
-/** @typedef {import("../wire.js").OptionView} OptionView */
-
 /**
  * A game on one board.
  * @typedef {object} BoardFacts

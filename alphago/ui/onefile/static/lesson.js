@@ -1,7 +1,5 @@
 // Whether a person's move is a bad one, by the numbers of alphago/ui/teacher.py, and what the page is told of it.
 
-/** @typedef {import("../wire.js").AnalysisView} AnalysisView */
-
 export const LESSON_READOUTS = 100; // of the positions before and after a move
 const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no points are known
 
@@ -12,11 +10,11 @@ const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no
  * @param {number} move
  * @param {number} least
  * @param {string[]} names of the moves
- * @returns {Omit<import("../wire.js").WhyMessage, "type" | "node"> | null}
+ * @returns {Omit<WhyMessage, "type" | "node"> | null}
  */
 export function lessonOf(before, after, move, least, names) {
   const [best] = before.moves;
-  if (!best || best.move === move || best.win === null) return null;
+  if (!best || best.move === move || best.win === null || !after.mean) return null;
   const side = before.mover;
   const [win, score] = after.mean;
   const rate = best.win - (side > 0 ? win : 1 - win);

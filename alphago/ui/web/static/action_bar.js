@@ -5,7 +5,7 @@ import { button } from "./icons.js";
 import { FAR } from "./keys.js";
 
 export class ActionBar {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.pass = button("pass", () => app.play(app.known.game.pass));

@@ -9,8 +9,6 @@ import { obeyKey } from "./keys.js";
 import { nextMistake } from "./losses.js";
 import { say } from "./words.js";
 
-/** @typedef {import("../wire.js").StateMessage} StateMessage */
-
 /**
  * `keys`: where keys are listened for, `document` on a page of its own; `isShown`: whether they are meant for the board; `onLink`
  * is told the link of the position; `widget`: whether it is a part of another page; `take` takes a network along as a file;
@@ -22,19 +20,19 @@ import { say } from "./words.js";
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 
-/** @param {HTMLElement} element @param {import("../wire.js").Connection} connection @param {Options} [options] */
+/** @param {HTMLElement} element @param {Connection} connection @param {Options} [options] */
 export const mount = (element, connection, options = {}) => new App(element, connection, options);
 
 export class App {
-  /** @param {HTMLElement} element @param {import("../wire.js").Connection} connection @param {Options} options */
+  /** @param {HTMLElement} element @param {Connection} connection @param {Options} options */
   constructor(element, connection, options) {
     this.root = element;
     this.connection = connection;
     this.options = options;
-    /** @type {Pick<import("../wire.js").WelcomeMessage, "games">} */
+    /** @type {Pick<WelcomeMessage, "games">} */
     this.welcome = { games: [] };
     this.known = new GameState();
-    /** @type {import("../wire.js").GameMessage | null} */
+    /** @type {GameMessage | null} */
     this.coming = null; // shown when its position is here
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
@@ -80,7 +78,7 @@ export class App {
     this.connection.send({ type, ...fields });
   }
 
-  /** @param {import("../wire.js").Message} message */
+  /** @param {Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
     else if (message.type === "game") this.await(message);
@@ -96,7 +94,7 @@ export class App {
     }
   }
 
-  /** @param {import("../wire.js").GameMessage} message */
+  /** @param {GameMessage} message */
   await(message) {
     this.coming = message;
     if (this.state) this.column.notice.hide("error");
@@ -110,13 +108,13 @@ export class App {
     this.draw();
   }
 
-  /** @param {import("../wire.js").NoticeMessage} message */
+  /** @param {NoticeMessage} message */
   setNotice({ text, kind }) {
     this.column.notice.say(text, kind);
     if (kind === "error" && !this.known.game) this.send("hello"); // its link names no game: a board is better than none
   }
 
-  /** @param {import("../wire.js").GameMessage} message */
+  /** @param {GameMessage} message */
   setGame(message) {
     this.coming = null;
     this.known.setGame(message);

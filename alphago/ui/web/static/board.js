@@ -7,14 +7,12 @@ import { marksOf, overlays } from "./overlays.js";
 import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
-/** @typedef {import("../wire.js").GameView} GameView */
-
 /**
  * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
  * moves that led to the position, to number the stones; `better`: an action that was better than the last move; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
  * whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
- * @typedef {{view: import("../wire.js").PositionView, open?: boolean, analysis?: import("../wire.js").AnalysisView | null,
- *   path?: {move: number, mover: number}[], better?: number | null, mode?: string, ownership?: boolean, count?: import("../wire.js").CountView | null}} Scene
+ * @typedef {{view: PositionView, open?: boolean, analysis?: AnalysisView | null,
+ *   path?: {move: number, mover: number}[], better?: number | null, mode?: string, ownership?: boolean, count?: CountView | null}} Scene
  */
 
 /**
@@ -136,7 +134,7 @@ export class Board {
     this.element.style.setProperty("--label-size", `${size.toFixed(1)}px`);
   }
 
-  /** What a search has found meanwhile. @param {import("../wire.js").AnalysisView | null} analysis */
+  /** What a search has found meanwhile. @param {AnalysisView | null} analysis */
   showAnalysis(analysis) {
     if (!this.scene) return;
     this.scene.analysis = analysis;

@@ -2,8 +2,6 @@
 
 import { percent, short } from "./elements.js";
 
-/** @typedef {import("../wire.js").MoveView} MoveView */
-
 // From the best move to a blunder: blue for good moves, yellow to orange for mistakes, for the colour-blind too.
 export const LOSSES = ["#0b5fa5", "#6db1e4", "#fdf0b0", "#f9c565", "#ef953c", "#cf5510"];
 const UNSEEN = "#a9aeb3"; // no loss is known
@@ -37,13 +35,13 @@ export const FEW = 4; // visits of the best move, up to which moves are shown by
 export const ROWS = 6; // most moves that are shown
 const LEAST_SHARE = 1 / 30; // of the best move's visits: fewer mean little
 
-/** The moves to show of an analysis, the best first: the same on the board and in the table. @param {import("../wire.js").AnalysisView} found */
+/** The moves to show of an analysis, the best first: the same on the board and in the table. @param {AnalysisView} found */
 export function shownMoves({ moves }) {
   const most = moves[0]?.visits > FEW ? moves[0].visits : 0;
   return moves.filter(({ visits }) => visits >= LEAST_SHARE * most).slice(0, ROWS);
 }
 
-/** The mode that an analysis can be shown in: a key of `say.modes`. @param {import("../wire.js").AnalysisView | null} found @param {string} chosen */
+/** The mode that an analysis can be shown in: a key of `say.modes`. @param {AnalysisView | null} found @param {string} chosen */
 export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.length && found.moves[0].visits <= FEW && !evenPriors(found.moves) ? "prior" : chosen);
 
 /**
@@ -51,11 +49,13 @@ export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.leng
  * @type {(move: MoveView, best: MoveView, mode: string, small: boolean) => [string, string]}
  */
 export function numbersOf(move, best, mode, small) {
-  const texts = textsOf(move, best, mode);
-  if (!small) return texts;
-  const text = texts[0].replace("%", "");
-  return [mode === "loss" ? lossWord(text.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : text, ""];
+  const [first, second] = textsOf(move, best, mode).map((text) => (small ? text.replace("%", "") : text));
+  const text = small && mode === "loss" ? lossWord(first.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : first;
+  return [move !== best && /loss|q/.test(mode) ? beside(text, textsOf(best, best, mode)[0]) : text, small ? "" : second];
 }
+
+/** A number of another move beside the best one's; where they are the same, visits alone tell them apart. @param {string} text @param {string} best */
+export const beside = (text, best) => (text && text === best ? "≈" : text);
 
 /** @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
 function textsOf(move, best, mode) {
@@ -68,7 +68,7 @@ function textsOf(move, best, mode) {
 }
 
 /** @param {string} text of a number, with a minus where something is lost */
-export const lossWord = (text) => text.replace("-", "−").replace(/^−?0(\.0)?[ %]*$/, "0");
+export const lossWord = (text) => text.replace("-", "−").replace(/^−?0(\.0)?[\s%]*$/, "0");
 
 /** @param {number} value */
 const signed = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2).replace(/^0\./, ".");

@@ -11,7 +11,6 @@ import { Reasons } from "./reasons.js";
 import { StatusLine } from "./status_line.js";
 import { Study } from "./study.js";
 
-/** @typedef {import("./app.js").App} App */
 /** @typedef {"play" | "study" | "menu"} Pane */
 
 export class Column {

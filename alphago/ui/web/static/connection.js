@@ -2,8 +2,6 @@
 
 import { say } from "./words.js";
 
-/** @typedef {import("../wire.js").Message} Message */
-
 const SESSION = "alphago-board"; // where the tab keeps the key of its board, for a reload
 const [PAUSE, LONGEST_PAUSE] = [250, 5000]; // milliseconds before it tries again
 const MOST_WAITING = 20; // messages that wait for the board
@@ -38,7 +36,7 @@ export class SocketConnection {
     if (message.type === "state" && !this.ready) this.go();
   }
 
-  /** @param {import("../wire.js").WelcomeMessage} message */
+  /** @param {WelcomeMessage} message */
   begin(message) {
     this.pause = PAUSE;
     sessionStorage.setItem(SESSION, message.key);

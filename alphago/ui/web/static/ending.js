@@ -16,7 +16,7 @@ export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 const sumOf = (side, points, bonus) => (bonus ? fill(say.sum, side, points, bonus, points + bonus) : fill(say.per, side, points));
 
 export class Ending {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.asked = false; // whether the positions of this game are being evaluated
@@ -60,7 +60,7 @@ export class Ending {
   moment(loss, { mean }) {
     const { known } = this.app;
     const [win] = /** @type {[number, number | null]} */ (mean);
-    return fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss), known.side(win - 0.5), percent(Math.max(win, 1 - win)));
+    return fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss, true), known.side(win - 0.5), percent(Math.max(win, 1 - win)));
   }
 
   /**

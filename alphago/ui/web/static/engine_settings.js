@@ -6,7 +6,7 @@ import { say } from "./words.js";
 const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
 
 export class EngineSettings {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     const change = () => app.send("strength", this.wishes());

@@ -4,13 +4,11 @@ import { choicesOf, h } from "./elements.js";
 import { button } from "./icons.js";
 import { buttons, say } from "./words.js";
 
-/** @typedef {import("../wire.js").OptionView} OptionView */
-
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
 export class GameDialog {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });

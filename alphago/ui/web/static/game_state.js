@@ -1,24 +1,25 @@
 // What the page knows of the game: its tree of variations, the position that is shown, and what the engine found.
 
-/** @typedef {import("../wire.js").NodeView & import("../wire.js").EvaluationView & {children: number[]}} Knot */
-/** @typedef {import("../wire.js").StateMessage} StateMessage */
+import { lossesOf } from "./losses.js";
+
+/** @typedef {NodeView & EvaluationView & {children: number[]}} Knot */
 
 export class GameState {
   constructor() {
-    /** @type {import("../wire.js").GameView} */
+    /** @type {GameView} */
     this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
     this.names = ["", ""];
     /** @type {Map<number, Knot>} */
     this.nodes = new Map();
     /** @type {StateMessage} */
     this.state = /** @type {any} */ (null);
-    /** @type {import("../wire.js").ThinkingMessage | null} */
+    /** @type {ThinkingMessage | null} */
     this.thought = null; // the latest message of the search
     this.spent = [0, 0]; // milliseconds that each side has thought
     this.since = 0; // when the side that is to move began
   }
 
-  /** @param {import("../wire.js").GameMessage} message */
+  /** @param {GameMessage} message */
   setGame({ game, names }) {
     this.game = game;
     this.names = names;
@@ -31,7 +32,7 @@ export class GameState {
   /** @param {StateMessage} message */
   setState(message) {
     for (const node of message.added) {
-      this.nodes.set(node.node, { ...node, children: [], win: null, score: null, mean: null });
+      this.nodes.set(node.node, { ...node, children: [], win: null, score: null, mean: null, rough: false });
       this.nodes.get(node.parent)?.children.push(node.node);
     }
     message.evaluations.forEach((known) => this.evaluate(known));
@@ -49,14 +50,14 @@ export class GameState {
     return this.spent[side] + (!over && !study && view.toPlay === [1, -1][side] ? Date.now() - this.since : 0);
   }
 
-  /** @param {import("../wire.js").ThinkingMessage} message */
+  /** @param {ThinkingMessage} message */
   setThought(message) {
     this.thought = message;
-    this.evaluate(message.evaluation);
+    message.evaluations.forEach((known) => this.evaluate(known));
     if (message.node === this.state.node) this.state.analysis = message.analysis;
   }
 
-  /** @param {import("../wire.js").EvaluationView} known */
+  /** @param {EvaluationView} known */
   evaluate(known) {
     Object.assign(this.nodes.get(known.node) || {}, known);
   }
@@ -85,8 +86,17 @@ export class GameState {
     return this.state.line.map((number) => this.knot(number));
   }
 
-  // The analysis to show.
+  // The analysis to show, in which a move that was played loses what the list of moves says.
   analysis() {
-    return this.state.study && !this.state.over ? this.state.analysis : null;
+    const { study, over, analysis, node } = this.state;
+    if (!study || over || !analysis) return null;
+    const [best] = analysis.moves;
+    const here = this.knot(node);
+    const losses = here.children.flatMap((child) => lossesOf([here, this.knot(child)]));
+    return { ...analysis, moves: analysis.moves.map((move) => {
+      const loss = losses.find((one) => one.move === move.move);
+      if (!loss || move === best || move.win === null || best.win === null) return move;
+      return { ...move, win: best.win - loss.win, score: loss.points === null || best.score === null ? null : best.score - loss.points };
+    }) };
   }
 }

@@ -1,7 +1,5 @@
 // Where things are on a game's board, from its description (alphago/env/board_view.py); no rules.
 
-/** @typedef {import("../wire.js").GameView} GameView */
-
 export const UNIT = 40; // pixels of the drawing from a cell to the next
 
 /** @param {number[]} lengths in steps from a cell to the next */

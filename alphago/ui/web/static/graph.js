@@ -7,7 +7,7 @@ import { fill, say } from "./words.js";
 
 /** @typedef {import("./game_state.js").Knot} Knot */
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [34, 36, 5, 15]; // pixels
+const [LEFT, RIGHT, TOP, BOTTOM] = [34, 38, 5, 15]; // pixels
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
 const DOTTED = 5; // pixels a known position, from which on it has a dot
 const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
@@ -16,7 +16,7 @@ const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
 export class Graph {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
@@ -58,8 +58,8 @@ export class Graph {
       ...mistakes, s("path", { d: leads && `M${leads}`, class: "ag-score-line" }), s("path", { d: wins && `M${wins}`, class: "ag-win-line" }), ...dots,
       label(LEFT - 3, height(1) + 7, "100%", "end"), label(LEFT - 3, height(0.5) + 3, "50%", "end"),
       label(LEFT - 3, height(0), "0%", "end"),
-      ...(scored ? [label(right + 3, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
-        label(right + 3, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
+      ...(scored ? [label(right + 6, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
+        label(right + 6, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
       label((LEFT + right) / 2, high - 3, fill(say.winKey, sides[0]), scored ? "end" : "middle", "ag-win-axis"),
       ...(scored ? [label((LEFT + right) / 2 + 12, high - 3, say.leadKey, "start", "ag-score-axis")] : []),
       label(right, high - 3, String(all.length - 1 || ""), "middle")]);

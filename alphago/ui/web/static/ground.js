@@ -3,7 +3,6 @@
 import { inPixels, middleOf, UNIT } from "./geometry.js";
 import { s } from "./elements.js";
 
-/** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {[number, string, number]} Stop offset, colour, opacity */
 
 /** The box of the drawing: left, top, width, height. @param {GameView} game */

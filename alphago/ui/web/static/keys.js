@@ -2,8 +2,6 @@
 
 import { ROWS } from "./candidates.js";
 
-/** @typedef {import("./app.js").App} App */
-
 export const FAR = 4000; // plies, more than any game has
 
 /** @type {Record<string, [number, number]>} */

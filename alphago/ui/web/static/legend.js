@@ -7,7 +7,7 @@ import { fill } from "./words.js";
 
 const INKS = ["#111", "#fff"];
 
-/** @param {import("../wire.js").GameView} game @param {typeof import("./words.js").legend} words */
+/** @param {GameView} game @param {typeof import("./words.js").legend} words */
 export function legendOf(game, words) {
   const [steps, unit] = game.ownership ? [POINT_STEPS, words.points] : [RATE_STEPS, "%"];
   const range = LOSSES.map((colour, i) => h("li", {}, dot(colour), fill(steps[i] ? words.upTo : words.more, steps[i] || steps[i - 1], unit)));

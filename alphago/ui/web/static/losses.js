@@ -1,20 +1,21 @@
 // What each move of a line gave away, from the evaluations before and after it.
 
 import { kindOf, lossWord, MISTAKE } from "./candidates.js";
+import { legend, say } from "./words.js";
 
 /**
- * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known.
- * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null}} Loss
+ * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits.
+ * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null, rough?: boolean}} Loss
  */
 
 /** The moves of a line whose positions before and after are evaluated. @param {import("./game_state.js").Knot[]} line @returns {Loss[]} */
 export function lossesOf(line) {
-  return line.flatMap(({ node, move, mover, mean }, number) => {
+  return line.flatMap(({ node, move, mover, mean, rough }, number) => {
     const before = line[number - 1];
     if (!mean || !before || before.win === null) return [];
     const [win, score] = mean;
     const points = score === null || before.score === null ? null : Math.max(0, mover * (before.score - score));
-    return [{ node, number, mover, move, win: Math.max(0, mover * (before.win - win)), points }];
+    return [{ node, number, mover, move, win: Math.max(0, mover * (before.win - win)), points, rough }];
   });
 }
 
@@ -37,5 +38,6 @@ export function nextMistake(line, node, direction) {
 export const decisive = (losses, count) => [...losses].sort((one, other) => other.win - one.win).slice(0, count)
   .filter(({ win }) => win >= LEAST_WIN).sort((one, other) => one.number - other.number);
 
-/** A loss as text. @param {Pick<Loss, "win" | "points">} loss */
-export const lossText = ({ win, points }) => lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(1)}`);
+/** A loss as text. @param {Pick<Loss, "win" | "points" | "rough">} loss @param {boolean} [long] whether there is room for words */
+export const lossText = ({ win, points, rough }, long) => (rough ? long ? say.about : "≈" : "")
+  + lossWord(points === null ? `-${Math.round(100 * win)} %` : `-${points.toFixed(rough ? 0 : 1)}`) + (long && points !== null ? ` ${legend.points}` : "");

@@ -8,7 +8,7 @@ import { legendOf } from "./legend.js";
 import { buttons, fill, legend, say } from "./words.js";
 
 export class Menu {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.engine = new EngineSettings(app);

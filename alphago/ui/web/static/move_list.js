@@ -8,7 +8,7 @@ import { fill, say } from "./words.js";
 
 export class MoveList {
   /**
-   * @param {import("./app.js").App} app
+   * @param {App} app
    * @param {boolean} judged whether it tells what moves gave away
    */
   constructor(app, judged) {
@@ -41,7 +41,9 @@ export class MoveList {
     if (!here) return;
     if (held && !rows.matches(":focus-within")) here.focus();
     const { height } = here.parentElement.getBoundingClientRect();
-    rows.scrollTop = height * Math.round((here.offsetTop - rows.offsetTop - (rows.clientHeight - height) / 2) / height); // whole rows from the top
+    const { clientHeight, scrollHeight } = rows;
+    const [middle, last] = [here.offsetTop - rows.offsetTop - (clientHeight - height) / 2, scrollHeight - clientHeight].map((top) => Math.floor(top / height));
+    rows.scrollTop = height * Math.min(middle, last); // whole rows from the top
   }
 }
 

@@ -9,7 +9,7 @@ const LESSON = 2; // points, from which on a move is explained
 const EVEN = "even";
 
 export class Opponent {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.slider = h("input", { type: "range", min: 1, step: 1, "data-name": "level", "aria-label": say.opponent,

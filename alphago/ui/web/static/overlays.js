@@ -5,7 +5,6 @@ import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
 
-/** @typedef {import("../wire.js").GameView} GameView */
 /** @typedef {import("./board.js").Scene} Scene */
 
 const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
@@ -38,7 +37,7 @@ export function marksOf(game, { view, count, better = null }, numbers) {
   return count ? [...parts, ...countOf(game, stones, count)] : parts;
 }
 
-/** @param {GameView} game @param {string} stones @param {import("../wire.js").CountView} count */
+/** @param {GameView} game @param {string} stones @param {CountView} count */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
   return [...owners].flatMap((owner, cell) => {
@@ -80,14 +79,14 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   return parts;
 }
 
-/** Dots where a piece may be set, unless it may be set everywhere. @param {GameView} game @param {import("../wire.js").PositionView} view */
+/** Dots where a piece may be set, unless it may be set everywhere. @param {GameView} game @param {PositionView} view */
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
   return cells.length < stones.split(".").length - 1
     ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 4, class: "ag-aim" })) : [];
 }
 
-/** The piece that a click would set. @param {GameView} game @param {import("../wire.js").PositionView} view @param {number} action */
+/** The piece that a click would set. @param {GameView} game @param {PositionView} view @param {number} action */
 function shadowOf(game, { stones, toPlay }, action) {
   const cell = landingOf(game, action, toPlay, (each) => !stones || stones[each] === ".");
   if (cell === null) return [];
@@ -107,7 +106,7 @@ function ownersOf(game, stones, ownership, hidden) {
   }).join("") }));
 }
 
-/** @type {(game: GameView, stones: string, found: import("../wire.js").AnalysisView, chosen: string, small: boolean) => any[]} */
+/** @type {(game: GameView, stones: string, found: AnalysisView, chosen: string, small: boolean) => any[]} */
 function discsOf(game, stones, found, chosen, small) {
   const moves = shownMoves(found);
   const best = moves[0];
@@ -123,12 +122,13 @@ function discsOf(game, stones, found, chosen, small) {
     const [first, second] = numbersOf(move, best, mode, small);
     const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
-    const text = (/** @type {string} */ content, /** @type {number} */ below, /** @type {number} */ most, /** @type {number} */ room, kind = "ag-value") => content
+    const text = (/** @type {string} */ content, /** @type {number} */ below, /** @type {number} */ most, /** @type {number} */ room, /** @type {string} */ kind) => content
       && s("text", { x, y: y + below, class: kind, fill: colour, "font-size": sizeIn(content, most, room) }, content);
     parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-base" }), s("circle", { cx: x, cy: y, r: (16 + 1.5 * Math.sqrt(share)).toFixed(1), fill,
       class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
     if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
-    parts.push(...(second ? [text(first, -4.5, 11.5, 30), text(second, 8, 9.5, 24, "ag-visits")] : [text(first, 0, small ? 18 : 12.5, small ? 27 : 34)]));
+    parts.push(...(first && second ? [text(first, -4.5, 11.5, 30, "ag-value"), text(second, 8, 9.5, 24, "ag-visits")]
+      : [text(first || second, 0, small ? 18 : 12.5, small ? 27 : 34, first ? "ag-value" : "ag-visits")]));
   }
   return parts.filter(Boolean);
 }

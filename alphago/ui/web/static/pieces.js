@@ -4,9 +4,6 @@ import { s } from "./elements.js";
 import { COLOURS, inPixels, landingOf, middleOf, UNIT } from "./geometry.js";
 import { falls, fades, flips, lands, pulses } from "./motion.js";
 
-/** @typedef {import("../wire.js").GameView} GameView */
-/** @typedef {import("../wire.js").PositionView} PositionView */
-
 const MOST_SEEDS = 24; // that are drawn in one house or store
 const SLOPPY = 0.7; // pixels by which a stone may lie beside its point
 

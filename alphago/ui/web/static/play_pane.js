@@ -11,7 +11,7 @@ const SEEN = "alphago-hints"; // where the browser keeps how many hints were rea
 const MOVES = [0, 2, 6]; // moves of a game, from which on each hint is shown
 
 export class PlayPane {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.opponent = new Opponent(app);

@@ -5,7 +5,7 @@ import { fill, say } from "./words.js";
 import { COLOURS } from "./geometry.js";
 
 export class Players {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.cards = [1, -1].map((player) => this.card(player));

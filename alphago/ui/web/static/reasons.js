@@ -3,12 +3,12 @@
 import { h } from "./elements.js";
 import { button } from "./icons.js";
 import { isMistake, lossesOf, lossText } from "./losses.js";
-import { fill, legend, say } from "./words.js";
+import { fill, say } from "./words.js";
 
 const NONE = -2; // no node, nor the root's parent
 
 export class Reasons {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.of = NONE; // the node before the move
@@ -24,7 +24,7 @@ export class Reasons {
     this.of = NONE;
   }
 
-  /** @param {import("../wire.js").WhyMessage} message */
+  /** @param {WhyMessage} message */
   tell({ node, move, best, points, rate, sentences }) {
     [this.of, this.move, this.best, this.lost] = [node, move, best, { win: rate, points }];
     this.text.replaceChildren(...sentences.map((text) => h("p", {}, text)));
@@ -55,6 +55,6 @@ export class Reasons {
     const isWorse = this.best !== this.move;
     const [loss = isWorse ? this.lost : null] = lossesOf([before, played]).filter((one) => isWorse || isMistake(one));
     return fill(say.whyOf, known.path(played.node).length, known.side(played.mover), names[this.move])
-      + (loss ? `: ${lossText(loss)} ${loss.points === null ? "" : legend.points}` : "") + (isWorse ? fill(say.better, names[this.best]) : "");
+      + (loss ? `: ${lossText(loss, true)}` : "") + (isWorse ? fill(say.better, names[this.best]) : "");
   }
 }

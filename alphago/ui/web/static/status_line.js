@@ -12,7 +12,7 @@ const LONG = 5; // seconds of a search, from which on the line says how many are
 const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
 export class StatusLine {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.loading = ""; // what the line says instead of its usual text
@@ -97,7 +97,7 @@ export class StatusLine {
   evaluation() {
     const { known, state: { node, analysis } } = this.app;
     const { win, score } = known.knot(node);
-    if (win === null) return say.unknown;
+    if (win === null) return analysis && analysis.visits > 1 ? fill(say.few, short(analysis.visits)) : say.unknown;
     const unclear = score && (win - 0.5) * score < 0;
     return (unclear ? say.unclear : "") + [fill(say.chance, known.side(1), percent(win, 1)), score === null ? "" : margin(score, known.game.sides),
       analysis ? analysis.visits > 1 ? fill(say.readoutsSoFar, short(analysis.visits)) : say.netAlone : ""].filter(Boolean).join(", ");

@@ -1,15 +1,12 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
-import { colourOf, evenPriors, modeOf, ROWS, shownMoves } from "./candidates.js";
+import { beside, colourOf, evenPriors, modeOf, shownMoves } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { box, button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
 import { buttons, fill, say } from "./words.js";
-
-/** @typedef {import("../wire.js").MoveView} MoveView */
-/** @typedef {import("../wire.js").AnalysisView} AnalysisView */
 
 /**
  * Texts of a move: chance and lead are the first side's.
@@ -23,7 +20,7 @@ const CELLS = {
 };
 
 export class Study {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.graph = new Graph(app);
@@ -41,7 +38,7 @@ export class Study {
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
       h("div", { class: "ag-row" }, this.analyse, review, this.why), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
-      this.table, this.graph.element, this.list.element, this.variations.element);
+      this.graph.element, this.table, this.list.element, this.variations.element);
     this.listen();
   }
 
@@ -95,9 +92,8 @@ export class Study {
       for (const mode of this.modes.options) mode.hidden = even && /prior|sum/.test(mode.value);
       this.ownership.hidden = !found.ownership;
     }
-    const rows = listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover));
-    while (rows.length < ROWS) rows.push(h("tr", { class: "ag-empty", "aria-hidden": "true" }, h("td", { colspan: 5 }, "\u00a0")));
-    renew(this.moves, rows);
+    this.table.hidden = !listed.length;
+    renew(this.moves, listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover)));
   }
 
   /** @param {MoveView} move @param {MoveView} best @param {number} mover */
@@ -106,6 +102,7 @@ export class Study {
     const line = move.line.map((one) => names[one]).join(" ");
     return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
       h("td", {}, dot(colourOf(move, best)), h("b", {}, names[move.move])),
-      Object.entries(CELLS).map(([name, text]) => h("td", { hidden: this.heads[name].hidden }, text(move, mover, sides))));
+      Object.entries(CELLS).map(([name, text]) => h("td", { hidden: this.heads[name].hidden },
+        beside(text(move, mover, sides), /win|points/.test(name) && move !== best ? text(best, mover, sides) : ""))));
   }
 }

@@ -8,7 +8,7 @@ const STEP = 18; // pixels from a node to the next
 const EDGE = 12;
 
 export class Variations {
-  /** @param {import("./app.js").App} app */
+  /** @param {App} app */
   constructor(app) {
     this.app = app;
     this.element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle });

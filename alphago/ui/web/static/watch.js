@@ -4,7 +4,6 @@ import { h, s } from "./elements.js";
 import { swatch } from "./icons.js";
 import { buttons, fill, runs, say } from "./words.js";
 
-/** @typedef {import("../wire.js").RunView} RunView */
 /** @typedef {(run: number, game: number) => void} Open opens a game of a run; for run -1 the board as it is */
 
 const EVERY = 4000; // milliseconds
@@ -57,7 +56,7 @@ class Watch {
     }
   }
 
-  /** @param {import("../wire.js").OverviewView} data */
+  /** @param {OverviewView} data */
   show(data) {
     if (!this.axis.options.length) {
       this.axis.replaceChildren(...data.axes.map((name) => h("option", {}, name)));

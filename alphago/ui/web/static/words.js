@@ -27,14 +27,14 @@ export const say = {
   ends: "{0}.",
   wins: "{0} wins with {1} %", chance: "{0} {1} %",
   netAlone: "before reading",
-  unknown: "This position was not evaluated yet.",
+  unknown: "This position was not evaluated yet.", few: "{0} visits: too few to judge",
   played: "{0} plays {1}.",
   cursor: "{0}, {1}",
   free: "free", taken: "stone of {0}", barred: "not allowed",
 
   // hints of the first games
   hints: [
-    "Click or tap where you want to play; the engine answers.",
+    "Click or tap the board to play; the engine answers.",
     "Undo takes a move back. Study shows what the engine thinks.",
     "Menu has other games, other boards, files, and all keys.",
   ],
@@ -52,7 +52,7 @@ export const say = {
   countingStones: "Looking for dead stones …", clickDead: "Faded stones are dead. Click or tap a group to change whether it lives.",
   sum: "{0} {1} + {2} = {3}",
   decided: "Biggest mistakes", counting: "Looking for mistakes …",
-  moment: "{0} {1} {2} {3} → {4} {5}\u00a0%",
+  about: "about ", moment: "{0} {1} {2} {3} → {4} {5}\u00a0%",
 
   // study
   numbersTitle: "numbers on the points (D)",
@@ -107,8 +107,8 @@ export const legend = {
   more: "more than {0} {1}",
   points: "points",
   numbers: "Numbers: points lost against the best move (else % of the chance to win) above visits; policy, the network's first "
-    + "idea of a move, in %; Q, the mean value for the side to move, −1 to 1. A small board has the losses only. A "
-    + "move with fewer visits counts as no better than the best.",
+    + "idea of a move, in %; Q, the mean value for the side to move, −1 to 1. A small board has the losses only. "
+    + "≈: about, by few visits; alone: as good as the best, as far as its fewer visits tell.",
   line: "Point at a move, by mouse, a long touch, the cursor or the keys 1 to 6, to see the expected line.",
   becomes: "becomes {0}'s",
   last: "● on a stone: the last move", better: "dashed ring: what was better than the last move",
