@@ -37,6 +37,10 @@ def test_without_other_rules_it_is_go() -> None:
         assert (one.is_over, one.captures, one.score()) == (True, other.captures, other.score())
 
 
+def test_a_board_is_named_by_its_width_and_height() -> None:
+    assert OutlineGoEnv(5, 9).board_view.title == "Go 9x5"
+
+
 def test_a_torus_has_no_corner() -> None:
     """A stone in the corner is taken by four; the board has all shifts and turns as symmetries."""
     position = TorusGoEnv(5).position()

@@ -42,8 +42,8 @@ class AnalysisView(TypedDict):
     mover: who is to play, +1 or -1. visits: simulations, the position's own evaluation included.
     win, score: Black's chance to win, 0 .. 1, and margin in points, after the best move if it has visits.
     mean: Black's chance to win and margin, as means of all simulations. moves: the best first.
-    An engine that has no idea of moves (their priors are equal) plays random games: `win` and `mean` are None while there
-    are too few of them.
+    An engine to which all moves are alike (their priors are equal) plays random games: `win` and `mean` are None while
+    there are too few of them.
     ownership: a number for each point: 100 if it is sure to become Black's, -100 if it is sure to become White's.
     """
 

@@ -14,6 +14,7 @@ from alphago.ui.onefile.page import facts
 from tests.ui.onefile.scripts import ask
 from tests.ui.web.desks import Guest
 from tests.ui.web.test_static import typedefs
+from tests.ui.web.test_wire import AFTER, before_and_after
 
 SAME = ("node", "line", "view", "over", "result", "count", "added", "players", "study", "link", "comment")
 BOTH = {"black": "human", "white": "human"}
@@ -90,6 +91,19 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(after: tuple[float,
     assert (last["lesson"], last["view"]["moves"], last["teach"]) == (bool(told), 1 if told else 2, 2)
     if told:
         assert (why[0]["node"], why[0]["best"]) == (0, env.from_text("C3"))
+
+
+def test_a_move_leads_to_what_a_server_says() -> None:
+    env = GoEnv(5).match_variant()
+    net = NeuralNet(env, tower_height=1, channels=4, size_free=True)
+    sent = [{"type": "hello"}, {"type": "players", **BOTH}]
+    sent += len(AFTER) * [{"type": "new", "game": "go", "options": {"board_size": 5}, "setup": {}, **BOTH},
+        {"type": "play", "move": "D4"}, {"type": "review", "readouts": 1000}]  # fmt: skip
+    found = [{"analysis": one} for before, visits, *_ in AFTER for one in before_and_after(before, visits)]
+    answers = ask("lesson", facts=facts(net, network_graph(net), "mine"), messages=sent, found=found)
+    told = [answer["evaluations"] for answer in answers if answer["type"] == "thinking"]
+    assert [[one["node"] for one in nodes] for nodes in told] == len(AFTER) * [[0, 1], [1]]
+    assert [(tuple(one["mean"]), one["rough"]) for (one,) in told[1::2]] == [tuple(row[2:]) for row in AFTER]
 
 
 @pytest.mark.parametrize(

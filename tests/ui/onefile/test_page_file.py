@@ -150,7 +150,9 @@ def test_the_types_of_the_scripts(tmp_path: Path) -> None:
     for path in [path for folder in FOLDERS for path in folder.glob("*.js")]:
         shutil.copy(path, together)
     wire = shutil.copy(FOLDERS[0].parent / "wire.js", tmp_path)
-    told = subprocess.run([tsc, *CHECKS, wire, *sorted(together.glob("*.js"))], capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        [tsc, *CHECKS, wire, *sorted(together.glob("*.js"))], capture_output=True, text=True, check=False
+    )
     assert (told.stdout, told.returncode) == ("", 0)
 
 

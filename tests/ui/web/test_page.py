@@ -55,6 +55,18 @@ WIDE = """[...document.querySelectorAll(".ag-value, .ag-visits")].filter(number 
 }).map(number => number.textContent)"""
 
 
+# Of the list of moves: its columns, how much of a row is cut at its top, and whether the move on the board is in view.
+LISTED = """() => {
+    const list = [...document.querySelectorAll(".ag-played")].find(one => one.getClientRects().length);
+    const parts = [list, list.querySelector(".ag-here-row"), list.firstChild];
+    const [inside, here, row] = parts.map(one => one.getBoundingClientRect());
+    return [getComputedStyle(list).gridTemplateColumns.split(" ").length, Math.round(list.scrollTop % row.height),
+        here.top >= inside.top - 1 && here.bottom <= inside.bottom + 1];
+}"""
+FULL = "#game=go&board_size=5&komi=0.5&rules=Chinese&moves="
+FULL += ".".join(f"{column}{1 + row}.{column}{5 - row}" for row in (0, 1) for column in "ABCDE")
+
+
 def finish(visitor: Visitor) -> None:
     """Click the first legal point until the game is over; an engine that is to move is waited for."""
     text = ""
@@ -512,14 +524,17 @@ def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 740), (844, 390)])
 def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
-    with serving() as served, Visitor(chromium, served.address, width, height) as visitor:
+    with serving() as served, Visitor(chromium, served.address + FULL, width, height) as visitor:
         playing = visitor.page.locator(".ag-svg").bounding_box()
+        columns, cut, in_view = visitor.page.evaluate(LISTED)
+        assert (columns % 2, cut, in_view) == (0, 0, True)  # moves of one side stand in one column
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
         visitor.press("Escape")
         assert visitor.page.locator(".ag-svg").bounding_box() == playing  # a study does not move the board
         for part in (".ag-facts > :first-child", ".ag-moves [data-action]"):  # captures, and all rows of the table
             assert visitor.page.locator(part).evaluate_all("all => all.every(one => one.getClientRects().length)")
+        assert visitor.page.evaluate(LISTED) == [2, 0, True]
         room = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert visitor.page.evaluate(room) == [width, height]
         box = visitor.page.locator(".ag-svg").bounding_box()

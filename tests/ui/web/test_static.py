@@ -122,8 +122,8 @@ def computed(folder: Path, module: str, call: str) -> Any:
     return json.loads(told.stdout)
 
 
-SAYS = """(({ win, score, busy, ...thought }) => {
-    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis: null };
+SAYS = """(({ win, score, busy, analysis = null, ...thought }) => {
+    const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis };
     const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
         thought: busy && { purpose: "move", analysis: { visits: 9 }, ...thought } };
     const line = Object.create(page.StatusLine.prototype);
@@ -139,6 +139,8 @@ SAYS = """(({ win, score, busy, ...thought }) => {
         ({"win": 0.475, "score": 0.8}, "Unclear: Black 47.5 %, B+0.8", 0),
         ({"win": 0.525, "score": 0.8}, "Black 52.5 %, B+0.8", 0),
         ({"win": 0.525, "score": None}, "Black 52.5 %", 0),
+        ({"win": None, "score": None}, "This position was not evaluated yet.", 0),
+        ({"win": None, "score": None, "analysis": {"visits": 33}}, "33 visits: too few to judge", 0),
         ({"busy": "move", "readouts": 750, "limit": 90_000, "rate": 70}, "750/90k visits · 21 min left", 1 / 120),
         ({"busy": "move", "readouts": 200, "limit": 1000, "rate": 100}, "200/1.0k visits · 10 s left", 0.2),
         ({"busy": "move", "readouts": 64, "limit": 200, "rate": 400}, "64/200 visits", 0),
@@ -164,6 +166,69 @@ def test_the_moves_that_are_shown(tmp_path: Path, visits: list[int], shown: list
     moves = json.dumps([{"visits": count} for count in visits])
     call = f"page.shownMoves({{ moves: {moves} }}).map(({{ visits }}) => visits)"
     assert computed(tmp_path, "candidates", call) == shown
+
+
+VALUES = [(90, 0.6, 2.0), (60, 0.6, 2.0), (50, 0.6, 2.0), (40, 0.58, 1.6), (0, None, None)]
+MOVES = [
+    {"move": i, "visits": visits, "prior": 0.1, "win": win, "score": score}
+    for i, (visits, win, score) in enumerate(VALUES)
+]
+PLAYED = """((moves, after) => {
+    const known = new page.GameState();
+    known.nodes = new Map([[0, { node: 0, win: 0.6, score: 2, children: [1] }], [1, { mover: 1, ...after }]]);
+    known.state = { study: true, over: false, node: 0, analysis: { mover: 1, moves } };
+    return known.analysis().moves;
+})"""
+
+
+@pytest.mark.parametrize(
+    ("move", "mean", "shown"),
+    [
+        (1, [0.45, -0.8], [0.45, -0.8]),
+        (1, [0.7, 3.5], [0.6, 2]),  # none reads better than the best
+        (0, [0.45, -0.8], [0.6, 2]),  # which loses nothing
+        (1, None, [0.6, 2]),
+    ],
+)
+def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
+    tmp_path: Path, move: int, mean: list[float] | None, shown: list[float]
+) -> None:
+    given = f"{json.dumps(MOVES)}, {json.dumps({'move': move, 'mean': mean})}"
+    told = computed(tmp_path, "game_state", f"{PLAYED}({given})")
+    assert [told[move]["win"], told[move]["score"]] == [pytest.approx(value) for value in shown]
+    assert told[:move] + told[move + 1 :] == MOVES[:move] + MOVES[move + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("mode", "small", "told"),
+    [
+        ("loss", False, ["0 90", "≈ 60", "≈ 50", "−0.4 40", " 0"]),
+        ("loss", True, ["0 ", "≈ ", "≈ ", "≈ ", " "]),
+        ("q", False, [".20 ", "≈ ", "≈ ", ".16 ", " "]),
+        ("visits", False, ["90 ", "60 ", "50 ", "40 ", " "]),
+    ],
+)
+def test_the_numbers_on_the_discs(tmp_path: Path, mode: str, small: bool, told: list[str]) -> None:
+    """A move that looks no worse than the best, by fewer visits, has no number of its own."""
+    texts = f"page.numbersOf(one, best, '{mode}', {json.dumps(small)}).join(' ')"
+    call = f"({json.dumps(MOVES)}).map((one, _, [best]) => {texts})"
+    assert computed(tmp_path, "candidates", call) == told
+
+
+@pytest.mark.parametrize(
+    ("loss", "short", "long"),
+    [
+        ({"win": 0.1, "points": 2.84}, "−2.8", "−2.8 points"),
+        ({"win": 0.1, "points": 2.84, "rough": True}, "≈−3", "about −3 points"),
+        ({"win": 0.1, "points": None}, "−10\u00a0%", "−10\u00a0%"),
+        ({"win": 0.1, "points": None, "rough": True}, "≈−10\u00a0%", "about −10\u00a0%"),
+        ({"win": 0.001, "points": None}, "0", "0"),
+    ],
+)
+def test_a_loss_in_words(tmp_path: Path, loss: dict[str, Any], short: str, long: str) -> None:
+    given = json.dumps(loss)
+    call = f"[page.lossText({given}), page.lossText({given}, true)]"
+    assert computed(tmp_path, "losses", call) == [short, long]
 
 
 CHECKS = ("--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022")
