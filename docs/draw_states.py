@@ -104,12 +104,16 @@ def study(page: Page) -> None:
     idle(page)
 
 
+def begin_study(page: Page) -> None:
+    page.keyboard.press("Space")
+    expect(page.locator(".ag-moves [data-action]")).not_to_have_count(0)
+
+
 def look(page: Page) -> None:
     """Analyse the position on the board a little: games in plain Python take seconds for a readout."""
-    page.keyboard.press("Space")
-    expect(page.locator(".ag-study")).to_be_visible()
+    begin_study(page)
     page.keyboard.press("a")
-    expect(page.locator(".ag-moves [data-action]")).not_to_have_count(0)
+    expect(page.locator("[data-name=known]")).to_contain_text("visits")
     page.keyboard.press("Escape")
     idle(page)
 
@@ -185,7 +189,7 @@ STATES = {
     "first_visit": State(),
     "playing": State(visit=begin),
     "thinking": State(visit=think),
-    "study_empty": State(visit=lambda page: page.keyboard.press("Space")),
+    "study_empty": State(visit=begin_study),
     "study": State(LINK, study),
     "why": State(LINK, why),
     "menu": State(LINK, lambda page: click(page, "menu")),

@@ -203,7 +203,7 @@ def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
     ("mode", "small", "told"),
     [
         ("loss", False, ["0 90", "≈ 60", "≈ 50", "−0.4 40", " 0"]),
-        ("loss", True, ["0 ", "≈ ", "≈ ", "≈ ", " "]),
+        ("loss", True, ["0 ", "≈ ", "≈ ", "≈ ", " 0"]),
         ("q", False, [".20 ", "≈ ", "≈ ", ".16 ", " "]),
         ("visits", False, ["90 ", "60 ", "50 ", "40 ", " "]),
     ],

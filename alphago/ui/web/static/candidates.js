@@ -51,7 +51,7 @@ export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.leng
 export function numbersOf(move, best, mode, small) {
   const [first, second] = textsOf(move, best, mode).map((text) => (small ? text.replace("%", "") : text));
   const text = small && mode === "loss" ? lossWord(first.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : first;
-  return [move !== best && /loss|q/.test(mode) ? beside(text, textsOf(best, best, mode)[0]) : text, small ? "" : second];
+  return [move !== best && /loss|q/.test(mode) ? beside(text, textsOf(best, best, mode)[0]) : text, small && text ? "" : second];
 }
 
 /** A number of another move beside the best one's; where they are the same, visits alone tell them apart. @param {string} text @param {string} best */
