@@ -20,7 +20,7 @@ function standIn(position, length, inputs) {
   const planes = new Float32Array(length);
   position.planes(planes);
   const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
-  return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? (((hash * (action + 3)) % 61) + 1) / 64 : 0)),
+  return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? ((((hash % 60 + 1) * (action + 3)) % 61) + 1) / 64 : 0)),
     value: ((hash % 33) - 16) / 32, score: (hash % 41) - 20,
     ownership: Array.from({ length: position.board?.length || 0 }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
 }

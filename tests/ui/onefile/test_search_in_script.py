@@ -43,7 +43,7 @@ class StandIn:
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         legal, sums = batch.legal_mask(slots, np.empty(priors.shape, np.bool_)), self.sums(batch, slots)
-        priors[:] = np.where(legal, (np.outer(sums, np.arange(priors.shape[1]) + 3) % 61 + 1) / 64, 0)
+        priors[:] = np.where(legal, (np.outer(sums % 60 + 1, np.arange(priors.shape[1]) + 3) % 61 + 1) / 64, 0)
         values[:] = (sums % 33 - 16) / 32
 
     def evaluate_forecasts(

@@ -38,8 +38,15 @@ export class MoveList {
     }));
     this.means.textContent = meansOf([...losses.values()], known);
     const here = rows.querySelector(".ag-here-row");
+    if (here && held && !rows.matches(":focus-within")) here.focus();
+    this.scroll();
+  }
+
+  // Put the move on the board in view.
+  scroll() {
+    const { rows } = this;
+    const here = rows.querySelector(".ag-here-row");
     if (!here) return;
-    if (held && !rows.matches(":focus-within")) here.focus();
     const { height } = here.parentElement.getBoundingClientRect();
     const { clientHeight, scrollHeight } = rows;
     const [middle, last] = [here.offsetTop - rows.offsetTop - (clientHeight - height) / 2, scrollHeight - clientHeight].map((top) => Math.floor(top / height));

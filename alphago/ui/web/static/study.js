@@ -93,7 +93,9 @@ export class Study {
       this.ownership.hidden = !found.ownership;
     }
     this.table.hidden = !listed.length;
+    const count = this.moves.children.length;
     renew(this.moves, listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover)));
+    if (count !== listed.length) this.list.scroll(); // it has less room, or more
   }
 
   /** @param {MoveView} move @param {MoveView} best @param {number} mover */
