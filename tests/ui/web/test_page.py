@@ -531,6 +531,7 @@ def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
         visitor.press("a")
         visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
         visitor.press("Escape")
+        visitor.expect(visitor.part("stop")).to_be_disabled()
         assert visitor.page.locator(".ag-svg").bounding_box() == playing  # a study does not move the board
         for part in (".ag-facts > :first-child", ".ag-moves [data-action]"):  # captures, and all rows of the table
             assert visitor.page.locator(part).evaluate_all("all => all.every(one => one.getClientRects().length)")
