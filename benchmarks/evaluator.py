@@ -4,7 +4,7 @@ Rates: 5 blocks of 64 channels at 9x9 unless other ones are asked for, positions
 (planes, legal moves, network, softmax), on one core and on all of them at once, where every core makes calls of its own
 on one torch thread. The module itself in float32 (*eager*) is asked the same way. All forms and sizes of batches run in
 turns; a form's rate at a size is the median of the turns, and what is compared are the rates of each form's best size.
-*Ready* is the time from weights to an evaluator.
+*Ready* is the time from new weights to an evaluator, as in a run, which traces its network once.
 
 Rounding: on positions of games that the packaged 9x9 network plays against itself, how far priors and values are from
 those of the float32 module: Kullback-Leibler divergence of the priors from the module's in nats, and |dv|, the
@@ -14,6 +14,7 @@ difference of the values (-1 .. 1), in the mean and at most.
 import argparse
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -55,17 +56,19 @@ class Eager(Evaluator):
 
 
 def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
-    """The network in every form that this machine can compute, and the seconds that it took to make each."""
+    """The network in every form that this machine can compute, and the seconds that it takes to make each again."""
     made: dict[str, Evaluator] = {EAGER: Eager(net)}
     seconds = {EAGER: 0.0}
     for form, dtype in FORMS:
-        start = time.perf_counter()
+        make = partial(NetEvaluator, net.env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
         try:
-            evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
+            evaluator = make()
         except ValueError:  # such as openvino where it is not installed
             continue
         if evaluator.dtype == dtype:  # a form that falls back to float32 would stand there twice
             made[f"{form}, {dtype}"] = evaluator
+            start = time.perf_counter()
+            make(before=evaluator)
             seconds[f"{form}, {dtype}"] = time.perf_counter() - start
     return made, seconds
 

@@ -68,6 +68,7 @@ class TestSetUps:
             assert (game.moves, kinds(game)) == ((0, 2, 1, 25) * 1000, [])
             assert game.assumed == Rules("simple", False)
 
+    @pytest.mark.slow
     def test_the_longest_game_that_can_be(self) -> None:
         (game,) = games("(;SZ[5]AB[ba][da][cb]AW[ab][bb]PL[B]" + ";B[aa];W[ca];B[ba];AB[da];W[]" * 17_000 + ")")
         assert (len(game.moves), kinds(game)) == (65_535, ["moves after the end"])
