@@ -116,7 +116,7 @@ def build_part_for(description: Mapping[str, object], tensors: Mapping[str, torc
 
 @contextmanager
 def few_weights(most: int) -> Iterator[None]:
-    """Raise ValueError within the `with` block once this thread has built far more than `most` weight tensors.
+    """Raise ValueError within the `with` block once this thread has built more than 2 `most` weight tensors.
 
     So a damaged description of millions of layers cannot take hours to build.
 

@@ -15,13 +15,12 @@ def optional_import(name: str, need: str) -> Any:
     """
     library = name.partition(".")[0]
     try:
-        importlib.import_module(library)
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing == library:
+        missing_library = (error.name or "").partition(".")[0]
+        if missing_library == library:  # it is absent, or too old to have this module
             raise ImportError(need) from None
-        raise broken(name, need, error) from error  # the library needs another one, which is missing
+        raise broken(name, need, error) from error  # a library that it needs is absent
     except Exception as error:
         raise broken(name, need, error) from error
 

@@ -45,8 +45,8 @@ BY_KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD
 LARGEST = 10**9  # upper bound of a number in a setting that declares no upper bound
 MOST_READOUTS = 10_000_000  # upper bound of readouts per move; a tree of this size takes gigabytes
 
-# Beginnings of the messages of NumPy and Python about an array where there must be a single value.
-ARRAY_ERRORS = ("The truth value of an", "attribute name must be string")
+# Beginnings of unclear messages of NumPy and Python about an argument of a wrong type; one of them says "must".
+UNCLEAR_ERRORS = ("The truth value of an", "attribute name must be string")
 
 # Control characters except tab and line break, marks that reverse the direction of writing, and lone surrogates.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -186,14 +186,13 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
             try:
                 return function(*given, **named)
             except (TypeError, AttributeError, ValueError) as error:
-                # The messages of this package say what an argument "must" be, and are raised unchanged.  For an error
-                # of Python or NumPy, the two checks below look for a wrong argument and raise a message about it.
-                is_array_error = str(error).startswith(ARRAY_ERRORS)
-                if isinstance(error, ValueError) and not is_array_error:
-                    raise
-                check_arguments(call.__qualname__, function, given, named)
-                if is_array_error or " must " not in str(error):
-                    check_types(function, given, named)
+                is_unclear = str(error).startswith(UNCLEAR_ERRORS)
+                says_what_it_must_be = " must " in str(error) and not is_unclear  # as errors of this package do
+                if isinstance(error, ValueError) and not is_unclear:
+                    raise  # of a wrong value, not of a wrong type
+                check_arguments(call.__qualname__, function, given, named)  # raises for a call of a wrong form
+                if not says_what_it_must_be:
+                    check_types(function, given, named)  # raises for an argument of a wrong type
                 raise
 
         if not isinstance(call, type):

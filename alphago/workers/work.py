@@ -101,12 +101,18 @@ def build() -> dict[str, str]:
 
 
 def check_build(wanted: dict[str, str], *, exact: bool) -> None:
-    """Raise WorkerRefused unless this program is the run's; exact: whether libraries' versions must be equal too."""
+    """Raise WorkerRefused if this worker's `build()` differs from the run's.
+
+    wanted: the run's `build()`.
+    exact: whether Python and the libraries must be equal too, not only this package.
+    """
     here = build()
-    differ = [name for name in wanted if here.get(name) != wanted[name] and (exact or name == "alphago")]
-    if differ:
-        pairs = ", ".join(f"{name} {wanted[name]}, got {here.get(name)}" for name in differ)
-        raise WorkerRefused(f"this worker must have the same versions as the run: {pairs}")
+    compared = [name for name in wanted if exact or name == "alphago"]
+    differences = [
+        f"{name} {wanted[name]}, got {here.get(name)}" for name in compared if here.get(name) != wanted[name]
+    ]
+    if differences:
+        raise WorkerRefused(f"this worker must have the same versions as the run: {', '.join(differences)}")
 
 
 def traceback_of(error: BaseException) -> str:

@@ -76,13 +76,14 @@ def legal_bits(own, enemy, size):
 
 @part
 def reset(row, size):
-    """Put four stones in the middle: Black's on the rising diagonal, White's on the falling one."""
+    """Put four stones in the middle: Black's at the upper right and lower left, White's on the other diagonal."""
     clear(row, size, size)
-    low = HEADER + (size // 2 - 1) * (size + 1)
-    store(row, low, WHITE)
-    store(row, low + 1, BLACK)
-    store(row, low + size, BLACK)
-    store(row, low + size + 1, WHITE)
+    upper_left = HEADER + (size // 2 - 1) * (size + 1)
+    lower_left = upper_left + size
+    store(row, upper_left, WHITE)
+    store(row, upper_left + 1, BLACK)
+    store(row, lower_left, BLACK)
+    store(row, lower_left + 1, WHITE)
 
 
 @part

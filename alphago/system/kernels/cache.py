@@ -86,13 +86,17 @@ class KernelCache:
             return None
 
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
-        """Write a compiled function atomically if other processes can use it, and end the turn of `load_overload`."""
+        """Write a compiled function atomically, unless its code holds addresses of this process.
+
+        Ends the turn that `load_overload` took, if it took one.
+        """
         path = self.path(signature, result.codegen)
         try:
             if not uses_addresses(result):
-                # numba would annotate the lines of the source, which a specialised function has in another file.
-                plain = result._replace(type_annotation="")
-                self.write(path, dumps((signature, plain._reduce())))
+                # numba makes the annotation from source lines.  It would look for those of a specialised function in
+                # the wrong file, since `specialise` names the kernel's file as that function's source.
+                without_annotation = result._replace(type_annotation="")
+                self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
             turn = self.turns.pop(path, None)
             if turn is not None:

@@ -147,7 +147,9 @@ def given_games(env: GameEnv, dataset: object) -> GivenGames:
 
 
 def games_at(env: GameEnv, path: Path) -> GivenGames:
-    """Return the games at a path: a dataset's folder, a file of records or SGF, an archive, or a folder of such files.
+    """Return the games at a path: a run, a dataset, a file of records or SGF, an archive, or a folder of such files.
+
+    A file that is named itself may have any suffix.  A run's matches are left out: they are no games to learn from.
 
     Raises FileNotFoundError if the path does not exist, ValueError if there are too few games to learn `env` from.
     """
@@ -158,8 +160,9 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
     records: list[GameRecord] = []
     left_out: Counter[str] = Counter()
     for file in files_of(path):
-        is_match = file.parent.name == MATCHES  # a run's matches are no games to learn from
-        if file.suffix == ".npz" and not is_match:
+        if file.suffix == ".npz":
+            if file.parent.name == MATCHES:
+                continue
             of_file = load_records(file)
             on_board = [record for record in of_file if record.policies.shape[1] == env.action_space]
             records += on_board

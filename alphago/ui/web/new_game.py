@@ -34,7 +34,8 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
 
     options: values by the names of `GameEnv.options`.  An option that is left out, None or "" has its usual value.
     bases: games by name, whose options are the usual values; for other games these are the package's defaults.
-    setup: as in `start_of`; options that it chooses may change the usual values of others (`Option.also`).
+    setup: as in `start_of`.  Options of the start that it has, such as a handicap, bring values of other options
+        (`Option.also`), such as a komi of 0.5; `options` may replace these.
     Raises ValueError for impossible options.
     """
     base = usual_game(str(name), bases)
