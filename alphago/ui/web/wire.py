@@ -227,16 +227,17 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
     analysis: in the mover's view.
     """
     mover = int(analysis.to_play[0])
-    is_sent = (analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)  # [A]
     owners = analysis.ownership
     visits, least = int(analysis.root_visits[0]), least_visits(analysis.prior[0])
-    moves = [move_view(move, least) for move in analysis.moves(0, least=int(is_sent.sum()))[:MOST_MOVES]]
-    mean = (
+    # `moves` lists the visited moves, then others by prior: this many are all visited or likely ones.
+    count = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
+    moves = [move_view(move, least) for move in analysis.moves(0, least=count)[:MOST_MOVES]]
+    mean = (  # over all simulations
         round((1 + mover * float(analysis.value[0])) / 2, 4),
         round_known(mover * float(analysis.root_score[0]), 1),
     )
-    value, score = (mover * float(values[0]) for values in analysis.root_readings)
-    best = (round((1 + value) / 2, 4), round_known(score, 1))
+    best_value, best_score = (mover * float(values[0]) for values in analysis.root_readings)  # of the best move
+    best = (round((1 + best_value) / 2, 4), round_known(best_score, 1))
     win, points = best if not least or (moves and moves[0]["win"] is not None) else mean
     return {
         "mover": mover,
