@@ -23,7 +23,7 @@ def headline_of(
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
     most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # limits; None for no limit
     pace = games_a_minute(rows)
-    parts = [f"{minutes:,.0f} min", f"{games:,.0f} games"]
+    parts = [span(minutes), f"{games:,.0f} games"]
     if pace:
         parts.append(f"{pace:,.0f} games/min")
     shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
@@ -37,8 +37,13 @@ def headline_of(
     if over:
         parts.append("finished")
     elif left < math.inf and idle < 60 * max(left, 5):  # a run that is idle for longer was probably stopped
-        parts.append(f"about {max(left, 1):,.0f} min to go")
+        parts.append(f"about {span(max(left, 1 / 6))} to go")
     return {"strength": strength_of(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
+
+
+def span(minutes: float) -> str:
+    """Return a time as text: below two minutes in seconds."""
+    return f"{60 * minutes:.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
 
 
 def strength_of(matches: Sequence[Row]) -> str:

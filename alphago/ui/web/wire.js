@@ -133,3 +133,20 @@
  */
 
 /** @typedef {import("./static/app.js").App} App what each part of the page is given */
+
+/** @typedef {NodeView & EvaluationView & {children: number[]}} Knot a node of the tree of variations */
+
+/**
+ * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits.
+ * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null, rough?: boolean}} Loss
+ */
+
+/** @typedef {[number, number]} Point of a graph's line: a number of moves, and Black's chance to win or lead */
+
+/**
+ * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
+ * moves that led to the position, to number the stones; `better`: an action that was better than the last move; `mode`:
+ * which numbers the discs have, a key of `say.modes`; `ownership`: whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
+ * @typedef {{view: PositionView, open?: boolean, analysis?: AnalysisView | null,
+ *   path?: {move: number, mover: number}[], better?: number | null, mode?: string, ownership?: boolean, count?: CountView | null}} Scene
+ */

@@ -536,6 +536,11 @@ def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
         for part in (".ag-facts > :first-child", ".ag-moves [data-action]"):  # captures, and all rows of the table
             assert visitor.page.locator(part).evaluate_all("all => all.every(one => one.getClientRects().length)")
         assert visitor.page.evaluate(LISTED) == [2, 0, True]
+        visitor.expect(visitor.page.locator(".ag-graph")).to_be_hidden()  # of one value
+        assert visitor.page.locator(".ag-played:visible").bounding_box()["height"] >= 50
+        if width > height:  # else it is below, and one scrolls there
+            box = visitor.part("mode").bounding_box()
+            assert box["y"] + box["height"] <= height
         room = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert visitor.page.evaluate(room) == [width, height]
         box = visitor.page.locator(".ag-svg").bounding_box()

@@ -13,7 +13,7 @@ from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import offer_of
-from alphago.ui.web.run_headline import strength_of
+from alphago.ui.web.run_headline import headline_of, strength_of
 from alphago.ui.web.runs import Runs
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
@@ -46,7 +46,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert "against random@0" in facts["facts"]
     told = r"wins \d+ % of \d+ games against random@0 \(95 % sure: \d+ to \d+ %\)"
     assert re.fullmatch(told, facts["headline"]["strength"])
-    assert re.search(r"min · 8 games.* · finished$", facts["headline"]["progress"])
+    assert re.search(r"^\d+ (s|min) · 8 games.* · finished$", facts["headline"]["progress"])
     assert facts["headline"]["share"] == 1
     titles = [title(panel) for panel in shown["panels"]]
     assert titles[2:4] == ["Policy loss", "Value error"]  # those that matter come first
@@ -110,6 +110,22 @@ def test_a_run_that_grows_and_one_that_has_nothing_yet(run: Path, tmp_path: Path
     (folder / "config.json").write_text("{")
     (folder / "config.copy.json").write_text("{")
     assert "is damaged" in runs.overview()["runs"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "most", "told"),
+    [
+        (34, None, "34 s · 82 games · 145 games/min"),
+        (119, None, "119 s · 82 games · 41 games/min"),
+        (120, None, "2 min · 82 games · 41 games/min"),
+        (34, 1, "34 s · 82 games · 145 games/min · about 26 s to go"),
+        (60, 5, "60 s · 82 games · 82 games/min · about 4 min to go"),
+    ],
+)
+def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
+    """Short times are in seconds, so that time, games and pace agree."""
+    rows = [{"seconds": 0, "games": 0}, {"seconds": seconds, "games": 82}]
+    assert headline_of({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
 
 
 def test_what_the_page_fetches(run: Path) -> None:

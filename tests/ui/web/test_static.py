@@ -116,7 +116,7 @@ def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
 
 def computed(folder: Path, module: str, call: str) -> Any:
     """What a call of a module's exports returns in Node.js, which has no page."""
-    (folder / "module.mjs").write_text(bundle(module))
+    (folder / "module.mjs").write_text(f"globalThis.matchMedia = () => ({{}});\n{bundle(module)}")
     (folder / "call.mjs").write_text(f'import * as page from "./module.mjs";\nconsole.log(JSON.stringify({call}));')
     told = subprocess.run([node(), folder / "call.mjs"], capture_output=True, text=True, check=True)
     return json.loads(told.stdout)
@@ -202,17 +202,83 @@ def test_a_move_that_was_played_loses_what_the_list_of_moves_says(
 @pytest.mark.parametrize(
     ("mode", "small", "told"),
     [
-        ("loss", False, ["0 90", "≈ 60", "≈ 50", "−0.4 40", " 0"]),
-        ("loss", True, ["0 ", "≈ ", "≈ ", "≈ ", " 0"]),
-        ("q", False, [".20 ", "≈ ", "≈ ", ".16 ", " "]),
+        ("loss", False, ["0 90", "≈0 60", "≈0 50", "−0.4 40", " "]),
+        ("loss", True, ["0 ", "≈0 ", "≈0 ", "0 ", " "]),
+        ("q", False, [".20 ", "≈.20 ", "≈.20 ", ".16 ", " "]),
         ("visits", False, ["90 ", "60 ", "50 ", "40 ", " "]),
     ],
 )
 def test_the_numbers_on_the_discs(tmp_path: Path, mode: str, small: bool, told: list[str]) -> None:
-    """A move that looks no worse than the best, by fewer visits, has no number of its own."""
+    """A move that looks no worse than the best, by fewer visits, has the best one's number; no value, no number."""
     texts = f"page.numbersOf(one, best, '{mode}', {json.dumps(small)}).join(' ')"
     call = f"({json.dumps(MOVES)}).map((one, _, [best]) => {texts})"
     assert computed(tmp_path, "candidates", call) == told
+
+
+CELLS = """(moves => {
+    const element = () => ({ append(...all) { this.all = all; }, setAttribute() {} });
+    globalThis.document = { createElement: element, createElementNS: element };
+    const known = { game: { names: ["A", "B", "C", "D", "E"], sides: ["Black", "White"] } };
+    const study = Object.create(page.Study.prototype);
+    Object.assign(study, { app: { board: {}, known }, heads: { win: {}, score: {}, visits: {}, prior: {} } });
+    moves.forEach(move => { move.line = []; });
+    return moves.map(move => study.row(move, moves[0], -1).all.slice(1, 3).map(({ all }) => all.join("")));
+})"""
+
+
+def test_the_table_has_the_values_of_every_move(tmp_path: Path) -> None:
+    """White's moves in Black's view; those that look no worse than the best have its values, as on the board."""
+    told = computed(tmp_path, "study", f"{CELLS}({json.dumps(MOVES)})")
+    assert told == [["40.0", "W+2.0"], ["≈40.0", "≈W+2.0"], ["≈40.0", "≈W+2.0"], ["42.0", "W+1.6"], ["", ""]]
+
+
+DISCS = """((moves, mode) => {
+    globalThis.document = { createElementNS: () => ({ dataset: {}, append(...all) { this.all = all; },
+        setAttribute(name, value) { this[name] = value; } }) };
+    const cells = moves.map((_, i) => [i, 0]), places = cells.map((_, i) => [i]);
+    const game = { cells, places: [places, places], names: cells.map(String), stone: 0.5 };
+    const scene = { view: { stones: "...", legal: [] }, mode, analysis: { mover: 1, moves } };
+    const shown = page.overlays(game, scene, { hovered: null, line: null, chosen: null, walks: false, small: false });
+    const rings = shown.filter(one => one.class === "ag-best").length;
+    return [rings, ...shown.filter(one => one.all.length).map(one => one.all.join(""))];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("prior", "visits", "win", "mode", "told"),
+    [
+        (0.2, 6, None, "loss", [0]),  # too few random games tell neither a loss nor which is best
+        (0.2, 6, None, "visits", [0, "6", "6"]),
+        (0.2, 60, 0.5, "loss", [1, "≈0", "60", "0", "60"]),
+        (0.1, 6, 0.5, "loss", [1, "≈0", "6", "0", "6"]),
+        (0.1, 0, None, "loss", [1, "10%", "20%"]),
+    ],
+)
+def test_the_discs_of_moves_of_which_little_is_known(
+    tmp_path: Path, prior: float, visits: int, win: float | None, mode: str, told: list[Any]
+) -> None:
+    moves = [{"move": i, "visits": visits, "win": win, "score": None, "prior": [0.2, prior][i]} for i in range(2)]
+    assert computed(tmp_path, "overlays", f"{DISCS}({json.dumps(moves)}, '{mode}')") == told
+
+
+LINE = [
+    {"win": 0.5, "score": 1.0, "mean": [0.4, 0.0]},
+    {"win": 0.93, "score": 9.0, "mean": [0.79, 4.0]},
+    {"win": 0.33, "score": None, "mean": [0.93, 9.0]},
+    {"win": None, "score": None, "mean": [0.91, None]},
+    {"win": 0.6, "score": 2.0, "mean": None},
+]
+
+
+def test_the_graph_falls_by_what_each_move_loses(tmp_path: Path) -> None:
+    """From the chance before a move to that after it; through all that is known of each position goes another line."""
+    line = json.dumps([{**one, "node": i, "move": i, "mover": 1 - 2 * (i % 2)} for i, one in enumerate(LINE)])
+    curves, losses = computed(tmp_path, "losses", f"[page.curvesOf({line}), page.lossesOf({line})]")
+    falls = [(end[0], (1 - 2 * (end[0] % 2)) * (begin[1] - end[1])) for begin, end in curves["moves"]]
+    assert [(loss["number"], loss["win"]) for loss in losses] == [(at, max(0, fall)) for at, fall in falls]
+    assert [loss["win"] for loss in losses] == pytest.approx([0.29, 0, 0.58])
+    assert curves["wins"] == [[0, 0.5], [1, 0.79], [1, 0.93], [2, 0.93], [2, 0.33], [3, 0.91], [4, 0.6]]
+    assert curves["leads"] == [[0, 1], [1, 4], [1, 9], [2, 9], [4, 2]]
 
 
 @pytest.mark.parametrize(

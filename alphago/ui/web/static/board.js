@@ -8,14 +8,6 @@ import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
 /**
- * What the board shows: a position; `open`: whether a click may play, true without it; an analysis, drawn over the pieces; `path`: the
- * moves that led to the position, to number the stones; `better`: an action that was better than the last move; `mode`: which numbers the discs have, a key of `say.modes`; `ownership`:
- * whether owners are drawn; the count of a finished game, with which a click tells `toggle` of a stone.
- * @typedef {{view: PositionView, open?: boolean, analysis?: AnalysisView | null,
- *   path?: {move: number, mover: number}[], better?: number | null, mode?: string, ownership?: boolean, count?: CountView | null}} Scene
- */
-
-/**
  * What the board tells: an action was clicked; the pointer or cursor is on another; a cell was clicked in a count.
  * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} Listener
  */
@@ -61,11 +53,13 @@ export class Board {
 
   listen() {
     const { svg } = this;
+    /** @type {(kind: string, act: (event: PointerEvent) => void) => void} */
+    const on = (kind, act) => svg.addEventListener(kind, act);
     const under = (/** @type {PointerEvent} */ event) => { // what is drawn anew between press and release still counts
       const target = svg.getRootNode().elementFromPoint(event.clientX, event.clientY);
       return target && svg.contains(target) ? target.dataset.action : undefined;
     };
-    svg.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
+    on("pointerdown", (event) => {
       this.pressed = event.button === 0 ? under(event) : undefined;
       if (event.pointerType === "mouse" || !this.lineOf(Number(this.pressed))) return;
       this.holding = setTimeout(() => { // a finger that stays asks, and does not play
@@ -78,12 +72,12 @@ export class Board {
       if (event.pointerType !== "mouse") this.hover(null);
       this.pressed = undefined;
     };
-    svg.addEventListener("pointercancel", release);
-    svg.addEventListener("pointerup", (/** @type {PointerEvent} */ event) => {
+    on("pointercancel", release);
+    on("pointerup", (event) => {
       if (this.pressed !== undefined && under(event) === this.pressed) this.click(Number(this.pressed));
       release(event);
     });
-    svg.addEventListener("contextmenu", (/** @type {PointerEvent} */ event) => {
+    on("contextmenu", (event) => {
       if (event.pointerType !== "mouse") event.preventDefault();
     });
     svg.addEventListener("pointerleave", () => this.hover(null));

@@ -51,17 +51,20 @@ export const modeOf = (found, chosen) => (chosen !== "none" && found?.moves.leng
 export function numbersOf(move, best, mode, small) {
   const [first, second] = textsOf(move, best, mode).map((text) => (small ? text.replace("%", "") : text));
   const text = small && mode === "loss" ? lossWord(first.replace(/[\d.]+/, (loss) => Number(loss).toFixed())) : first;
-  return [move !== best && /loss|q/.test(mode) ? beside(text, textsOf(best, best, mode)[0]) : text, small && text ? "" : second];
+  return [/loss|q/.test(mode) && isHeld(move, best, mode === "loss" && move.score !== null ? "score" : "win") ? `≈${text}` : text, small ? "" : second];
 }
 
-/** A number of another move beside the best one's; where they are the same, visits alone tell them apart. @param {string} text @param {string} best */
-export const beside = (text, best) => (text && text === best ? "≈" : text);
+/** Whether a move has the best one's value: no move reads better. @type {(move: any, best: any, value: string) => boolean} */
+export const isHeld = (move, best, value) => move !== best && move[value] !== null && move[value] === best[value];
 
 /** @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
   if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
-  if (mode === "loss") return [lossWord(lossOf(move, best).text), short(move.visits)];
+  if (mode === "loss") {
+    const loss = lossWord(lossOf(move, best).text);
+    return [loss, loss && short(move.visits)];
+  }
   if (mode === "visits") return [move.visits ? short(move.visits) : "", ""];
   if (mode === "none" || q === null) return ["", ""];
   return [signed(mode === "sum" ? q + move.prior : q), ""];

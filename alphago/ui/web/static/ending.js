@@ -9,7 +9,7 @@ import { fill, say } from "./words.js";
 const MOMENTS = 3;
 const LEAST_MOVES = 8; // of a game that is looked into
 
-/** A dot in the colour of a loss. @param {import("./losses.js").Loss} loss */
+/** A dot in the colour of a loss. @param {Loss} loss */
 export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
 /** @param {string} side @param {number} points @param {number} bonus */
@@ -56,10 +56,10 @@ export class Ending {
     if (!this.moments.children.length) this.decided.hidden = true;
   }
 
-  /** What a move lost, and who was ahead after it. @param {import("./losses.js").Loss} loss @param {import("./game_state.js").Knot} after */
+  /** What a move lost, and who was ahead after it. @param {Loss} loss @param {Knot} after */
   moment(loss, { mean }) {
     const { known } = this.app;
-    const [win] = /** @type {[number, number | null]} */ (mean);
+    const win = Number(mean?.[0]);
     return fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss, true), known.side(win - 0.5), percent(Math.max(win, 1 - win)));
   }
 

@@ -10,8 +10,8 @@ export class EngineSettings {
   constructor(app) {
     this.app = app;
     const change = () => app.send("strength", this.wishes());
-    const number = (/** @type {string} */ name, /** @type {string} */ title, /** @type {number} */ least) => h("input", { type: "number",
-      min: least, step: least, title, "aria-label": title, "data-name": name, onchange: change });
+    /** @type {(name: string, title: string, least: number) => any} */
+    const number = (name, title, least) => h("input", { type: "number", min: least, step: least, title, "aria-label": title, "data-name": name, onchange: change });
     const select = (/** @type {string} */ name, /** @type {Record<string, string>} */ choices) => h("select", { "data-name": name, onchange: change }, choicesOf(choices));
     this.network = select("network", {});
     this.how = select("how", { tree: say.tree, net: say.net });

@@ -37,8 +37,7 @@ export class GameDialog {
       }
       fields.replaceChildren(...options.map(({ option, input }) => h("label", {}, option.title, h("span", {}, input,
         option.common.map((value) => h("button", { onclick: () => { input.value = value; input.dispatchEvent(new Event("change")); } }, value))))));
-      const sides = { black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither };
-      colour.replaceChildren(...choicesOf(sides));
+      colour.replaceChildren(...choicesOf({ black: one.sides[0], white: one.sides[1], both: say.both, neither: say.neither }));
       colour.value = chosen;
     };
     choose.addEventListener("change", fill);

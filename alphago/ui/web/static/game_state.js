@@ -2,8 +2,6 @@
 
 import { lossesOf } from "./losses.js";
 
-/** @typedef {NodeView & EvaluationView & {children: number[]}} Knot */
-
 export class GameState {
   constructor() {
     /** @type {GameView} */

@@ -2,10 +2,8 @@
 
 import { kindOf, LOSSES } from "./candidates.js";
 import { margin, renew, s } from "./elements.js";
-import { isMistake, lossesOf } from "./losses.js";
+import { curvesOf, isMistake, lossesOf } from "./losses.js";
 import { fill, say } from "./words.js";
-
-/** @typedef {import("./game_state.js").Knot} Knot */
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 38, 5, 15]; // pixels
 const LEAST_LEAD = 5; // points, the least that the axis of leads reaches to
@@ -28,20 +26,25 @@ export class Graph {
   draw(anew) {
     const all = this.app.known.line();
     const { node } = this.app.state;
-    if (anew) this.size = this.element.getBoundingClientRect();
+    const known = all.filter(({ win }) => win !== null).length;
+    const shows = known > 1;
+    if (anew || shows === this.element.hasAttribute("hidden")) {
+      this.element.toggleAttribute("hidden", !shows);
+      this.size = this.element.getBoundingClientRect();
+    }
     const { width, height: high } = this.size;
     if (!high) return; // not shown
     const right = width - RIGHT;
     const height = (/** @type {number} */ share) => TOP + (high - TOP - BOTTOM) * (1 - share);
     const x = (/** @type {number} */ i) => LEFT + (right - LEFT) * (all.length > 1 ? i / (all.length - 1) : 0);
-    const most = Math.max(LEAST_LEAD, ...all.map((one) => Math.abs(one.score ?? 0)));
-    const path = (/** @type {(one: Knot) => number | null} */ value) => all.map(value)
-      .flatMap((share, i) => (share === null ? [] : [`${x(i).toFixed(1)} ${height(share).toFixed(1)}`])).join("L");
-    const leads = path(({ score }) => (score === null ? null : 0.5 + score / (2 * most)));
-    const wins = path(({ win }) => win);
-    if (!anew && leads + wins === this.shown) return;
-    this.shown = leads + wins;
-    const dots = all.filter(({ win }) => win !== null).length * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
+    const { moves, wins, leads } = curvesOf(all);
+    const most = Math.max(LEAST_LEAD, ...leads.map(([, lead]) => Math.abs(lead)));
+    const path = (/** @type {Point[]} */ points) => points.map(([i, share], at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${height(share).toFixed(1)}`).join("");
+    const lines = [path(wins), path(leads.map(([i, lead]) => [i, 0.5 + lead / most / 2])), moves.map(path).join("")];
+    const shown = lines.join();
+    if (!anew && shown === this.shown) return;
+    this.shown = shown;
+    const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
     const wide = Math.min(0.8 * (x(1) - LEFT), 5);
     const mistakes = lossesOf(all).filter(isMistake).map(({ number, win, points }) => {
@@ -55,13 +58,11 @@ export class Graph {
       s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
       s("path", { d: `M${x(all.findIndex((one) => one.node === node))} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
-      ...mistakes, s("path", { d: leads && `M${leads}`, class: "ag-score-line" }), s("path", { d: wins && `M${wins}`, class: "ag-win-line" }), ...dots,
-      label(LEFT - 3, height(1) + 7, "100%", "end"), label(LEFT - 3, height(0.5) + 3, "50%", "end"),
-      label(LEFT - 3, height(0), "0%", "end"),
-      ...(scored ? [label(right + 6, height(1) + 7, margin(most, sides, 0), "start", "ag-score-axis"),
-        label(right + 6, height(0), margin(-most, sides, 0), "start", "ag-score-axis")] : []),
-      label((LEFT + right) / 2, high - 3, fill(say.winKey, sides[0]), scored ? "end" : "middle", "ag-win-axis"),
-      ...(scored ? [label((LEFT + right) / 2 + 12, high - 3, say.leadKey, "start", "ag-score-axis")] : []),
+      ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
+      ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
+      ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
+      s("text", { x: (LEFT + right) / 2, y: high - 3, "text-anchor": "middle", class: "ag-axis" }, s("tspan", { class: "ag-win-axis" }, fill(say.winKey, sides[0])),
+        scored && s("tspan", { class: "ag-score-axis" }, say.leadKey), mistakes.length > 0 && s("tspan", { fill: LOSSES[4] }, say.barKey)),
       label(right, high - 3, String(all.length - 1 || ""), "middle")]);
   }
 

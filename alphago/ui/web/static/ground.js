@@ -10,10 +10,9 @@ export const boxOf = ({ size, margin }) => inPixels([-margin, -margin, size[0] +
 
 /** The light on pieces, their shadow, and the grain of wood, as gradients named by `id`: a document may hold several boards. @param {string} id */
 export function paints(id) {
-  const stop = (/** @type {Stop} */ [offset, colour, opacity]) => s("stop", { offset,
-    "stop-color": colour, "stop-opacity": opacity });
-  const radial = (/** @type {string} */ name, /** @type {number[]} */ [cx, cy, r], /** @type {Stop[]} */ ...stops) => s(
-    "radialGradient", { id: `${id}-${name}`, cx, cy, r }, stops.map(stop));
+  const stop = (/** @type {Stop} */ [offset, colour, opacity]) => s("stop", { offset, "stop-color": colour, "stop-opacity": opacity });
+  /** @type {(name: string, circle: number[], ...stops: Stop[]) => any} */
+  const radial = (name, [cx, cy, r], ...stops) => s("radialGradient", { id: `${id}-${name}`, cx, cy, r }, stops.map(stop));
   return s("defs", {},
     radial("black", [0.36, 0.3, 0.75], [0, "#fff", 0.34], [0.25, "#fff", 0.12], [0.6, "#fff", 0], [1, "#000", 0.35]),
     radial("white", [0.36, 0.3, 0.8], [0, "#fff", 0.95], [0.45, "#fff", 0.25], [0.75, "#8a8374", 0.1], [1, "#5d5646", 0.5]),

@@ -3,12 +3,7 @@
 import { kindOf, lossWord, MISTAKE } from "./candidates.js";
 import { legend, say } from "./words.js";
 
-/**
- * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits.
- * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null, rough?: boolean}} Loss
- */
-
-/** The moves of a line whose positions before and after are evaluated. @param {import("./game_state.js").Knot[]} line @returns {Loss[]} */
+/** The moves of a line whose positions before and after are evaluated. @param {Knot[]} line @returns {Loss[]} */
 export function lossesOf(line) {
   return line.flatMap(({ node, move, mover, mean, rough }, number) => {
     const before = line[number - 1];
@@ -19,6 +14,17 @@ export function lossesOf(line) {
   });
 }
 
+/**
+ * Lines of a graph. `moves`: from before each move to after it, so that its mover's chance falls by the loss; `wins`, `leads`: through all that is
+ * known of each position, by the search before it and its own. @param {Knot[]} line
+ */
+export function curvesOf(line) {
+  const through = (/** @type {0 | 1} */ which) => line.flatMap(({ win, score, mean }, i) => [i && mean ? mean[which] : null, which ? score : win]
+    .flatMap((value) => (value === null ? [] : [/** @type {Point} */ ([i, value])])));
+  const moves = line.slice(1).flatMap(({ mean }, i) => (mean && line[i].win !== null ? [/** @type {Point[]} */ ([[i, line[i].win], [i + 1, mean[0]]])] : []));
+  return { moves, wins: through(0), leads: through(1) };
+}
+
 const LEAST_WIN = 0.05; // that a move loses which decided a game
 
 /** @param {Loss} loss */
@@ -26,7 +32,7 @@ export const isMistake = ({ win, points }) => kindOf(win, points) >= MISTAKE;
 
 /**
  * The node in which the next mistake of a line was made, or for direction -1 the previous one.
- * @type {(line: import("./game_state.js").Knot[], node: number, direction: number) => number | undefined}
+ * @type {(line: Knot[], node: number, direction: number) => number | undefined}
  */
 export function nextMistake(line, node, direction) {
   const here = line.findIndex((one) => one.node === node);

@@ -5,7 +5,7 @@ import { click } from "./effects.js";
 import { EngineSettings } from "./engine_settings.js";
 import { h } from "./elements.js";
 import { legendOf } from "./legend.js";
-import { buttons, fill, legend, say } from "./words.js";
+import { buttons, fill, say } from "./words.js";
 
 export class Menu {
   /** @param {App} app */
@@ -24,8 +24,7 @@ export class Menu {
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": buttons.menu[0] },
       h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, button("new", () => app.dialog.open(), "ag-main"),
-        this.open, this.save,
-        button("link", () => app.copyLink()), this.take, this.file)),
+this.open, this.save, button("link", () => app.copyLink()), this.take, this.file)),
       this.engine.element,
       h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), sound),
       this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, keysOf([...Object.values(buttons).map(([, title = ""]) => title), ...say.keyList]))));
@@ -50,7 +49,7 @@ export class Menu {
     this.save.lastChild.textContent = fill(buttons.save[0], kind);
     this.typed.placeholder = game.names[Math.floor(game.names.length / 2)];
     this.engine.clear();
-    this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(game, legend));
+    this.legend.replaceChildren(h("summary", {}, say.legend), legendOf(game));
   }
 
   draw() {

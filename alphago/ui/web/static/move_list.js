@@ -19,6 +19,7 @@ export class MoveList {
     this.steps = ["previous", "next"].map((name, i) => button(name, () => app.mistake(2 * i - 1)));
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
       this.steps[0], h("span", { class: "ag-small" }, say.mistakes), this.steps[1]] : h("h2", {}, say.moves)), this.rows);
+    new ResizeObserver(() => this.scroll()).observe(this.rows);
   }
 
   draw() {
@@ -54,7 +55,7 @@ export class MoveList {
   }
 }
 
-/** What each side gave away in the mean. @param {import("./losses.js").Loss[]} losses @param {import("./game_state.js").GameState} known */
+/** What each side gave away in the mean. @param {Loss[]} losses @param {import("./game_state.js").GameState} known */
 function meansOf(losses, known) {
   if (losses.length < 4) return "";
   return fill(say.each, [1, -1].map((player) => {

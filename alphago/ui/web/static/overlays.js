@@ -5,8 +5,6 @@ import { s } from "./elements.js";
 import { COLOURS, landingOf, middleOf, UNIT } from "./geometry.js";
 import { appears } from "./motion.js";
 
-/** @typedef {import("./board.js").Scene} Scene */
-
 const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
 
 /**
@@ -113,6 +111,7 @@ function discsOf(game, stones, found, chosen, small) {
   const mode = modeOf(found, chosen);
   const byPrior = mode === "prior";
   if (byPrior && evenPriors(found.moves)) return [];
+  const judged = best.win !== null || !evenPriors(found.moves); // else too few random games tell nothing
   const parts = [];
   for (const move of moves.reverse()) {
     const cell = landingOf(game, move.move, found.mover, (each) => stones[each] === ".");
@@ -122,11 +121,13 @@ function discsOf(game, stones, found, chosen, small) {
     const [first, second] = numbersOf(move, best, mode, small);
     const colour = fill === LOSSES[0] ? "#fff" : "#000"; // a contrast of 4.5 at least
     const [x, y] = middleOf(game, cell);
-    const text = (/** @type {string} */ content, /** @type {number} */ below, /** @type {number} */ most, /** @type {number} */ room, /** @type {string} */ kind) => content
+    /** @type {(content: string, below: number, most: number, room: number, kind: string) => any} */
+    const text = (content, below, most, room, kind) => content
       && s("text", { x, y: y + below, class: kind, fill: colour, "font-size": sizeIn(content, most, room) }, content);
-    parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-base" }), s("circle", { cx: x, cy: y, r: (16 + 1.5 * Math.sqrt(share)).toFixed(1), fill,
+    const r = judged || first ? 16 + 1.5 * Math.sqrt(share) : 8;
+    parts.push(s("circle", { cx: x, cy: y, r: r + 1, class: "ag-base" }), s("circle", { cx: x, cy: y, r: r.toFixed(1), fill,
       class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
-    if (move === best) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
+    if (move === best && judged) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
     parts.push(...(first && second ? [text(first, -4.5, 11.5, 30, "ag-value"), text(second, 8, 9.5, 24, "ag-visits")]
       : [text(first || second, 0, small ? 18 : 12.5, small ? 27 : 34, first ? "ag-value" : "ag-visits")]));
   }

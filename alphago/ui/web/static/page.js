@@ -5,9 +5,8 @@ import { SocketConnection } from "./connection.js";
 import { h } from "./elements.js";
 import { say } from "./words.js";
 
-const place = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
-/** @type {Record<string, HTMLElement>} */
-const places = { play: place("play"), watch: place("watch") };
+/** @type {Record<string, any>} */
+const places = Object.fromEntries(["play", "watch"].map((id) => [id, document.getElementById(id)]));
 
 /** @param {string} name */
 function show(name) {

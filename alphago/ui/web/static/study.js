@@ -1,12 +1,12 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
-import { beside, colourOf, evenPriors, modeOf, shownMoves } from "./candidates.js";
+import { colourOf, evenPriors, isHeld, modeOf, shownMoves } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { box, button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { Variations } from "./variations.js";
-import { buttons, fill, say } from "./words.js";
+import { buttons, fill, legend, say } from "./words.js";
 
 /**
  * Texts of a move: chance and lead are the first side's.
@@ -14,7 +14,7 @@ import { buttons, fill, say } from "./words.js";
  */
 const CELLS = {
   win: ({ win }, mover) => (win === null ? "" : percent(mover > 0 ? win : 1 - win, 1)),
-  points: ({ score }, mover, sides) => (score === null ? "" : margin(mover * score, sides)),
+  score: ({ score }, mover, sides) => (score === null ? "" : margin(mover * score, sides)),
   visits: ({ visits }) => (visits ? short(visits) : ""),
   prior: ({ prior }) => percent(prior, 1),
 };
@@ -75,8 +75,8 @@ export class Study {
       this.numbers.control.checked = look.numbers;
       this.why.hidden = state.node === 0 || !this.app.known.game.levels;
       this.variations.draw();
-      this.list.draw();
-    } else if (state.busy === "review") this.list.draw();
+    }
+    if (all || state.busy === "review") this.list.draw();
     this.modes.value = modeOf(this.app.known.analysis(), look.mode);
     this.drawMoves();
     this.graph.draw(all);
@@ -93,18 +93,17 @@ export class Study {
       this.ownership.hidden = !found.ownership;
     }
     this.table.hidden = !listed.length;
-    const count = this.moves.children.length;
     renew(this.moves, listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover)));
-    if (count !== listed.length) this.list.scroll(); // it has less room, or more
   }
 
   /** @param {MoveView} move @param {MoveView} best @param {number} mover */
   row(move, best, mover) {
     const { names, sides } = this.app.known.game;
-    const line = move.line.map((one) => names[one]).join(" ");
-    return h("tr", { class: this.app.board.hovered === move.move ? "ag-chosen" : "", "data-action": move.move, title: line },
+    return h("tr", { class: this.app.board.hovered === move.move && "ag-chosen", "data-action": move.move, title: move.line.map((one) => names[one]).join(" ") },
       h("td", {}, dot(colourOf(move, best)), h("b", {}, names[move.move])),
-      Object.entries(CELLS).map(([name, text]) => h("td", { hidden: this.heads[name].hidden },
-        beside(text(move, mover, sides), /win|points/.test(name) && move !== best ? text(best, mover, sides) : ""))));
+      Object.entries(CELLS).map(([name, text]) => {
+        const held = /win|score/.test(name) && isHeld(move, best, name);
+        return h("td", { hidden: this.heads[name].hidden, title: held && legend.held }, held && "≈", text(move, mover, sides));
+      }));
   }
 }

@@ -58,9 +58,9 @@ export const say = {
   numbersTitle: "numbers on the points (D)",
   /** @type {Record<string, string>} */
   modes: { loss: "show loss", visits: "show visits", prior: "show policy", q: "show Q", sum: "show Q + policy", none: "no numbers" },
-  columns: { move: "move", win: "{0} %", points: "lead", visits: "visits", prior: "policy %" },
+  columns: { move: "move", win: "{0} %", score: "lead", visits: "visits", prior: "policy %" },
   candidates: "moves that the engine considers",
-  graph: "win rate and score by move", winKey: "— {0} wins", leadKey: "┄ lead",
+  graph: "win rate and score by move", winKey: "— {0} wins", leadKey: "  ┄ lead", barKey: "  ▮ mistakes",
   moves: "Moves", treeTitle: "tree of variations",
   start: "start",
   mistakes: "Mistakes",
@@ -108,12 +108,13 @@ export const legend = {
   points: "points",
   numbers: "Numbers: points lost against the best move (else % of the chance to win) above visits; policy, the network's first "
     + "idea of a move, in %; Q, the mean value for the side to move, −1 to 1. A small board has the losses only. "
-    + "≈: about, by few visits; alone: as good as the best, as far as its fewer visits tell.",
+    + "≈: about, by few visits.",
+  held: "no worse than the best, as far as fewer visits tell",
   line: "Point at a move, by mouse, a long touch, the cursor or the keys 1 to 6, to see the expected line.",
   becomes: "becomes {0}'s",
   last: "● on a stone: the last move", better: "dashed ring: what was better than the last move",
-  graph: "Bar, table and graph: {0}'s chance to win, in the graph 100 % on top; dashed: the lead in points; bars: mistakes. A click goes "
-    + "there. Unclear: by chance and lead, two forecasts, different sides are ahead.",
+  graph: "Bar, table and graph: {0}'s chance to win, in the graph 100 % on top; dashed: the lead in points; bars: mistakes; faint: changed "
+    + "by reading on. A click goes there. Unclear: by chance and lead, two forecasts, different sides are ahead.",
 };
 
 /** The page of runs. */
