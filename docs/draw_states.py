@@ -49,7 +49,7 @@ PLIES: dict[GameEnv, int] = {
     **dict.fromkeys(OWN, 16),
 }
 
-REVIEWED = """document.querySelector(".ag-win-line").getAttribute("d").split("L").length
+REVIEWED = """document.querySelector(".ag-win-line")?.getAttribute("d").split("L").length
     > document.querySelectorAll("[data-name=played] li").length"""  # every position has its chance to win
 
 SERIOUS = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations

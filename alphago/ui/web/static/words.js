@@ -60,7 +60,7 @@ export const say = {
   modes: { loss: "show loss", visits: "show visits", prior: "show policy", q: "show Q", sum: "show Q + policy", none: "no numbers" },
   columns: { move: "move", win: "{0} %", score: "lead", visits: "visits", prior: "policy %" },
   candidates: "moves that the engine considers",
-  graph: "win rate and score by move", winKey: "— {0} wins", leadKey: "  ┄ lead", barKey: "  ▮ mistakes",
+  graph: "win rate and score by move", winKey: "— {0} wins", leadKey: " ┄ lead", barKey: " mistakes",
   moves: "Moves", treeTitle: "tree of variations",
   start: "start",
   mistakes: "Mistakes",
