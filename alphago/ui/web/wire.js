@@ -137,8 +137,10 @@
 /** @typedef {NodeView & EvaluationView & {children: number[]}} Knot a node of the tree of variations */
 
 /**
- * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits.
- * @typedef {{node: number, number: number, mover: number, move: number, win: number, points: number | null, rough?: boolean}} Loss
+ * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits;
+ * `before`, `after`: Black's chance, and after the move Black's lead too.
+ * @typedef {{node: number, number: number, mover: number, move: number, win: number,
+ *   points: number | null, rough?: boolean, before: number, after: [number, number | null]}} Loss
  */
 
 /** @typedef {[number, number]} Point of a graph's line: a number of moves, and Black's chance to win or lead */

@@ -264,21 +264,22 @@ def test_the_discs_of_moves_of_which_little_is_known(
 LINE = [
     {"win": 0.5, "score": 1.0, "mean": [0.4, 0.0]},
     {"win": 0.93, "score": 9.0, "mean": [0.79, 4.0]},
-    {"win": 0.33, "score": None, "mean": [0.93, 9.0]},
+    {"win": 0.33, "score": None, "mean": [0.95, 9.5]},
     {"win": None, "score": None, "mean": [0.91, None]},
     {"win": 0.6, "score": 2.0, "mean": None},
 ]
 
 
 def test_the_graph_falls_by_what_each_move_loses(tmp_path: Path) -> None:
-    """From the chance before a move to that after it; through all that is known of each position goes another line."""
+    """Another line goes on to what the search of each position finds, and on where no search has been."""
     line = json.dumps([{**one, "node": i, "move": i, "mover": 1 - 2 * (i % 2)} for i, one in enumerate(LINE)])
     curves, losses = computed(tmp_path, "losses", f"[page.curvesOf({line}), page.lossesOf({line})]")
     falls = [(end[0], (1 - 2 * (end[0] % 2)) * (begin[1] - end[1])) for begin, end in curves["moves"]]
-    assert [(loss["number"], loss["win"]) for loss in losses] == [(at, max(0, fall)) for at, fall in falls]
-    assert [loss["win"] for loss in losses] == pytest.approx([0.29, 0, 0.58])
-    assert curves["wins"] == [[0, 0.5], [1, 0.79], [1, 0.93], [2, 0.93], [2, 0.33], [3, 0.91], [4, 0.6]]
-    assert curves["leads"] == [[0, 1], [1, 4], [1, 9], [2, 9], [4, 2]]
+    assert falls == [(loss["number"], pytest.approx(loss["win"])) for loss in losses]
+    assert [loss["win"] for loss in losses] == pytest.approx([0.29, 0, 0.58])  # no move gains
+    wins = [[0, 0.5], [1, 0.79], [1, 0.93], [2, 0.93], [2, 0.33], [3, 0.91], [4, 0.6]]
+    assert np.array(curves["wins"]) == pytest.approx(np.array(wins))
+    assert np.array(curves["leads"]) == pytest.approx(np.array([[0, 1], [1, 4], [1, 9], [2, 9], [4, 2]]))
 
 
 @pytest.mark.parametrize(

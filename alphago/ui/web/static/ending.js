@@ -52,14 +52,14 @@ export class Ending {
     const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
     this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
-      h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss), this.moment(loss, path[loss.number]))))));
+      h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss), this.moment(loss))))));
     if (!this.moments.children.length) this.decided.hidden = true;
   }
 
-  /** What a move lost, and who was ahead after it. @param {Loss} loss @param {Knot} after */
-  moment(loss, { mean }) {
+  /** What a move lost, and who was ahead after it. @param {Loss} loss */
+  moment(loss) {
     const { known } = this.app;
-    const win = Number(mean?.[0]);
+    const [win] = loss.after;
     return fill(say.moment, loss.number, known.side(loss.mover), known.game.names[loss.move], lossText(loss, true), known.side(win - 0.5), percent(Math.max(win, 1 - win)));
   }
 

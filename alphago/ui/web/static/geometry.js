@@ -35,11 +35,7 @@ export function rowsOf(game, player) {
   return sorted.map(([, row]) => row.sort((one, other) => one.x - other.x).map(({ action }) => action));
 }
 
-/**
- * The number of the move that each stone came with, by cell.
- * @param {GameView} game
- * @param {{move: number, mover: number}[]} path the moves that led to the position
- */
+/** The number of the move that each stone came with, by cell. @param {GameView} game @param {{move: number, mover: number}[]} path that led here */
 export function numbersOfMoves(game, path) {
   /** @type {Map<number, number>} */
   const numbers = new Map();

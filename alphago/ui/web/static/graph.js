@@ -61,9 +61,9 @@ export class Graph {
       ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
       ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
       ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),
-      s("text", { x: (LEFT + right) / 2, y: high - 3, "text-anchor": "middle", class: "ag-axis" }, s("tspan", { class: "ag-win-axis" }, fill(say.winKey, sides[0])),
+      s("text", { x: 2, y: high - 3, class: "ag-axis" }, s("tspan", { class: "ag-win-axis" }, fill(say.winKey, sides[0])),
         scored && s("tspan", { class: "ag-score-axis" }, say.leadKey), mistakes.length > 0 && [s("tspan", { fill: LOSSES[4] }, " ▮"), say.barKey]),
-      label(right, high - 3, String(all.length - 1 || ""), "middle")]);
+      label(width - 2, high - 3, String(all.length - 1), "end")]);
   }
 
   /** @param {MouseEvent} event */

@@ -22,11 +22,7 @@ export function paints(id) {
     s("linearGradient", { id: `${id}-sheen`, y2: 1 }, /** @type {Stop[]} */ ([[0, "#fff", 0.16], [0.5, "#fff", 0], [1, "#3a2200", 0.12]]).map(stop)));
 }
 
-/**
- * What lies below the pieces.
- * @param {GameView} game
- * @param {string} id of the paints
- */
+/** What lies below the pieces. @param {GameView} game @param {string} id of the paints */
 export function groundOf(game, id) {
   const { surface, size, cells, lines, edges, labels, stars, stone, stores } = game;
   const [x, y, width, height] = boxOf(game);

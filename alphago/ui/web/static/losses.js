@@ -10,19 +10,21 @@ export function lossesOf(line) {
     if (!mean || !before || before.win === null) return [];
     const [win, score] = mean;
     const points = score === null || before.score === null ? null : Math.max(0, mover * (before.score - score));
-    return [{ node, number, mover, move, win: Math.max(0, mover * (before.win - win)), points, rough }];
+    const lost = Math.max(0, mover * (before.win - win));
+    return [{ node, number, mover, move, win: lost, points, rough, before: before.win,
+      after: [before.win - mover * lost, points === null ? null : Number(before.score) - mover * points] }];
   });
 }
 
 /**
- * Lines of a graph. `moves`: from before each move to after it, so that its mover's chance falls by the loss; `wins`, `leads`: through all that is
- * known of each position, by the search before it and its own. @param {Knot[]} line
+ * Lines of a graph. `moves`: from before each move to after it, by its loss; `wins`, `leads`: on to each position's own values.
+ * @param {Knot[]} line @returns {{moves: Point[][], wins: Point[], leads: Point[]}}
  */
 export function curvesOf(line) {
-  const through = (/** @type {0 | 1} */ which) => line.flatMap(({ win, score, mean }, i) => [i && mean ? mean[which] : null, which ? score : win]
-    .flatMap((value) => (value === null ? [] : [/** @type {Point} */ ([i, value])])));
-  const moves = line.slice(1).flatMap(({ mean }, i) => (mean && line[i].win !== null ? [/** @type {Point[]} */ ([[i, line[i].win], [i + 1, mean[0]]])] : []));
-  return { moves, wins: through(0), leads: through(1) };
+  const losses = lossesOf(line);
+  const through = (/** @type {0 | 1} */ which) => /** @type {Point[]} */ ([...losses.map(({ number, after }) => [number, after[which]]),
+    ...line.map(({ win, score }, i) => [i, [win, score][which]])].filter(([, value]) => value !== null)).sort(([one], [other]) => one - other);
+  return { moves: losses.map(({ number, before, after }) => [[number - 1, before], [number, after[0]]]), wins: through(0), leads: through(1) };
 }
 
 const LEAST_WIN = 0.05; // that a move loses which decided a game

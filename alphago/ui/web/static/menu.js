@@ -16,7 +16,7 @@ export class Menu {
       onchange: () => { app.read(this.file.files[0]); this.file.value = ""; } });
     const sound = box("sound", (checked) => { app.look.sound = checked; if (checked) click(); });
     this.typed = h("input", { type: "text", size: 5, "data-name": "typed", autocomplete: "off",
-      onkeydown: (/** @type {KeyboardEvent} */ event) => { if (event.key === "Enter") this.playTyped(); else if (event.key === "Escape") this.typed.blur(); } });
+      onkeydown: (/** @type {KeyboardEvent} */ { key }) => { if (key === "Enter") this.playTyped(); else if (key === "Escape") this.typed.blur(); } });
     const { take } = app.options;
     this.take = take && button("take", () => take(app.state.strength.network, app.state.link));
     this.open = button("open", () => this.file.click());

@@ -102,14 +102,14 @@ export const buttons = {
 
 /** What the colours, numbers and marks mean. */
 export const legend = {
-  discs: "A coloured disc is a move that was tried; the ring marks the best. Its colour tells what it loses against that:",
+  discs: "A coloured disc is a move that was tried; the ring marks the best. Its colour tells its loss against that:",
   upTo: "up to {0} {1}",
   more: "more than {0} {1}",
   points: "points",
   numbers: "Numbers: points lost against the best move (else % of the chance to win) above visits; policy, the network's first "
     + "idea of a move, in %; Q, the mean value for the side to move, −1 to 1. A small board has the losses only. "
     + "≈: about, by few visits.",
-  held: "no worse than the best, as far as fewer visits tell",
+  held: "as good as the best, by fewer visits",
   line: "Point at a move, by mouse, a long touch, the cursor or the keys 1 to 6, to see the expected line.",
   becomes: "becomes {0}'s",
   last: "● on a stone: the last move", better: "dashed ring: what was better than the last move",
