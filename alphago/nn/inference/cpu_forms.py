@@ -108,7 +108,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
     they get its new weights instead.
     Raises ValueError if the graphs' outputs for `planes` differ from `expected`.
     """
-    if frozen.graphs and not holds(frozen, planes, expected):
+    if frozen.graphs and not renew_graphs(frozen, planes, expected):
         frozen.graphs = []
     if not frozen.graphs:
         frozen.graphs = [fold_batch_norms(part) for part in parts_of(frozen)]
@@ -117,7 +117,7 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
     return frozen.graphs
 
 
-def holds(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> bool:
+def renew_graphs(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> bool:
     """Give the network's weights to graphs of an earlier version; return whether these then give its results."""
     try:
         for graph, part in zip(frozen.graphs, parts_of(frozen), strict=True):

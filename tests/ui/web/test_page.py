@@ -174,7 +174,7 @@ def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPat
         visitor.expect(visitor.page.locator(".ag-time").first).to_contain_text("used")
         visitor.expect(opponent).to_contain_text("You lose about")
         visitor.part("study").click()
-        visitor.page.get_by_role("button", name="1 Black A1").click()
+        visitor.part("played").get_by_role("button", name="1 Black A1").click()
         visitor.says("Move 2: White to play")
         visitor.part("why").click()
         visitor.expect(reasons).to_contain_text("Move 1, Black A1")
