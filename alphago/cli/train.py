@@ -156,10 +156,10 @@ def game_of_model(path: Path, options: argparse.Namespace, given: dict[str, Any]
     if options.preset is None:
         return with_settings(env, given)
     recipe = named_recipe(options.preset)
-    if recipe.game not in ("", env.name):
+    if recipe.game != env.name:
         raise ValueError(f"{path} plays {env.name}, got --preset {options.preset}, which is for {recipe.game}")
-    of_recipe = {name: recipe.make_env(options.board_size).config[name] for name in recipe.env}
-    return with_settings(env, of_recipe | given)
+    config = recipe.make_env(options.board_size).config
+    return with_settings(env, {name: config[name] for name in recipe.env} | given)
 
 
 def trained_game(options: argparse.Namespace, given: dict[str, Any]) -> GameEnv:
