@@ -70,8 +70,8 @@ class SelfPlay(GameSource):
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
         """Return one of `groups` groups, with `width` slots and these games' numbers."""
         # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
-        # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half of
-        # its share of the cores, less one.
+        # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half
+        # of its share of the cores, less one.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
