@@ -67,10 +67,10 @@ class JointLearner:
                 connection.send_bytes(pickle.dumps((net, settings)))
             for connection in self.connections:
                 connection.recv()  # the process has made its learner
-            meet(self.folder.name, 0, processes, device)
+            meet(self.folder.name, rank=0, processes=processes, device=device)
 
     def _start(self, rank: int, device: torch.device, threads: int) -> None:
-        """Start another process, which runs `join`."""
+        """Start another process, which runs `join`; rank, device, threads: as there."""
         own_end, its_end = Pipe()
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
         command = [sys.executable, "-m", __name__, *words]
@@ -156,6 +156,8 @@ def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> A
     """Compute the gradients of this process's part of a batch, with the weights of process 0.
 
     Process 0 gets the sums over all processes, both of the gradients and of the losses.
+
+    batch_weight: the total weight of the whole batch.
     """
     parameters = list(learner.net.parameters())
     weights = flat(parameters, like=parameters[0])

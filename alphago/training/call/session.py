@@ -152,7 +152,11 @@ class Slice(NamedTuple):
 
 
 def train_run(call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
-    """Train a network and return it; `train` and `train_supervised` call this function."""
+    """Train a network and return it; `train` and `train_supervised` call this function.
+
+    call, this_call: the arguments that make the run, and those that concern this call alone.
+    kind: whether the run learns from self-play or from given games.
+    """
     began = time.monotonic()
     check_reports(this_call.reports)
     minutes = this_call.stop_after
