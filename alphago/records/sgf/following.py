@@ -37,7 +37,7 @@ class Followed:
         self.batch = env.new_batch(1)
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
-            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)
+            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
             self.fault = Fault(kinds.DEAD, str(error), number)
             return
