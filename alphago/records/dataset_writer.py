@@ -246,7 +246,7 @@ class DatasetWriter:
             if last["sources"] == wanted["sources"]:
                 self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
                 return int(last["jobs"])
-            imports.pop()
+            imports.pop()  # the sources have changed: the import begins again
         elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
             return None
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
@@ -318,8 +318,8 @@ def paths_of(entry: Mapping[str, Any]) -> list[str]:
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
     """Return `games` and `moves` of several batches, joined for one part, with `start` adjusted."""
     games = []
-    words = [np.zeros(0, "<u2")]
-    total = 0
+    words = [np.zeros(0, "<u2")]  # of each game; the empty one is for batches without games
+    total = 0  # the number of all these words
     for batch in batches:
         for row in batch.games:
             start = int(row["start"])

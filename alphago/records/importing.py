@@ -105,7 +105,7 @@ def import_games(
     with DatasetWriter(dataset, split) as writer:
         jobs_done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
-            return ImportReport(0, writer.games)
+            return ImportReport(kept=0, total=writer.games)
         batches = convert_jobs(converter, jobs(places, skip=jobs_done), workers)
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
@@ -113,7 +113,8 @@ def import_games(
                 kept = writer.games - writer.before
                 on_progress(kept + sum(writer.rejected.values()), kept)
         writer.finish()
-        return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
+        kept = writer.games - writer.before
+        return ImportReport(kept, total=writer.games, rejected=writer.rejected, examples=writer.examples)
 
 
 def stamp(path: str | Path, dataset: str | Path) -> list[object]:

@@ -113,7 +113,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
             yield from pieces_of_zip(name, stream, level)
         elif (suffix := Path(name).suffix.lower()) in PACKED_NAMES:
             with PACKED_NAMES[suffix](stream, "rb") as inner:  # type: ignore[operator]
-                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level + 1)
+                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level=level + 1)
         else:
             yield from pieces_of_text(name, stream, asked)
     except UNREADABLE as error:

@@ -170,7 +170,7 @@ class LineReader:
                         found[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
             except ValueError as error:
                 moves = sum(len(stretch.actions) for stretch in found)
-                self.fault(kinds.POINT, str(error), number, moves + 1)
+                self.fault(kinds.POINT, str(error), node=number, move=moves + 1)
                 break
         self.report_notation()
         self.give_handicap(env, found, handicap)
@@ -187,7 +187,7 @@ class LineReader:
             for name, value in points:
                 if WRITTEN.fullmatch(value):
                     got = f"{name}[{value}], which is read as people write it"
-                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", number)
+                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
                     return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
@@ -251,7 +251,7 @@ class LineReader:
         part: which part of the line is read as the game, such as "up to there".
         """
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
-        self.fault(kinds.SET_UP, text, stretch.begins, move)
+        self.fault(kinds.SET_UP, text, node=stretch.begins, move=move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

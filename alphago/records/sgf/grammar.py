@@ -162,7 +162,7 @@ def read_tree(text: str, at: int) -> SgfTree:
             if not stack:
                 tree.complete = True
                 break
-    else:
+    else:  # the last bracket is missing
         tree.end = len(text)
     return tree
 

@@ -49,8 +49,15 @@ class Searches:
             group, done = self.kept[id(position)]
             group.add_readouts(max(0, readouts - done))
         else:
-            maker = GroupMaker(position, self.evaluator, readouts, self.settings, self.symmetries, self.device)
-            group, done = maker.group(range(1)), 0
+            maker = GroupMaker(
+                position,
+                self.evaluator,
+                readouts,
+                settings=self.settings,
+                symmetries=self.symmetries,
+                device=self.device,
+            )
+            group, done = maker.group(range(1)), 0  # the group of the only position
         group.run(threading.Event())
         self.kept[id(position)] = group, max(done, readouts)  # the group holds the position, so that its id stays
         return group.analysis(PLIES)
