@@ -94,7 +94,7 @@ def explain(
     action = position.check_action(move)
     searches = Searches(position.env, net, symmetries=symmetries, settings=settings, device=device, threads=threads)
     after = position.play(action)
-    first = searches([(position, readouts), (after, readouts)])
+    first = searches([([position], readouts), ([after], readouts)])
     return explain_moves([(position, action, after)], first, searches, readouts)[0]
 
 
@@ -112,11 +112,13 @@ def explain_moves(
     if not moves:
         return []
     all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
-    passed = [position for tried in all_tried for position in tried.passed]
-    wanted = [(tried.after_best, readouts) for tried in all_tried]
-    rest = searches([*wanted, *((position, max(1, readouts // PASS_SHARE)) for position in passed)])
+    for tried in all_tried:
+        searches.continue_below(tried.position, tried.best, tried.after_best)
+    best_moves = [([tried.after_best], readouts) for tried in all_tried]
+    passes = [(tried.passed, max(1, readouts // PASS_SHARE)) for tried in all_tried if tried.passed]
+    rest = searches([*best_moves, *passes])
     all_seen = []
-    begin = len(wanted)  # the row of `rest` with the move's first position after a pass
+    begin = len(best_moves)  # the row of `rest` with the move's first position after a pass
     for i, tried in enumerate(all_tried):
         end = begin + len(tried.passed)
         before, after, best = Row(first, 2 * i), Row(first, 2 * i + 1), Row(rest, i)
@@ -129,7 +131,7 @@ def explain_moves(
             for tried in (all_tried[i] for i in doubtful)
             for position in (tried.position, tried.after, tried.after_best)
         ]
-        deeper = searches([(position, CHECK * readouts) for position in checked])
+        deeper = searches([([position], CHECK * readouts) for position in checked])
         for place, i in enumerate(doubtful):
             before, after, best = (Row(deeper, row) for row in range(3 * place, 3 * place + 3))
             all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)
