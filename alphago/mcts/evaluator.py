@@ -121,11 +121,11 @@ class FunctionEvaluator(Evaluator):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         for i, slot in enumerate(slots):
             position = batch.env.position_of(batch, int(slot))
-            policy, value = read_answer(self.function(position), batch.env)
+            policy, black_value = read_answer(self.function(position), batch.env)
             # Every legal action gets a prior above 0, so that the search can find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()
-            values[i] = position.to_play * value
+            values[i] = position.to_play * black_value
 
 
 def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:

@@ -22,15 +22,18 @@ from alphago.mcts.tree import Wave, grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
+FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
+# More leaves of one game cost quality: at most 8 are chosen, and one for each 16 simulations of a move.
+MOST_LEAVES, READOUTS_PER_LEAF = 8, 16
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Return a value of `leaves` with which a wave fills the network's batch although there are few games.
+    """Return a value of `leaves`, 1 to 8, with which a wave fills the network's batch although there are few games.
 
     games: number of all games played at once, over all threads; results then do not depend on the number of cores.
     readouts: simulations per move.
     """
-    return max(1, min(8, 128 // max(games, 1), readouts // 16))
+    return max(1, min(MOST_LEAVES, FULL_BATCH // max(games, 1), readouts // READOUTS_PER_LEAF))
 
 
 class Search:
@@ -203,7 +206,7 @@ class Search:
         """
         with BOARDS:
             self.batch.reach(leaves, out)
-        over, values = out.over, out.outcomes
+        over, values = out.over, out.outcomes  # which has the values of finished games already
         live = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(live)]
         if len(live) == len(over):
@@ -264,5 +267,6 @@ class Search:
         subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
 
     def _make_room(self, nodes: int) -> None:
+        """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
         if nodes > self.tree.parent.shape[1]:
             self.tree = grown(self.tree, nodes + nodes // 4)

@@ -206,8 +206,9 @@ class NeuralNet(nn.Module):
         shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
         """
         modules = (self.base_net, self.value, self.policy)
-        make = partial(make_evaluator, self.env, modules, dtype, device, exact, before)
-        return get_or_make(modules, (self.env, dtype, device, exact), make) if shared else make()
+        make = partial(make_evaluator, self.env, modules, dtype=dtype, device=device, exact=exact, before=before)
+        key = (self.env, dtype, device, exact)  # without `before`, which changes no result
+        return get_or_make(modules, key, make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.

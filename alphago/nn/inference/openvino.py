@@ -118,7 +118,7 @@ def convolution(
     strides: Sequence[int] = (1, 1),
     span: Range | None = None,
 ) -> "Node":
-    """Return the node of a convolution.
+    """Return the node of a convolution; the keywords but `span` are the attributes of ONNX's operation Conv.
 
     span: the range of the inputs, for a computation in 8 bits; None for a computation in floating point.
     """
@@ -129,7 +129,7 @@ def convolution(
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
         largest = np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True)  # of each output channel
-        largest = np.maximum(largest, np.float32(1e-12))
+        largest = np.maximum(largest, np.float32(1e-12))  # a kernel of zeros needs a range too
         weights = ops.fake_quantize(weights, -largest, largest, -largest, largest, 255)
     call = ops.convolution if group == 1 else ops.group_convolution
     result = call(inputs, weights, list(strides), list(pads[:2]), list(pads[2:]), list(dilations))
@@ -258,7 +258,7 @@ class SharedModel:
             if self.first is None:
                 self.first = self.compile()
                 return self.first
-        return import_model(self._export(), self.options)
+        return import_model(self._export(), self.options)  # outside the lock, which `_export` takes
 
     def _export(self) -> bytes:
         with self.lock:
@@ -306,7 +306,7 @@ class Request:
         self.request = model.create_infer_request()
         self.inputs = np.zeros(tuple(model.input(0).shape), np.float32)
         self.request.set_input_tensor(package().Tensor(self.inputs, shared_memory=True))
-        self.request.infer()
+        self.request.infer()  # allocates the outputs, which all later calls overwrite
         self.logits = self.request.get_output_tensor(0).data
         self.values = self.request.get_output_tensor(1).data
 
