@@ -129,7 +129,7 @@ class PositionGroup:
     def run(self, stop: threading.Event, until: float = math.inf) -> None:
         """Search until no readouts are left, `stop` is set, or `time.monotonic()` reaches `until`."""
         while self.readouts_left and not stop.is_set() and time.monotonic() < until:
-            if not self.search.wave(self.budget):
+            if not self.search.wave(self.budget):  # without a new leaf no simulation is left
                 break
 
     def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:

@@ -152,7 +152,7 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
         to_black = to_mover * int(self.to_play[i])
-        results: dict[str, Any] = {"priors": self.prior[i]}
+        results: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
             values, _, _ = self.readings
             results |= {"visits": self.visits[i], "q": to_mover * values[i]}

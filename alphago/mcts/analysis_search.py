@@ -227,7 +227,9 @@ class AnalysisSearch(Search):
                 self.root_priors[game] = prior
             rules = [rule for rule in self.forbidden(game) if rule.player == mover and depth < rule.plies]
             excluded = list({action for rule in rules for action in rule.actions})
-            sum_of_others = np.delete(prior, excluded).sum() if excluded else 0
+            if not excluded:
+                continue
+            sum_of_others = np.delete(prior, excluded).sum()
             if sum_of_others > 0:
                 prior[excluded] = 0
                 prior /= sum_of_others

@@ -251,7 +251,7 @@ def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
     goal = terms.target / WORTH[terms.unit]
-    hottest = max(COLDEST, min(BASE + FLAT * goal, STEEP * goal))
+    hottest = max(COLDEST, min(BASE + FLAT * goal, STEEP * goal))  # rises steeply at first, then less
     low, high = np.full(len(lost), COLDEST), np.full(len(lost), hottest)
     for _ in range(HALVINGS):  # by ratio, since temperatures differ by orders of magnitude
         middle = np.sqrt(low * high)

@@ -108,9 +108,10 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
         parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
     row = table.rows[int(level) - 1] if float(level).is_integer() else {}  # games are not interpolated
     if "games" in row:
-        won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])
+        won, drawn, _ = row["games"]
+        win_rate = (won + drawn / 2) / sum(row["games"])
         rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
-        parts.append(f"wins {100 * (won + drawn / 2) / games:.0f} % against {rival}")
+        parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
     if parts and table.board != env.N and env.name in all_tables()["games"]:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

@@ -187,7 +187,7 @@ class MCTSPlayer:
             return self.level_move(self.level)
         if not self.is_done():
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
-            self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
+            self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
         return self.pick_move()
 
     def level_move(self, level: Level) -> int:

@@ -60,7 +60,7 @@ class Search:
         self.games = games
         self.settings = settings
         self.rule = settings.new_rule(games, env.action_space)
-        rows = games * settings.leaves
+        rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, nodes, env.action_space)
         self._select, self._expand = self.rule.select, waves.expand
@@ -69,8 +69,9 @@ class Search:
             self._select, self._expand = ranges.select, ranges.expand
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
-        over, movers, outcomes = (np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32))
-        self._reached = Reached(over, movers, outcomes)
+        self._reached = Reached(
+            over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
+        )
         self._priors = np.zeros((rows, env.action_space), np.float32)
         self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
         self._all_games = 0, games  # the range of games that `_select` searches
@@ -149,7 +150,7 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            if not self.wave(budget):
+            if not self.wave(budget):  # without a new leaf no simulation is left
                 return
 
     def wave(self, budget: np.ndarray) -> int:
@@ -206,7 +207,8 @@ class Search:
         """
         with BOARDS:
             self.batch.reach(leaves, out)
-        over, values = out.over, out.outcomes  # which has the values of finished games already
+        over = out.over
+        values = out.outcomes  # those of finished games are in place already
         live = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(live)]
         if len(live) == len(over):

@@ -114,7 +114,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
 
 def ownership_of(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
     """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
-    weight = sums.weight if every_move else sums.weight[:, -1:]
+    weight = sums.weight if every_move else sums.weight[:, -1:]  # the last entry is for the whole tree
     flat_mean, flat_stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
     shape = (*flat_mean.shape[:2], *env.plane_shape)
     mean, stdev = flat_mean.reshape(shape), flat_stdev.reshape(shape)

@@ -19,8 +19,8 @@ from alphago.cuda.kernel_source import Program
 
 PIECE = 8  # channels that a thread reads at once
 THREADS = 256  # of a block
-BLOCKS = 1056  # of a pass that makes sums: eight for each multiprocessor of an H100
-SHARES = 2048 * 132  # threads of a pass that makes none
+BLOCKS = 8 * 132  # of a kernel that makes sums: eight for each multiprocessor of an H100
+SHARES = 2048 * 132  # threads of a kernel that makes none: as many as an H100 holds at once
 PROGRAM = Program(Path(__file__).parent / "kernels" / "norm.cu", {"PIECE": PIECE, "THREADS": THREADS})
 
 

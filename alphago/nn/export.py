@@ -166,7 +166,7 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
     slot: the part's slot, such as "policy".  inputs: the part's input.
     Raises ValueError if the part cannot be translated.
     """
-    part = module.head if isinstance(module, ValueOutputs) else module
+    part = module.head if isinstance(module, ValueOutputs) else module  # what the user knows, for the message
     try:
         outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
     except Exception as error:  # torch.fx may raise anything on a module that it cannot trace

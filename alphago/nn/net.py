@@ -311,7 +311,7 @@ def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
     CGZero's published code leaves the sizes open.  These give 19 831 weights on `OwareEnv(planes="one-hot")`, within
     CGZero's limit of 80 KB.
     """
-    return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, 48, 32)}
+    return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, features=48, hidden=32)}
 
 
 def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
@@ -320,8 +320,8 @@ def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
     The base has five 3x3 convolutions of 128 channels: one, then two residual blocks of two.  Each head has two dense
     layers.  Unlike the original, the policy head ends without a relu, and the value head has a relu between its layers.
     """
-    tower = ResidualTower(env.planes, 128, 2)
-    return {"base_net": tower, **flat_heads(env, 128 * prod(env.plane_shape), 128)}
+    tower = ResidualTower(env.planes, channels=128, height=2)
+    return {"base_net": tower, **flat_heads(env, features=128 * prod(env.plane_shape), hidden=128)}
 
 
 def flat_heads(env: GameEnv, features: int, hidden: int) -> dict[str, nn.Module]:

@@ -174,12 +174,12 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
     if not size_free:
         return structure == wanted
 
-    def passes(described: Mapping[str, Any]) -> int:
+    def number_of_passes(described: Mapping[str, Any]) -> int:
         """Return the number of passes among the actions; a game has a pass on every board or on none."""
         return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
 
     same_game = all(structure.get(key) == wanted[key] for key in ("game", "planes"))
-    return same_game and passes(structure) == passes(wanted)
+    return same_game and number_of_passes(structure) == number_of_passes(wanted)
 
 
 @contextmanager

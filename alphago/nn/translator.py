@@ -231,6 +231,7 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
     def translate(
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
+        # The shape of a placeholder of `side` is the name of the dimension, as in the shape of `inputs`.
         window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")

@@ -72,8 +72,8 @@ class ForecastValue(ForecastHead):
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         mean, maximum = board_pool(board, self.training)
-        side = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE
-        summary = torch.cat([mean, mean * side, maximum, ownership_sum(ownership, self.training)], dim=1)
+        size = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE  # of the board, 0 for a typical one
+        summary = torch.cat([mean, mean * size, maximum, ownership_sum(ownership, self.training)], dim=1)
         return self.last(torch.relu(self.hidden(summary))), ownership
 
 

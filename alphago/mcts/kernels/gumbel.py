@@ -88,7 +88,8 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
         tried_prior += tree.prior[game, child]
         total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
-    return total + max(1.0 - tried_prior, 0.0) * unvisited_factor
+    untried_prior = max(1.0 - tried_prior, 0.0)  # rounding may leave less than 0
+    return total + untried_prior * unvisited_factor
 
 
 @inlined

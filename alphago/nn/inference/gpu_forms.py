@@ -88,6 +88,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
     The caller must hold TRACING_LOCK.  frozen: the network, on the CPU in float32.
     Raises whatever tracing a custom module may raise.
     """
+    # The children of a Frozen are base, value and policy, in this order.
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
     net = Frozen(*parts, heads_dtype=dtype).to(device, dtype)
     if form == "fused":

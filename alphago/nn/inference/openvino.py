@@ -125,7 +125,9 @@ def convolution(
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
     weights = ops.constant(kernel)
-    if span is not None:  # the levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127
+    # The levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127.  A `fake_quantize` takes the ends
+    # of the range of its inputs, those of its outputs, which are the same here, and the number of levels.
+    if span is not None:
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
         largest = np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True)  # of each output channel
