@@ -143,7 +143,8 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
             f" {policy.size} of {policy.dtype}"
         )
     policy = policy.astype(np.float32).reshape(-1)
-    if not (np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0):
+    has_weights = np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0
+    if not has_weights:
         raise ValueError(
             "the network's policy must be finite numbers >= 0, one of them above 0, got numbers from"
             f" {policy.min():g} to {policy.max():g}"
@@ -181,7 +182,8 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 def fitting_network(network: Any, env: GameEnv | None) -> object:
     """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
-    if env is None or not hasattr(network, "evaluator") or not hasattr(network, "resized"):
+    is_network = hasattr(network, "evaluator") and hasattr(network, "resized")
+    if env is None or not is_network:
         return network
     # A game with other planes is accepted if its board is the same.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)

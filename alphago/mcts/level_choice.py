@@ -228,7 +228,8 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
     live = slots[~over]
     priors = np.empty((len(live), env.action_space), np.float32)  # not used
     live_values = np.empty(len(live), np.float32)
-    if search.forecaster is not None and search.has_forecasts and unit == "points":
+    needs_scores = unit == "points"
+    if needs_scores and search.forecaster is not None and search.has_forecasts:
         live_scores = np.empty(len(live), np.float32)
         ownership = np.empty((len(live), search.owners.shape[2]), np.float32)  # not used
         search.forecaster.evaluate_forecasts(batch, live, priors, live_values, (live_scores, ownership))
@@ -236,7 +237,7 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
     elif len(live):
         search.evaluator.evaluate(batch, live, priors, live_values)
     values[live] = live_values
-    return signs * scores if unit == "points" else (1 + signs * values) / 2
+    return signs * scores if needs_scores else (1 + signs * values) / 2
 
 
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:

@@ -112,6 +112,7 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
         win_rate = (won + drawn / 2) / sum(row["games"])
         rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
         parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
-    if parts and table.board != env.N and env.name in all_tables()["games"]:
+    is_other_board = table.board != env.N and env.name in all_tables()["games"]  # the levels of "any" game name none
+    if parts and is_other_board:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

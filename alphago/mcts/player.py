@@ -85,9 +85,11 @@ class MCTSPlayer:
         self.search: Search
         self.level = None if level is None else check_level(level)
         if check_bool("forecasts", forecasts) or self.level is not None:
-            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, search_settings)
+            forecaster = as_forecast_evaluator(self.network, env, device)
+            self.search = AnalysisSearch(env, forecaster, games=1, settings=search_settings)
         else:
-            self.search = Search(env, as_evaluator(self.network, env, device), 1, search_settings)
+            evaluator = as_evaluator(self.network, env, device)
+            self.search = Search(env, evaluator, games=1, settings=search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:

@@ -127,7 +127,7 @@ class SearchSettings(ABC):
     @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
-        return self.new_rule(0, 0).keeps_trees
+        return self.new_rule(0, 0).keeps_trees  # a rule for no games
 
     @property
     def heeds_early(self) -> bool:

@@ -73,7 +73,8 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
         search a pooling is used, which the evaluators can translate.
     """
     if training:
-        return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
+        channels_last = features.permute(0, 2, 3, 1)  # [B, H, W, C]
+        return channels_last.flatten(1, 2).mean(dim=1)
     return F.avg_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
 
 

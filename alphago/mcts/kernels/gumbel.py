@@ -127,7 +127,7 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     is_planned = candidates < schedule.shape[0] and simulations < schedule.shape[1]
     due_visits = schedule[candidates, simulations] if is_planned else least
-    scale = value_scale(tree, game, ROOT, rule, 1)
+    scale = value_scale(tree, game, ROOT, rule, 1)  # 1: the wave's simulations count
     best = NONE
     fallback = NONE
     best_score = -math.inf

@@ -197,7 +197,8 @@ def expand(tree, wave, reached, priors, values):
 
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
-    broken = expand_rows(tree, wave, reached, priors, values, 0, wave.game.shape[0], 0)
+    count = wave.game.shape[0]
+    broken = expand_rows(tree, wave, reached, priors, values, 0, count, 0)  # all leaves, from the first row of priors
     remove_collisions(tree, wave)
     return broken
 

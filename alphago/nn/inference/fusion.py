@@ -159,7 +159,8 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
     """
     for node in list(graph_module.graph.nodes):
         shape: Any = shape_of(node)
-        if node.target in REDUCTIONS and shape is not None and tuple(shape[2:]) == (1, 1):
+        is_of_board = shape is not None and tuple(shape[2:]) == (1, 1)  # over the whole board: one point is left
+        if node.target in REDUCTIONS and is_of_board:
             with graph_module.graph.inserting_before(node):
                 arguments = (node.args[0], (2, 3), True)  # over height and width, which stay as sides of 1
                 reduced = graph_module.graph.call_function(REDUCTIONS[node.target], arguments)
@@ -179,10 +180,13 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         return [conv], None
     if is_relu(user, parts):
         return [conv, user], None
-    if user.target not in ADDS or len(user.args) != 2 or user.kwargs:
+    is_plain_addition = user.target in ADDS and len(user.args) == 2 and not user.kwargs
+    if not is_plain_addition:
         return [conv], None
     added = user.args[1] if user.args[0] is conv else user.args[0]
-    if not isinstance(added, fx.Node) or added is conv or shape_of(added) != shape_of(conv):
+    if not isinstance(added, fx.Node) or added is conv:  # a number, or twice the same
+        return [conv], None
+    if shape_of(added) != shape_of(conv):  # it would be repeated over the board
         return [conv], None
     after = only_user(user)
     if after is not None and is_relu(after, parts):

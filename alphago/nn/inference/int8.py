@@ -56,7 +56,7 @@ class RangeRecorder(fx.Interpreter):
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
                 inputs = self.env[n.all_input_nodes[0]]
-                before = self.ranges.get(str(n.target), Range(0.0, False))
+                before = self.ranges.get(str(n.target), Range(most=0.0, negative=False))
                 most = HEADROOM * float(inputs.abs().max())
                 negative = bool(inputs.min() < 0)
                 self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)

@@ -141,7 +141,8 @@ def convolution(
 def linear(
     ops: ModuleType, inputs: "Node", kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int
 ) -> "Node":
-    result = ops.matmul(inputs, ops.constant(kernel), False, bool(transB))
+    transposes = False, bool(transB)  # of the inputs and of the kernel
+    result = ops.matmul(inputs, ops.constant(kernel), *transposes)
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
 
 
