@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -120,6 +121,18 @@ class PositionGroup:
     def add_readouts(self, readouts: int) -> None:
         """Let `run` add more simulations to each position than the constructor was told; the trees then grow."""
         self.budget[: len(self.live)] += readouts
+
+    def below(self, action: int, after: Position) -> "PositionGroup":
+        """Return a search of the position after a move, which begins with the part of this search below that move.
+
+        This group must have one position, whose game is not over after the move either; its own search stays as it is.
+        """
+        group = copy(self)
+        group.positions, group.budget = [after], np.zeros_like(self.budget)
+        group.search = self.search.copy()
+        group.search.advance(FIRST, np.array([action], np.int32))
+        group.search.expand_roots(FIRST)  # it is not evaluated yet if the move has no visits
+        return group
 
     @property
     def readouts_left(self) -> int:

@@ -80,6 +80,19 @@ class AnalysisSearch(Search):
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
 
+    def copy(self) -> "AnalysisSearch":
+        """Return a search with the same positions, trees and forbidden moves, which continues independently."""
+        averages, room = len(self.symmetries) > 1, self.tree.parent.shape[1]
+        twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=room)
+        games = np.arange(self.games)
+        twin.batch.copy(games, games, of=self.batch)
+        arrays = zip((*self.tree, self.scores, self.owners), (*twin.tree, twin.scores, twin.owners), strict=True)
+        for own, copied in arrays:
+            copied[...] = own
+        twin.root_priors[...] = self.root_priors
+        twin._forbidden = dict(self._forbidden)
+        return twin
+
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 

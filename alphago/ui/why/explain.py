@@ -94,7 +94,7 @@ def explain(
     action = position.check_action(move)
     searches = Searches(position.env, net, symmetries=symmetries, settings=settings, device=device, threads=threads)
     after = position.play(action)
-    first = searches([(position, readouts), (after, readouts)])
+    first = searches([([position], readouts), ([after], readouts)])
     return explain_moves([(position, action, after)], first, searches, readouts)[0]
 
 
@@ -109,10 +109,12 @@ def explain_moves(
     if not moves:
         return []
     all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
-    passed = [position for tried in all_tried for position in tried.passed]
-    wanted = [(tried.after_best, readouts) for tried in all_tried]
-    rest = searches([*wanted, *((position, max(1, readouts // PASS_SHARE)) for position in passed)])
-    all_seen, begin = [], len(wanted)
+    for tried in all_tried:
+        searches.continue_below(tried.position, tried.best, tried.after_best)
+    best_moves = [([tried.after_best], readouts) for tried in all_tried]
+    passes = [(tried.passed, max(1, readouts // PASS_SHARE)) for tried in all_tried if tried.passed]
+    rest = searches([*best_moves, *passes])
+    all_seen, begin = [], len(best_moves)
     for i, tried in enumerate(all_tried):
         end = begin + len(tried.passed)
         after_passes = [Row(rest, row) for row in range(begin, end)]
@@ -121,7 +123,7 @@ def explain_moves(
     losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
     if doubtful := [i for i, loss in enumerate(losses) if loss.doubtful]:
         starts = [all_tried[i] for i in doubtful]
-        deeper = searches([(p, CHECK * readouts) for t in starts for p in (t.position, t.after, t.after_best)])
+        deeper = searches([([p], CHECK * readouts) for t in starts for p in (t.position, t.after, t.after_best)])
         for k, i in enumerate(doubtful):
             before, after, best = (Row(deeper, 3 * k + n) for n in range(3))
             all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)
