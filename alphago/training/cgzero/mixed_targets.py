@@ -80,7 +80,8 @@ class MixedTargets:
         if self.mixed == "lambda":
             return lambda_returns(record, self.search_share)
         steps = record.legal_counts if self.mixed == "legal-moves" else np.ones(len(record))
-        progress = np.cumsum(steps, dtype=np.float64) / max(steps.sum(dtype=np.float64), 1.0)
+        total = max(steps.sum(dtype=np.float64), 1.0)  # 1 for a game without moves
+        progress = np.cumsum(steps, dtype=np.float64) / total  # from above 0 to 1
         return mixed_values(record, self.result_share + self.result_growth * progress)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
