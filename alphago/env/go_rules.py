@@ -47,7 +47,7 @@ ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
 LONG_NAME = re.compile(
     r"ko(?P<ko>SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax(?P<tax>\w+?))?sui(?P<suicide>[01])"
     r"(?:button[01])?(?:whiteHandicapBonus(?P<bonus>N-1|N|0))?\w*",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 

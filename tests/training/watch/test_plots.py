@@ -347,7 +347,8 @@ def test_binary_files(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
-        (["."], "a run must be a folder with metrics.jsonl, got ."),
+        (["."], "a run must be a folder with metrics.jsonl, got .: did you mean empty or run or still?"),
+        (["swept"], "a run must be a folder with metrics.jsonl, got swept: did you mean swept/usual/0?"),
         (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
         (["run", "empty"], "empty/metrics.jsonl has no complete line"),
         (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
@@ -372,6 +373,7 @@ def test_errors_are_one_sentence(
     make(tmp_path / "run", [metrics(1)])
     make(tmp_path / "still", [{"iteration": 1, "seconds": 1.0}])
     make(tmp_path / "empty", [])
+    make(tmp_path / "swept" / "usual" / "0", [metrics(1)])
     assert main(["plot", *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
