@@ -27,7 +27,8 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 A_LEGAL_ACTION = "a legal action while the game goes on (is_over is False)"
-GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which a game is played
+SLOTS = 6  # of the batch in which a game is played
+GAME, START, COPY, TURNED, FULL, HALF = range(SLOTS)
 
 
 class GameError(AssertionError):
@@ -107,6 +108,7 @@ class _Game:
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
     def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
+        """Raise GameError; verb: the method or attribute of the game that the message blames."""
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
@@ -118,9 +120,10 @@ class _Game:
         except Exception as error:
             self.fail(verb, "no error", f"{type(error).__name__}: {error}", error)
 
-    def play(self, batch: GameBatch, slot: int, action: int, whose: str = "play") -> None:
-        verb = f"{whose}({self.env.to_text(action)})"
-        self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
+    def play(self, batch: GameBatch, slot: int, action: int, verb: str = "play") -> None:
+        """Play an action in a slot; verb: what the message blames if it fails."""
+        call = f"{verb}({self.env.to_text(action)})"
+        self.run(call, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
         """Return the answer of the batch's method called `verb` for some slots.
@@ -143,13 +146,13 @@ class _Game:
         if isinstance(batch, PlainBatch):
             self.check_state(batch, slot)
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
-        legal = bool(view.legal_mask.any())
+        has_move = bool(view.legal_mask.any())
         if view.to_play not in (1, -1):
             self.fail("to_play", "+1 or -1", view.to_play)
-        if view.is_over and legal:
+        if view.is_over and has_move:
             actions = np.flatnonzero(view.legal_mask).tolist()
             self.fail("legal_mask", "nothing legal once the game is over", " ".join(map(self.env.to_text, actions)))
-        if not view.is_over and not legal:
+        if not view.is_over and not has_move:
             self.fail("legal_mask", A_LEGAL_ACTION, "none")
         if not np.isfinite(view.planes).all():
             self.fail("planes", "finite numbers", "some that are not")
@@ -183,22 +186,23 @@ class _Game:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
         verb: the method that the message blames; "" to blame the method called as the field that differs.
-        why: the rule that is violated.
+        why: why the views must be the same, such as "as in the original"; the message adds it to the expected value.
         """
         for field in fields or _View._fields:
             pair = getattr(expected, field), getattr(got, field)
             if np.array_equal(*pair):  # compares plain numbers too
                 continue
-            texts = [str(value) for value in pair]
+            expected_text, got_text = map(str, pair)
             if field == "legal_mask":
                 action = int(np.flatnonzero(pair[0] != pair[1])[0])
-                texts = [f"{self.env.to_text(action)} {'legal' if mask[action] else 'illegal'}" for mask in pair]
+                name = self.env.to_text(action)
+                expected_text, got_text = (f"{name} {'legal' if mask[action] else 'illegal'}" for mask in pair)
             elif field == "planes":
                 place = tuple(np.argwhere(pair[0] != pair[1])[0])
                 at = "at plane {} row {} column {}".format(*place)
-                texts = [f"{planes[place]:g} {at}" for planes in pair]
+                expected_text, got_text = (f"{planes[place]:g} {at}" for planes in pair)
             blamed = f"{verb}, seen by {field}" if verb else field
-            self.fail(blamed, f"{texts[0]} ({why})", texts[1])
+            self.fail(blamed, f"{expected_text} ({why})", got_text)
 
 
 def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
@@ -290,8 +294,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     number: the game's number, which chooses the symmetry.  Where it is the identity, no turned game is played.
     """
     env = game.env
-    slots = np.arange(6)
-    batch = game.run("new_batch", env.new_batch, len(slots))
+    slots = np.arange(SLOTS)
+    batch = game.run("new_batch", env.new_batch, SLOTS)
     game.run("reset", batch.reset, slots, **game.setup)
     twin = None
     if plain is not None:
@@ -400,6 +404,7 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     """Check that the readable position agrees with the batch, and refuses illegal actions."""
 
     def read() -> _View:
+        """Return the position's answers in the view of the player to move, as a batch gives them."""
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         result = position.result * view.to_play
         # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
@@ -449,7 +454,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length, half = len(game.moves), len(game.moves) // 2
-    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # also if there are no moves
+    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # [2, 0] if there are no moves
     lengths = np.array([length, half], np.int32)
     game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array([FULL, HALF]))
     for slot, ply in ((FULL, length), (HALF, half)):

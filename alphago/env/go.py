@@ -191,6 +191,7 @@ class GoEnv(StonesEnv):
         )
 
     def choose(self, **chosen: object) -> Self:
+        """Return the same game with other values of some `options`; `rules`, a name, sets ko and suicide."""
         if "rules" in chosen:
             chosen |= named_rules(str(chosen.pop("rules")))._asdict()
         return super().choose(**chosen)
@@ -237,7 +238,8 @@ class GoEnv(StonesEnv):
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
         same_rules = all(getattr(self, name) == getattr(position.env, name) for name in ("N", "ko", "suicide", "turns"))
-        return same_rules and abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
+        spread = self.komi_spread or USUAL_SPREAD  # self-play plays a game without a spread with the usual one
+        return same_rules and abs(position.komi - self.komi) <= spread
 
     def __repr__(self) -> str:
         defaults = GoEnv(self.N).config
@@ -317,6 +319,7 @@ class GoEnv(StonesEnv):
         return with_past(self, stones, mover, komi, Past(move_number, captures, ko, history))
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
+        """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
         position = GoPosition(self, batch.extract(slot), {})
         komi = {} if position.komi == self.komi else {"komi": position.komi}
         position.setup = {**setup_texts(self, position.board, position.to_play), **komi}

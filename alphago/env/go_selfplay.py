@@ -40,8 +40,8 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         if env.komi_spread == 0:
             return {}
         around_komi = generator.random() < 0.5
-        mean, deviation = (env.komi, 2.0) if around_komi else (env.komi / 2, 5.0)
-        drawn = generator.normal(mean, deviation * env.komi_spread)
+        mean, spreads = (env.komi, 2.0) if around_komi else (env.komi / 2, 5.0)
+        drawn = generator.normal(mean, spreads * env.komi_spread)
         points = env.N * env.N
         return {"komi": float(np.clip(np.round(2 * drawn) / 2, -points, points))}  # a multiple of 0.5
 

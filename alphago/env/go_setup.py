@@ -91,7 +91,7 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
     try:  # recapturing brings that board back
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
-        before = stones
+        before = stones  # no difference, which is refused below
     if (before != stones).sum() != 2:  # recapturing must place one stone and take one
         raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
     return before

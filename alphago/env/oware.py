@@ -108,7 +108,7 @@ class OwareEnv(GameEnv):
     @cached_property
     def board_view(self) -> BoardView:
         """Black's houses below from the left, White's above from the right, and a store behind them for each side."""
-        black_middles = [(0.7 + 1.4 * house, 3.8) for house in range(SIDE)]
+        black_middles = [(0.7 + 1.4 * house, 3.8) for house in range(SIDE)]  # each house has a width of 1.4
         white_middles = [(x, 2.1) for x, _ in reversed(black_middles)]
         names = [(x, y + 1.15, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
         names += [(x, y - 0.9, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
@@ -186,10 +186,14 @@ class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: OwareEnv, count: int) -> None:
-        self._bits = kernels.REPETITION * env.repetition | kernels.GRADED * env.graded
+        self._bits = 0  # the rules as the kernels read them
+        if env.repetition:
+            self._bits |= kernels.REPETITION
         if env.remainder == "own":
             self._bits |= kernels.REMAINDER
-        super().__init__(env, count, kernels, kernels.row_words(env.max_moves, self._bits))
+        if env.graded:
+            self._bits |= kernels.GRADED
+        super().__init__(env, count, kernels, words=kernels.row_words(env.max_moves, self._bits))
 
     def reset(
         self,
@@ -215,7 +219,7 @@ class OwareBatch(RowBatch):
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)
-        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]
+        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]  # as `kernels.set_up` reads it
         kernels.reset_batch(self.rows, slots, np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
