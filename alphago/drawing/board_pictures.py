@@ -24,6 +24,7 @@ from alphago.drawing.shapes import (
 
 CELL = 40.0  # units from one point to the next
 STONE = 0.47  # radius of a stone, as a share of a cell
+SIDE_ROOM, NAME_ROOM = 0.75, 1.1  # from the outer points to the edge of the drawing, in cells: without and with names
 SMALLEST = 6 * CELL  # the least width of a drawing, so that the texts below have room
 WIDEST = 640.0  # the greatest usual width of a board, in pixels
 PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
@@ -71,13 +72,13 @@ def board_picture(
     to_text: returns the name of an action.
     """
     xs, ys = zip(*board.points, strict=True)
-    left = CELL * (1.1 if board.rows else 0.75)  # with room for the rows' names
-    wide = left + CELL * (max(xs) - min(xs)) + CELL * 0.75
+    left = CELL * (NAME_ROOM if board.rows else SIDE_ROOM)
+    wide = left + CELL * (max(xs) - min(xs)) + CELL * SIDE_ROOM
     left += max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
     wide = max(wide, SMALLEST)
-    radius = CELL * (STONE if board.surface == "lines" else 0.43)
-    spots = [Spot(left + CELL * (x - min(xs)), CELL * (0.75 + y - min(ys)), radius) for x, y in board.points]
-    bottom = max(spot.y for spot in spots) + CELL * (1.1 if board.columns else 0.75)
+    radius = CELL * (STONE if board.surface == "lines" else 0.43)  # of discs
+    spots = [Spot(left + CELL * (x - min(xs)), CELL * (SIDE_ROOM + y - min(ys)), radius) for x, y in board.points]
+    bottom = max(spot.y for spot in spots) + CELL * (NAME_ROOM if board.columns else SIDE_ROOM)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
@@ -139,9 +140,10 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
 def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the names of rows at the left and of columns at the bottom."""
-    width, size = len(board.columns), 0.36 * CELL
+    width = len(board.columns)
+    size = 0.36 * CELL  # of the letters
     left, below = spots[0].x - 0.78 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
-    rows = [Text(left, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
+    rows = [Text(left, spots[row * width].y, name, size, LINE) for row, name in enumerate(board.rows)]
     last_row = spots[len(spots) - width :]
     columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.columns, strict=True)]
     return (*rows, *columns)

@@ -30,6 +30,7 @@ LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
 DOTTED = 40  # curves of fewer points than this have a dot at each point
+TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -235,27 +236,28 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
     """Return a panel's grid, numbers, lines and label; box: the space of its curves; x, y: the ends of its axes."""
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
+    (first, last), (low, high) = x, y
 
     def down(value: float) -> float:
-        return box.y + box.height * (y[1] - value) / (y[1] - y[0])
+        return box.y + box.height * (high - value) / (high - low)
 
     def across(value: float) -> float:
-        return box.x + box.width * (value - x[0]) / (x[1] - x[0])
+        return box.x + box.width * (value - first) / (last - first)
 
-    for value in ticks(*y, max(2, int(box.height / 28))):
+    for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
         at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    numbers = ticks(*x, max(2, int(box.width / 48)))
+    numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at = across(value)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
-    if panel.level is not None and y[0] <= panel.level <= y[1]:
+    if panel.level is not None and low <= panel.level <= high:
         at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
-    if panel.vertical is not None and x[0] <= panel.vertical <= x[1]:
+    if panel.vertical is not None and first <= panel.vertical <= last:
         at = across(panel.vertical)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:

@@ -57,7 +57,8 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     places = black_places + white_places
     bottom = white_y + ROW_DISTANCE + TEXTS_DISTANCE + space_below
     mover_places = black_places if mover > 0 else white_places
-    spots: list[Spot | None] = [Spot(x, outside(y, white_y, 2.2), 0.5 * CELL) for x, y in mover_places]
+    # The discs are beyond the numbers and letters.
+    spots: list[Spot | None] = [Spot(x, outside(y, white_y, cells=2.2), 0.5 * CELL) for x, y in mover_places]
     sentences = list(houses.texts)
     if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
@@ -92,7 +93,7 @@ def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
     for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
         for i in range(min(seeds, MOST_SEEDS)):
             density = 1.0 if seeds < 12 else 0.9  # many seeds lie closer
-            reach = 1.25 * SEED * (i + 0.4) ** 0.5 * density
+            reach = 1.25 * SEED * (i + 0.4) ** 0.5 * density  # grows with the root, so that the seeds lie evenly
             seed_x = x + reach * cos(GOLDEN * i) * 1.15
             seed_y = y + reach * sin(GOLDEN * i) * 1.15
             shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, Text, arrow, paragraph
+from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, arrow, paragraph
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base
@@ -38,13 +38,14 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
     label: the title of the picture.
     """
     middle = WIDE / 2
-    shapes: list[Shape] = list(paragraph(label, middle, 24.0, WIDE - 40, 1.15 * SIZE))
-    y = shapes[-1].y + 1.6 * SIZE if isinstance(shapes[-1], Text) else 40.0
-    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, y, BOX, GREY)
+    heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
+    shapes: list[Shape] = [*heading]
+    top = heading[-1].y + 1.6 * SIZE
+    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, top, BOX, GREY)
     for box in base:
         shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
         y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
-    step = WIDE / max(len(heads), 1)
+    step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
     width = min(BOX, step - 24)
     ends = []
     for i, head in enumerate(heads):

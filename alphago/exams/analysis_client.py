@@ -16,7 +16,8 @@ from alphago.system.validation import shortened, shown
 
 LONGEST_REPLY = 10_000_000  # bytes
 TIMEOUT = 600.0  # seconds without any reply
-LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")  # programs that start another program
+# How the names of programs begin that start another program, such as python3.11.
+LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")
 
 
 class AnalysisClient(LineProcess):

@@ -111,10 +111,11 @@ class Drawn:
 
 def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
     """Return the games at `paths` that begin on the empty board; raise ValueError if there are none."""
+    most_positions = READ // max(1, len(paths))  # from each path
     records = [
         record
         for path in paths
-        for record in read_collection(path, env, READ // len(paths))
+        for record in read_collection(path, env, most_positions)
         if set(record.setup) <= {"komi"}
     ]
     if not records:

@@ -27,7 +27,8 @@ ALIKE = 0.1  # points that a best move may lose
 BLUNDER = 2.0  # points above which a move counts as a blunder
 PART = 64  # most positions that a thread searches between two reports
 
-NEVER = threading.Event()
+NEVER = threading.Event()  # is never set, so that it stops no search
+ROUNDING = 1e-6  # points; exams round losses to 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,8 @@ def mark(exam: Exam, answers: Answers) -> Marks:
     return Marks(
         points=of_answers(np.minimum(points, MOST_LOST)),
         rate=of_answers(rates),
-        best=of_answers(points <= ALIKE + 1e-6),
-        blunders=of_answers(points > BLUNDER + 1e-6),
+        best=of_answers(points <= ALIKE + ROUNDING),
+        blunders=of_answers(points > BLUNDER + ROUNDING),
         win_error=answers.black_win - exam.black_win[rows],
         lead_error=answers.black_lead - exam.black_lead[rows],
         judged=exam.black_win[rows],

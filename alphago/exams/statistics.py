@@ -112,7 +112,7 @@ def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
     if one_is_constant:
         return UNKNOWN
     correlation = float(np.corrcoef(first, second)[0, 1])
-    middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))
+    middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))  # infinite at -1 and 1
     margin = Z / math.sqrt(len(first) - 3)
     return Estimate(correlation, math.tanh(middle - margin), math.tanh(middle + margin))
 

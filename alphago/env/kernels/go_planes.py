@@ -137,18 +137,18 @@ def repeating_bits(row, r, forbidden):
 def write_rows(row, places, out):
     """Write the planes that are computed as bits: stones, forbidden points and regions."""
     size = load(row, layout.SIZE)
-    # In stones, and in the marks of `mark_areas`, Black's words come first, then White's.
+    # In the board, and in the marks of `mark_areas`, Black's words come first, then White's.
     own, enemy = (0, size) if load(row, layout.TO_PLAY) == layout.BLACK else (size, 0)
-    stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    marks = load(row, layout.AT_SCRATCH)
+    at_stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    at_marks = load(row, layout.AT_SCRATCH)
     for r in range(size):
         begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-        own_reach = load(row, marks + own + r)
-        enemy_reach = load(row, marks + enemy + r)
+        own_reach = load(row, at_marks + own + r)
+        enemy_reach = load(row, at_marks + enemy + r)
         forbidden = empty & ~legal_bits(row, r)
-        write_bits(load(row, stones + own + r), size, load(places, OWN), out, begin)
-        write_bits(load(row, stones + enemy + r), size, load(places, ENEMY), out, begin)
+        write_bits(load(row, at_stones + own + r), size, load(places, OWN), out, begin)
+        write_bits(load(row, at_stones + enemy + r), size, load(places, ENEMY), out, begin)
         write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
         write_bits(empty & own_reach & ~enemy_reach, size, load(places, OWN_REGION), out, begin)
         write_bits(empty & enemy_reach & ~own_reach, size, load(places, ENEMY_REGION), out, begin)
@@ -198,7 +198,7 @@ def rule_planes_batch(rows, slots, places, scratch, out):
         write_liberties(row, places, planes)
         write_alive(row, places, scratch, planes)
         write_last_moves(row, places, planes)
-        komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)
+        komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)  # from twice the komi to tens of points
         write_constant(1, points, load(places, ON_BOARD), planes)
         write_constant(load(row, layout.PASSES) > 0, points, load(places, PASSED), planes)
         write_constant(-komi if black_moves else komi, points, load(places, KOMI), planes)
@@ -223,10 +223,10 @@ def history_planes(row, history, out, at):
         slot = load(row, layout.NEWEST) - age
         if slot < 0:
             slot += depth
-        black = load(row, layout.AT_BOARDS) + 2 * size * slot
-        white = black + size
-        own, enemy = (black, white) if black_moves else (white, black)
-        for at_stones in (own, enemy):
+        at_black = load(row, layout.AT_BOARDS) + 2 * size * slot
+        at_white = at_black + size
+        at_own, at_enemy = (at_black, at_white) if black_moves else (at_white, at_black)
+        for at_stones in (at_own, at_enemy):
             for r in range(size):
                 bits = load(row, at_stones + r)
                 for c in range(size):

@@ -121,7 +121,7 @@ def capture(row, last):
     """
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
-    first = last + 1
+    first = last + 1  # the houses from `first` to `last` are captured, at first none
     taken = 0
     if left <= last < left + SIDE:
         while first > left and 2 <= load(row, first - 1) <= 3:

@@ -78,7 +78,7 @@ def legal_bits(own, enemy, size):
 def reset(row, size):
     """Put four stones in the middle: Black's at the upper right and lower left, White's on the other diagonal."""
     clear(row, size, size)
-    upper_left = HEADER + (size // 2 - 1) * (size + 1)
+    upper_left = HEADER + (size // 2 - 1) * (size + 1)  # row and column size // 2 - 1
     lower_left = upper_left + size
     store(row, upper_left, WHITE)
     store(row, upper_left + 1, BLACK)
