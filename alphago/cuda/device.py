@@ -110,8 +110,9 @@ class Device:
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
     def upload(self, values: object, dtype: DTypeLike) -> "ndarray":
-        if isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous:
-            return values  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
+        is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
+        if is_ready:  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
+            return values
         with TRANSFER:
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 

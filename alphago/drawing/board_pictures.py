@@ -100,7 +100,7 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
     texts: list[Text] = []
     y = top + 0.9 * size
     for sentence in sentences:
-        texts += paragraph(sentence, wide / 2, y, wide - 0.5 * CELL, size)
+        texts += paragraph(sentence, wide / 2, y, width=wide - 0.5 * CELL, size=size)
         y = texts[-1].y + 1.5 * size
     return texts, (texts[-1].y + 1.2 * size if texts else top)
 

@@ -117,12 +117,12 @@ def curves_picture(
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        lines = paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
+        lines = paragraph(text, GAP, top + SIZE, width=wide - 2 * GAP, size=1.2 * SIZE, anchor="start")
         shapes += lines
         top = lines[-1].y + 0.6 * SIZE if lines else top
     if key:
         samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
-        entries, top = legend(samples, GAP, top, wide - 2 * GAP, 1.1 * SIZE)
+        entries, top = legend(samples, GAP, top, wide=wide - 2 * GAP, size=1.1 * SIZE)
         shapes += entries
     top += GAP / 2
     for i, panel in enumerate(panels):
@@ -147,26 +147,32 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
     curves = [curve for curve in panel.curves if len(curve.x)]
     labels = labels_of(panel)
-    shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
-    top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
+    wide, high = size
+    title = paragraph(title_of(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
+    shapes: list[Shape] = [*title]
+    top = title[-1].y + 0.8 * SIZE
     if panel.picture is not None:
-        return shapes + picture_shapes(panel.picture, size[0], top, size[1] - top)
+        return shapes + picture_shapes(panel.picture, wide, top, high - top)
     if not curves:
         return shapes
     if len(labels) > 1:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
-        entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
+        entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
         shapes += entries
     right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
-    bottom = BOTTOM + (SIZE if panel.x_label else 0)
-    box = Rect(LEFT, top, size[0] - LEFT - right_margin, size[1] - top - bottom, Style())
-    (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
+    bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
+    box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
+    x_first, x_last = x_ends(panel, curves)
+    y_low, y_high = y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)  # points beyond the ends of the axis are drawn at its ends
-        return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
+        """Return where a point of the diagram is drawn; points beyond the ends of the y axis are drawn at its ends."""
+        y = min(max(y, y_low), y_high)
+        across = box.width * (x - x_first) / (x_last - x_first)
+        down = box.height * (y_high - y) / (y_high - y_low)
+        return box.x + across, box.y + down
 
-    shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
+    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high)) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -281,7 +287,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if base is not None:
         area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
-    if curve.low is not None and curve.high is not None and not curve.is_band:  # `band_shapes` draws bands
+    if curve.low is not None and curve.high is not None and not curve.is_band:  # bars; `band_shapes` draws bands
         for i in drawn:
             at, lower = place(curve.x[i], curve.low[i])
             _, upper = place(curve.x[i], curve.high[i])

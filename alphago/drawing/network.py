@@ -66,8 +66,9 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
     """
     times = f"{box.times} × " if box.times > 1 else ""
-    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
-    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
+    inside = width - 16  # between the box's edges, with room on both sides
+    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
+    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
     bottom = (detail or title)[-1].y + 1.1 * SIZE
     most_behind = min(box.times - 1, 3)
     for behind in range(most_behind, -1, -1):  # the lowest of the pile first

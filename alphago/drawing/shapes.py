@@ -119,7 +119,7 @@ def scale_style(style: Style, scale: float) -> Style:
 
 
 def paragraph(
-    text: str, x: float, y: float, width: float, size: float, *, anchor: str = "middle", bold: bool = False
+    text: str, x: float, y: float, *, width: float, size: float, anchor: str = "middle", bold: bool = False
 ) -> list[Text]:
     """Return text wrapped into lines that fit a width, the first centred at the height `y`; [] for no text."""
     letter = (BOLD_LETTER if bold else LETTER) * size
@@ -156,23 +156,24 @@ def sheet(
     """
     if not drawings or len(drawings) != len(captions):
         raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")
-    gap, size = 0.08 * cell, min(0.062 * cell, 15.0)
+    gap = 0.08 * cell
+    size = min(0.062 * cell, 15.0)  # of the captions' letters
     columns = max(1, min(columns, len(drawings)))
     width = gap + columns * (cell + gap)
     shapes: list[Shape] = []
-    heading = paragraph(title, gap, gap + size, width - 2 * gap, 1.25 * size, anchor="start") if title else []
+    heading = paragraph(title, gap, gap + size, width=width - 2 * gap, size=1.25 * size, anchor="start")
     top = gap + (heading[-1].y + size if heading else 0.0)
     for begin in range(0, len(drawings), columns):
         row = range(begin, min(begin + columns, len(drawings)))
-        tall = max(drawings[i].height * cell / drawings[i].width for i in row)
+        tall = max(drawings[i].height * cell / drawings[i].width for i in row)  # height of the row's tallest drawing
         bottom = top + tall
         for place, i in enumerate(row):
             left, drawing = gap + place * (cell + gap), drawings[i]
             scale = cell / drawing.width
             shapes += [move(shape, left, top, scale) for layer in drawing.layers for shape in layer]
-            words = paragraph(captions[i], left + cell / 2, top + tall + size, cell, size)
-            shapes += words
-            bottom = max([bottom, *(line.y for line in words)])
+            caption = paragraph(captions[i], left + cell / 2, top + tall + size, width=cell, size=size)
+            shapes += caption
+            bottom = max([bottom, *(line.y for line in caption)])
         top = bottom + gap + size / 2
     ground = Rect(0, 0, width, top, Style(WHITE))
     return Drawing(width, top, ((ground,), tuple(heading), tuple(shapes)), title or "; ".join(captions), width)

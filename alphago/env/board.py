@@ -232,9 +232,9 @@ class StonesPosition(Position):
         return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
-        if self.env.names_points and action < self.board.size and self.board.ravel()[action]:
-            return f"{self.env.board_view.side(self.board.ravel()[action])} has a stone there"
-        return super().why_illegal(action)
+        is_point = self.env.names_points and action < self.board.size
+        stone = self.board.ravel()[action] if is_point else 0
+        return f"{self.env.board_view.side(stone)} has a stone there" if stone else super().why_illegal(action)
 
     def __str__(self) -> str:
         """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -216,14 +216,16 @@ def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
 
 
 def _check_description(game: _Game) -> None:
+    """Check the game's sizes, its name, and that its config makes the game again."""
     env = game.env
     for name in ("N", "planes", "action_space", "max_moves"):
-        value = getattr(env, name, None)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        value: Any = getattr(env, name, None)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not (is_integer and value >= 1):
             game.fail(name, "an integer >= 1", repr(value))
-    shape = getattr(env, "plane_shape", None)
+    shape: Any = getattr(env, "plane_shape", None)
     is_pair = isinstance(shape, tuple) and len(shape) == 2
-    if shape is None or not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
+    if not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
     game_name = getattr(env, "name", None)
     if not game_name or not isinstance(game_name, str):
@@ -235,6 +237,7 @@ def _check_description(game: _Game) -> None:
 
 
 def _check_texts(game: _Game) -> None:
+    """Check that `from_text` reads the text that `to_text` writes for an action as this action."""
     for action in range(game.env.action_space):
         text = game.run("to_text", game.env.to_text, action)
         back = game.run("from_text", game.env.from_text, text)
@@ -243,6 +246,7 @@ def _check_texts(game: _Game) -> None:
 
 
 def _check_symmetries(game: _Game) -> None:
+    """Check that symmetries are permutations of all points and of all actions, and that the first is the identity."""
     symmetries = game.run("symmetries", lambda: game.env.symmetries)
     height, width = game.env.plane_shape
     lengths = {"points": height * width, "actions": game.env.action_space}
@@ -259,6 +263,7 @@ def _check_symmetries(game: _Game) -> None:
 
 
 def _check_board_view(game: _Game) -> None:
+    """Check that the look of the board says where every action's piece lands, and has every point with an owner."""
     view = game.run("board_view", lambda: game.env.board_view)
     if view.surface == "text":
         return
@@ -355,6 +360,7 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
     """Check the move that is said to win at once against all legal moves, each played in a copy."""
 
     def wins(action: int) -> bool:
+        """Return whether the mover has won after an action."""
         batch.copy(np.array([GAME]), np.array([COPY]))
         game.play(batch, COPY, action)
         over = game.ask(batch, "is_over", [COPY])[0]
@@ -410,8 +416,15 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
         # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
         agrees = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if agrees else result
-        # A position has no hash and no ownership: those of the batch are taken, and so are equal.
-        return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
+        # A position has no hash and no ownership: they stay those of the batch, and so are equal.
+        return view._replace(
+            to_play=position.to_play,
+            is_over=position.is_over,
+            legal_mask=mask,
+            planes=planes,
+            outcome=outcome,
+            score=score,
+        )
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     _check_contents(game, position)

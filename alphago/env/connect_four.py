@@ -63,6 +63,7 @@ class ConnectFourBatch(LineBatch):
     connect = kernels.CONNECT
 
     def settle(self, row: np.ndarray) -> None:
+        """Do what `LineBatch.settle` does; raise ValueError also for a stone above an empty point."""
         board = self.cells(row).reshape(HEIGHT, WIDTH)
         if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():  # stones above an empty point
             board_row, column = floating[0]
@@ -76,10 +77,11 @@ class ConnectFourPosition(StonesPosition):
 
     @property
     def last_point(self) -> int | None:
+        """The point of the last stone, which is the highest of its column; None before the first move."""
         if not self.moves:
             return None
         column = self.moves[-1]
-        row = int(np.argmax(self.board[:, column] != 0))  # of the column's highest stone
+        row = int(np.argmax(self.board[:, column] != 0))
         return row * WIDTH + column
 
     def why_illegal(self, action: int) -> str:

@@ -62,6 +62,7 @@ class DeviceBatch(GameBatch):
         return self.backend.download(self._rows)
 
     def copy(self, sources: Array, targets: Array, of: GameBatch | None = None) -> None:
+        """Copy positions as `GameBatch.copy` does, also from a batch on another device."""
         if of is None or (isinstance(of, DeviceBatch) and of.device == self.device):
             rows = self._rows if of is None else of._rows
         else:  # only the rows to be copied are transferred
@@ -219,9 +220,10 @@ class DeviceBatch(GameBatch):
         Raises ValueError if `out` has another shape, or if results can neither be written nor copied to `out`.
         """
         self._check_shape(out, shape)
-        reached = self.backend.reachable(out)
-        if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:
-            return reached
+        shared = self.backend.reachable(out)
+        takes_results = shared is not None and shared.dtype == dtype and shared.flags.c_contiguous
+        if takes_results:
+            return shared
         self._check_takes_copies(out, str(np.dtype(dtype)))
         return None
 

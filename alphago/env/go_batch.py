@@ -81,6 +81,7 @@ class GoBatch(PackedBatch):
         loops.give_turn_batch(self.rows, slots, movers)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the game's history planes or its set of rule planes, see `alphago.env.kernels.go_planes`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)

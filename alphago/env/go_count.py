@@ -100,10 +100,11 @@ class GoCount:
 
 def count_of(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
-    if not isinstance(position, GoPosition) or not position.is_over or position.env.turns is not None:
+    if not isinstance(position, GoPosition) or not position.is_over:
         return None
-    ended_by_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
-    return GoCount(position) if ended_by_passes else None
+    passes_end_games = position.env.turns is None
+    ends_with_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
+    return GoCount(position) if passes_end_games and ends_with_passes else None
 
 
 def chains(board: np.ndarray) -> Iterable[list[int]]:

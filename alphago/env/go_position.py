@@ -78,6 +78,7 @@ class GoPosition(StonesPosition):
 
     @property
     def is_even(self) -> bool:
+        """Whether the game began on the empty board, and the sides have moved in turn since, Black first."""
         has_stones_or_history = bool(self.setup.keys() - {"komi"})
         turns = (*self.movers, self.to_play)
         black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins
@@ -98,7 +99,8 @@ class GoPosition(StonesPosition):
 
     @property
     def caption(self) -> str:
-        passed = ", after a pass" if self.moves and self.last_point is None and not self.is_over else ""
+        last_was_pass = bool(self.moves) and self.last_point is None
+        passed = ", after a pass" if last_was_pass and not self.is_over else ""
         black, white = self.captures
         taken = f"; captured by Black {black}, by White {white}" if black or white else ""
         return f"{super().caption}{passed}; komi {self.komi:g}{taken}"
@@ -128,6 +130,7 @@ class GoPosition(StonesPosition):
         return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition))
 
     def why_illegal(self, action: int) -> str:
+        """Return why an action is illegal in a game that is not over: early pass, stone, repetition or suicide."""
         row = self.row
         if action == self.env.pass_action:
             return f"passing is allowed from move {row[layout.FIRST_PASS] + 1} on"  # plies count from 0, moves from 1

@@ -37,8 +37,8 @@ class OwareRules(NamedTuple):
 
 
 RULES = {
-    "tournament": OwareRules(200, True, "own", False),
-    "cgzero": OwareRules(199, False, "nobody", True),
+    "tournament": OwareRules(max_moves=200, repetition=True, remainder="own", graded=False),
+    "cgzero": OwareRules(max_moves=199, repetition=False, remainder="nobody", graded=True),
 }
 
 

@@ -174,8 +174,8 @@ class Pictured:
         position: Any = self
         points: dict[int, tuple[int, int]] = {}
         moves = line.split() if isinstance(line, str) else line
-        for number, action in enumerate(moves, 1):
-            action = position.check_action(action)
+        for number, move in enumerate(moves, 1):
+            action = position.check_action(move)
             point = int(position.points_of_actions[action])
             if point >= 0:
                 points[number] = point, position.to_play

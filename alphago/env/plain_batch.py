@@ -43,7 +43,7 @@ class PlainBatch(GameBatch):
         for source, target in zip(sources, targets, strict=True):
             state = source_batch.states[source]
             copied = state.copy()
-            if not isinstance(copied, type(state)):
+            if not isinstance(copied, type(state)):  # such as None
                 self._break("copy", "return another state", copied)
             self.states[target] = copied
             self.plies[target] = source_batch.plies[source]

@@ -130,10 +130,10 @@ class Position(Pictured):
 
         Raises IllegalMove if the move is not legal.
         """
-        action = self.check_action(action)
+        legal_action = self.check_action(action)
         batch = self.batch.extract(0)
-        batch.play(FIRST, np.array([action], np.int32))
-        return type(self)(self.env, batch, self.setup, (*self.moves, action), (*self.movers, self.to_play))
+        batch.play(FIRST, np.array([legal_action], np.int32))
+        return type(self)(self.env, batch, self.setup, (*self.moves, legal_action), (*self.movers, self.to_play))
 
     def give_turn(self, player: int) -> Self:
         """Return the position in which `player`, +1 or -1, moves next: this position if it is the player's turn.

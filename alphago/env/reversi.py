@@ -85,6 +85,7 @@ class ReversiBatch(StonesBatch):
     """Reversi positions as packed rows."""
 
     def settle(self, row: np.ndarray) -> None:
+        """Set margin and end of the game from the stones; raise ValueError if a point in the middle is empty."""
         board = self.cells(row).reshape(self.env.N, self.env.N)
         middle = slice(self.env.N // 2 - 1, self.env.N // 2 + 1)
         if not board[middle, middle].all():

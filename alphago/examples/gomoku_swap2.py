@@ -32,6 +32,7 @@ class Swap2:
         self.winner = 0  # +1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
+        """Place a stone on a point, or choose one of the two actions after the points: swap, or two more stones."""
         points = self.board.size
         if action == points:  # swap: the other side goes on with White
             self.to_play, self.choices = -self.to_play, 0

@@ -74,7 +74,8 @@ class AnalysisClient(LineProcess):
             if "error" in reply:
                 raise self.failed(f"it was refused: {shown(reply['error'])}")
             only_warns = "warning" in reply and "rootInfo" not in reply
-            if reply and not reply.get("isDuringSearch") and not only_warns:
+            is_left_out = only_warns or not reply or reply.get("isDuringSearch")  # no text, or an intermediate result
+            if not is_left_out:
                 return reply
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:

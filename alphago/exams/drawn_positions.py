@@ -103,9 +103,15 @@ class Drawn:
         losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
         losses[:, actions] = (values.max(axis=0) - values).T
         rate_losses, point_losses = losses
-        best = int(np.nanargmin(rate_losses + point_losses / POINTS))
+        black_win, black_lead = self.root
         return ExamPosition(
-            self.position.komi, self.position.moves, *self.root, best=best, points=point_losses, rates=rate_losses
+            komi=self.position.komi,
+            moves=self.position.moves,
+            black_win=black_win,
+            black_lead=black_lead,
+            best=int(np.nanargmin(rate_losses + point_losses / POINTS)),
+            points=point_losses,
+            rates=rate_losses,
         )
 
 

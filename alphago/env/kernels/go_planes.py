@@ -62,7 +62,8 @@ def liberties_to_three(row, head_point):
     while True:
         for side in range(4):
             near = neighbour(stone, side, stride)
-            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and near != first and near != second:
+            is_known = near == first or near == second
+            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and not is_known:
                 if first == none:
                     first = near
                 elif second == none:

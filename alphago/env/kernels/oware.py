@@ -201,7 +201,8 @@ def set_up(row, start):
 
 @part
 def play(row, action):
-    capture(row, sow(row, left_house(load(row, TO_PLAY)) + action))
+    last_house = sow(row, left_house(load(row, TO_PLAY)) + action)
+    capture(row, last_house)
     end_turn(row)
     end_if_decided(row)
 

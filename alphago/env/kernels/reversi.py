@@ -122,6 +122,7 @@ def allowed(row, point, mover):
 
 @part
 def can_move(row, mover):
+    """Return whether `mover` can place a stone."""
     size = load(row, WIDTH)
     if size <= MOST_BITS:
         return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
@@ -133,6 +134,7 @@ def can_move(row, mover):
 
 @part
 def play(row, action):
+    """Place a stone and turn the enemy stones that it encloses, or pass."""
     mover = load(row, TO_PLAY)
     size = load(row, WIDTH)
     if action < points(row):  # else a pass, after which the other side can move
