@@ -7,6 +7,7 @@ from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rec
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base
+PILE_STEP, MOST_BEHIND = 5, 3  # of a pile: from a box to the one behind it, and the most boxes behind the first
 GREY = "#e9e9e6"
 
 
@@ -70,13 +71,14 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
     detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
     bottom = (detail or title)[-1].y + 1.1 * SIZE
-    most_behind = min(box.times - 1, 3)
+    most_behind = min(box.times - 1, MOST_BEHIND)
     for behind in range(most_behind, -1, -1):  # the lowest of the pile first
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
-        shapes.append(Rect(x - width / 2 + 5 * behind, top + 5 * behind, width, bottom - top, style, 6))
+        shift = PILE_STEP * behind
+        shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
     shapes += title
     shapes += detail
-    return bottom + 5 * most_behind
+    return bottom + PILE_STEP * most_behind
 
 
 def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:

@@ -109,7 +109,7 @@ class BoardView:
         cells = places[action] if places else ()  # the surface "text" has no places
         if len(cells) == 1:  # this cell is empty now if its pieces were sown
             return cells[0]
-        return next((cell for cell in reversed(cells) if contents[cell]), None)
+        return next((cell for cell in reversed(cells) if contents[cell]), None)  # cells fill from the first to the last
 
 
 def grid_view(

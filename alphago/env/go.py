@@ -120,7 +120,7 @@ class GoEnv(StonesEnv):
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
-            self.max_moves = 7 * self.N * self.N // 5
+            self.max_moves = 7 * self.N * self.N // 5  # as in AlphaGo.jl
         else:
             self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS  # 0: no limit
         if self.max_moves > ENDLESS:
@@ -134,7 +134,7 @@ class GoEnv(StonesEnv):
 
     @property
     def config(self) -> dict[str, object]:
-        cap = 0 if self.max_moves == ENDLESS else self.max_moves
+        cap = 0 if self.max_moves == ENDLESS else self.max_moves  # in a game of fixed turns, these set the limit
         return {
             "board_size": self.N,
             "komi": self.komi,
@@ -224,7 +224,8 @@ class GoEnv(StonesEnv):
         """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""
         if self.turns is not None:
             return self.replace(first_pass=0)
-        return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
+        enough = 4 * self.N * self.N  # plies in which games of any players end by passes
+        return self.replace(max_moves=max(self.max_moves, enough), first_pass=0)
 
     def accepts(self, other: GameEnv) -> bool:
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")

@@ -11,6 +11,7 @@ from alphago.system.validation import check_float, check_int, is_finite, is_int,
 
 MIN_SIZE, MAX_SIZE = 2, 25
 USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game has another spread
+MOST_KOMI = 1000  # more points than any board has
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
 
@@ -161,14 +162,14 @@ def usual_komi(size: int) -> float:
 
 
 def check_komi(komi: float) -> float:
-    """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
+    """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -MOST_KOMI to MOST_KOMI."""
     try:
-        value = check_float("komi", komi, -1000, 1000)
+        value = check_float("komi", komi, -MOST_KOMI, MOST_KOMI)
         if (2 * value).is_integer():
             return value
     except ValueError:
         pass  # one message for both faults
-    raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
+    raise ValueError(f"komi must be a multiple of 0.5 from -{MOST_KOMI} to {MOST_KOMI}, got {shown(komi)}")
 
 
 def handicap_komi(size: int, komi: float) -> float:

@@ -50,7 +50,7 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         """The actions from which random openings choose: the points off the edge, bool [action_space]."""
         inner = np.zeros(self.env.plane_shape, np.bool_)
         inner[1:-1, 1:-1] = True
-        return np.append(inner.ravel(), False)
+        return np.append(inner.ravel(), False)  # no pass
 
     @property
     def usual_length(self) -> float:

@@ -174,5 +174,5 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
 
 def symmetric_key(position: GoPosition) -> bytes:
     """Return a key that two positions share if they have the same side to move and komi, and symmetric stones."""
-    turned = position.board.ravel()[position.env.symmetries.points]
-    return min(board.tobytes() for board in turned) + f"{position.to_play} {position.komi}".encode()
+    boards = position.board.ravel()[position.env.symmetries.points]  # [S, N * N], one for each symmetry
+    return min(board.tobytes() for board in boards) + f"{position.to_play} {position.komi}".encode()

@@ -87,7 +87,7 @@ def root_mean_square(errors: np.ndarray) -> Estimate:
     if not len(errors) or np.isnan(errors).any():
         return UNKNOWN
     root = math.sqrt(float(np.mean(errors**2)))
-    return around(root, errors**2 / max(2 * root, 1e-12))
+    return around(root, errors**2 / max(2 * root, 1e-12))  # the derivative of a root is 1 / (2 root)
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
