@@ -74,6 +74,7 @@ class DeviceKernels:
         self._functions: dict[str, Callable[..., None]] = {}
 
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
+        """Launch a kernel as `Kernels.launch` does, with a thread for each item if the grid can be so large."""
         if items == 0:
             return  # CUDA refuses an empty grid
         needed = -(-items // self._threads)  # rounded up
@@ -100,6 +101,7 @@ class Device:
         return DeviceKernels(load_module(program), threads or self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
+        """Return a new array of zeros on the GPU; raise MemoryError if its memory is too small."""
         errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
         try:
             return self._cupy.zeros(shape, dtype)

@@ -84,7 +84,8 @@ def board_picture(
     if overlay is not None and board.legend:
         sentences += legend(overlay, places, to_text)
     shown = min(wide, WIDEST)
-    texts, high = texts_below(sentences, wide, bottom, size=PIXELS * wide / shown)
+    letters = PIXELS * wide / shown  # their size in units of the drawing
+    texts, high = texts_below(sentences, wide, bottom, size=letters)
     layers: tuple[Layer, ...] = (
         (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(board, spots)),
         stones(board, spots),
@@ -107,8 +108,8 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, the frame with its holes, and the star points."""
-    column, row = board.points[0]
-    left, top = spots[0].x - CELL * column, spots[0].y - CELL * row  # the surface's upper left corner
+    first_x, first_y = board.points[0]
+    left, top = spots[0].x - CELL * first_x, spots[0].y - CELL * first_y  # the surface's upper left corner
     wide, high = CELL * board.size[0], CELL * board.size[1]
     if board.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
@@ -116,6 +117,7 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     style = Style(stroke=LINE, width=1.2)
 
     def placed(ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        """Return the ends of a line of the surface in units of the drawing."""
         x1, y1, x2, y2 = ends
         return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
 
@@ -131,7 +133,7 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
         lines = [ends for ends in lines if not on_rim(*ends)]
     shapes += [line(*ends, style) for ends in lines]
-    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
+    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
         shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
@@ -170,7 +172,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     inks = [WHITE if stone > 0 else BLACK for stone in board.stones]
     for point, number in board.numbers.items():
         if board.stones[point]:
-            size = CELL * (0.46 if number < 100 else 0.36)
+            size = CELL * (0.46 if number < 100 else 0.36)  # three digits are smaller
             is_bold = point == board.last
             shapes.append(Text(spots[point].x, spots[point].y, str(number), size, inks[point], bold=is_bold))
     if board.last is not None and board.stones[board.last]:
@@ -196,8 +198,8 @@ def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], 
     shapes: list[Shape] = []
     if overlay.ownership is not None:
         shapes += squares(overlay.ownership, board.stones, spots)
-    if not overlay.line:
-        shapes += discs(overlay, places)
-    else:
+    if overlay.line:
         shapes += line_stones(overlay.line, spots)
+    else:
+        shapes += discs(overlay, places)
     return tuple(shapes)

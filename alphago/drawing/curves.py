@@ -113,7 +113,8 @@ def curves_picture(
     size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
-    wide = GAP + columns * (size[0] + GAP)
+    panel_wide, panel_high = size
+    wide = GAP + columns * (panel_wide + GAP)
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
@@ -127,10 +128,10 @@ def curves_picture(
     top += GAP / 2
     for i, panel in enumerate(panels):
         row, column = divmod(i, columns)
-        left, upper = GAP + column * (size[0] + GAP), top + row * (size[1] + GAP)
+        left, upper = GAP + column * (panel_wide + GAP), top + row * (panel_high + GAP)
         shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
     rows = math.ceil(len(panels) / columns)
-    high = top + rows * (size[1] + GAP)
+    high = top + rows * (panel_high + GAP)
     shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
     high += SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)

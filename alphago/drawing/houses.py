@@ -15,6 +15,7 @@ HOLLOW, BROWN = "#d3b377", "#3f2a14"
 GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
 MOST_SEEDS = 24  # seeds that are drawn in one house; the number beside the house counts them all
 STORE = 1.9 * CELL  # width of a store
+EDGE_ROOM = 0.3 * CELL  # from the edge of the drawing to a store
 ROW_DISTANCE = 2.1 * CELL  # from the upper row of houses to the lower one
 NAMES_HEIGHT = 1.9 * CELL  # from the upper row to the edge, with room for the names
 TEXTS_DISTANCE = 1.75 * CELL  # from the lower row to the texts below the board
@@ -67,7 +68,7 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     ground += [Circle(x, y, PIT, Style(HOLLOW, LINE, 1.5)) for x, y in places]
     ground += [
         Rect(x, white_y - PIT, STORE, ROW_DISTANCE + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
-        for x in (0.3 * CELL, width - 0.3 * CELL - STORE)
+        for x in (EDGE_ROOM, width - EDGE_ROOM - STORE)
     ]
     layers: tuple[Layer, ...] = (
         tuple(ground),
@@ -119,8 +120,8 @@ def stores_layer(houses: Houses, wide: float, top: float) -> Layer:
     shapes: list[Shape] = []
     middle = top + 1.05 * CELL
     for name, seeds, x in (
-        (houses.sides[1], houses.stores[1], 0.3 * CELL + STORE / 2),
-        (houses.sides[0], houses.stores[0], wide - 0.3 * CELL - STORE / 2),
+        (houses.sides[1], houses.stores[1], EDGE_ROOM + STORE / 2),
+        (houses.sides[0], houses.stores[0], wide - EDGE_ROOM - STORE / 2),
     ):
         shapes.append(Text(x, middle - 0.4 * CELL, name, 0.42 * CELL, INK))
         shapes.append(Text(x, middle + 0.35 * CELL, str(seeds), 0.8 * CELL, INK, bold=True))

@@ -112,7 +112,7 @@ def paint(brush: Any, shape: Shape, scale: float) -> None:
         from PIL import ImageFont
 
         font = ImageFont.load_default(max(1.0, shape.size * scale))
-        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]  # Pillow's: left, middle or right, middle
         brush.text((shape.x * scale, shape.y * scale), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return
     fill = None if shape.style.fill == "none" else shape.style.fill

@@ -202,7 +202,7 @@ def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot])
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones, strict=True)):
-        certainty = (1 - stone * owner) / 2 if stone else abs(owner)
+        certainty = (1 - stone * owner) / 2 if stone else abs(owner)  # that the stone is lost, or the point owned
         if certainty < LEAST_SQUARE:
             continue
         is_black = stone < 0 if stone else owner > 0

@@ -205,7 +205,7 @@ class StonesPosition(Position):
     def last_point(self) -> int | None:
         """The point of the last stone; None before the first move and after a pass.
 
-        A game whose actions are not points overrides this property, or gets None; see also `last_drawn`.
+        A game whose actions are not points overrides this property, or gets None; see also `last_cell`.
         """
         on_board = self.env.names_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None

@@ -113,7 +113,7 @@ class GoEnv(StonesEnv):
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
-        self.history = 1 if self.plane_set else (self.planes - 1) // 2
+        self.history = 1 if self.plane_set else (self.planes - 1) // 2  # boards that a position remembers
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.cuts_games = self.turns is None
@@ -134,12 +134,12 @@ class GoEnv(StonesEnv):
 
     @property
     def config(self) -> dict[str, object]:
-        cap = 0 if self.max_moves == ENDLESS else self.max_moves  # in a game of fixed turns, these set the limit
+        cap = 0 if self.max_moves == ENDLESS else self.max_moves
         return {
             "board_size": self.N,
             "komi": self.komi,
             "planes": self.plane_set or self.planes,
-            "max_moves": cap if self.turns is None else None,
+            "max_moves": cap if self.turns is None else None,  # fixed turns imply it
             "ko": self.ko,
             "suicide": self.suicide,
             "turns": self.turns,

@@ -68,9 +68,14 @@ def read_rules(text: str) -> Rules | None:
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match["ko"].lower(), match["suicide"] == "1")
-    word = re.sub("[^a-z]", "", text.lower())
+    word = letters_of(text)
     word = ALIASES.get(word, word)
-    return next((rules for name, rules in NAMED.items() if re.sub("[^a-z]", "", name.lower()) == word), None)
+    return next((rules for name, rules in NAMED.items() if letters_of(name) == word), None)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters of a text in lower case, without other signs."""
+    return re.sub("[^a-z]", "", text.lower())
 
 
 def rules_of_json(text: str) -> Rules | None:
@@ -110,7 +115,7 @@ def why_other_score(text: str) -> str:
 
     text: a name, KataGo's long name, or its JSON.
     """
-    words = re.sub("[^a-z]", "", text.lower())
+    words = letters_of(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
     fields = rules_fields(text) or long_name_fields(text)

@@ -32,7 +32,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
     if past.ko is not None:
         if earlier_boards:
             raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
-        to_play = to_play or 1
+        to_play = to_play or 1  # Black by default
         earlier_boards = [board_before_ko(env, stones, to_play, past.ko)]
     known_plies = len(earlier_boards)  # one ply leads from each board to the next
     plies = known_plies

@@ -149,7 +149,7 @@ class OwareEnv(GameEnv):
 
     def __repr__(self) -> str:
         """Return the call with the fewest arguments that constructs the game."""
-        calls: list[list[str]] = []
+        calls: list[list[str]] = []  # for each variant, the arguments that make this game of it
         for name, rules in RULES.items():
             usual = {**rules._asdict(), "planes": "board"}
             named = [] if name == "tournament" else [f"rules={name!r}"]
@@ -215,7 +215,7 @@ class OwareBatch(RowBatch):
         if not are_integers or seeds.min() < 0 or seeds.sum() > SEEDS:
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
-        if abs(margin) > captured or (captured + margin) % 2:
+        if abs(margin) > captured or (captured + margin) % 2:  # Black's part is (captured + margin) / 2
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)

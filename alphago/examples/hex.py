@@ -23,7 +23,8 @@ class Hex:
         self.winner = 0  # 1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
-        if action == self.board.size:  # a swap: Black's stone becomes White's, mirrored
+        """Place a stone, or swap: the action after the points."""
+        if action == self.board.size:  # Black's stone becomes White's, mirrored
             self.board = -self.board.T.copy()
         else:
             self.board[divmod(action, len(self.board))] = self.to_play

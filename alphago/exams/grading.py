@@ -140,11 +140,13 @@ class ExamPlayer:
         level: float | None = None,
     ) -> None:
         self.exam = exam
+        # How to play at the level: the loss to aim at, and the readouts.
         self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
-        if self.terms is not None:  # how to play at the level: the loss to aim at, and the readouts
+        if self.terms is not None:
             readouts = self.terms.readouts
         self.readouts = readouts
-        self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
+        least_readouts = max(readouts, 1)  # a search cannot have 0, though it is not run then
+        self.settings = make_search(search, least_readouts, leaves_for(len(exam), readouts))
         boards = exam.positions_of(env)
         self.maker = GroupMaker(boards, evaluator, readouts, self.settings, symmetries=False, device="auto")
 
@@ -172,7 +174,7 @@ class ExamPlayer:
             return priors.argmax(axis=1)
         if isinstance(self.settings, Puct):
             return np.array([found.best(i) for i in range(len(found))])
-        by_chance = np.zeros(len(found), np.bool_)
+        by_chance = np.zeros(len(found), np.bool_)  # no move is drawn by chance
         return group.search.choose(group.games, by_chance, chance=np.zeros(len(found))).astype(np.int64)
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:

@@ -102,7 +102,7 @@ def play(row, action):
     colour = load(row, layout.TO_PLAY)
     rule = load(row, layout.KO_RULE)
     advance_boards(row)
-    store(row, layout.TO_PLAY, 3 - colour)
+    store(row, layout.TO_PLAY, 3 - colour)  # the other side
     store(row, layout.BEFORE_LOW, load(row, layout.HASH_LOW))
     store(row, layout.BEFORE_HIGH, load(row, layout.HASH_HIGH))
     if action == size * size:
@@ -131,6 +131,7 @@ def give_turn(row, mover):
     if load(row, layout.TO_PLAY) != mover:
         store(row, layout.TO_PLAY, mover)
         store_long(row, layout.BEFORE_LOW, -1)  # no board
+        # Among the last moves the skipped turn is NO_ACTION.
         store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
         store(row, layout.BEFORE_LAST, load(row, layout.LAST))
         store(row, layout.LAST, layout.NO_ACTION)
@@ -143,10 +144,12 @@ def play_step(row, step):
     A step >= 0 is an action of the side to move.  A step < 0 is the action -1 - step of the other side, played after
     the turn of the side to move is skipped.
     """
+    action = step
     if step < 0:
-        give_turn(row, 3 - load(row, layout.TO_PLAY))
-        step = -1 - step
-    play(row, step)
+        other_side = 3 - load(row, layout.TO_PLAY)
+        give_turn(row, other_side)
+        action = -1 - step
+    play(row, action)
 
 
 @kernel

@@ -34,7 +34,10 @@ def is_stone(colour):
 
 @part
 def in_atari(row, head):
-    """Return whether the chain with this head cell has at most one liberty (see the module for the test)."""
+    """Return whether the chain with this head cell has at most one liberty.
+
+    The square of the sum of points equals their count times the sum of squares only if all are the same point.
+    """
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
     squares = liberties & ((1 << layout.SUM_BITS) - 1)
     total = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
@@ -142,6 +145,7 @@ def place_stone(row, point, colour):
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)
+    enemy = 3 - colour
     lost = liberty(point)
     liberties = 0
     dead = 0
@@ -151,7 +155,7 @@ def place_stone(row, point, colour):
         has_stone = is_stone(near_colour)
         near_head = load(row, cell(near) + layout.HEAD) * has_stone
         remaining = add_liberties(row, cell(near_head), -lost * has_stone)  # without a stone, 0 is added to cell 0
-        dead |= ((near_colour == 3 - colour) & (remaining == 0)) << side
+        dead |= ((near_colour == enemy) & (remaining == 0)) << side
         liberties += liberty(near) * (near_colour == layout.EMPTY)
     at = cell(point)
     store(row, at + layout.COLOUR, colour)
@@ -192,7 +196,8 @@ def put(row, point, colour):
             board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
             take(row, near_head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)
-    if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:
+    if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:  # suicide
+        enemy = 3 - colour
         board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)
-        take(row, head, 3 - colour, at_own)
+        take(row, head, enemy, at_own)
     store_long(row, layout.HASH_LOW, board_hash)

@@ -22,8 +22,9 @@ def allowed(row, point, colour, check_repetition):
 
     check_repetition: whether to check the ko rule for a move that is not suicide.
     """
+    enemy = 3 - colour
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
-        return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
+        return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), enemy)
     return load(row, layout.SUICIDE) != 0 and suicide_allowed(row, point, colour)
 
 
@@ -46,8 +47,9 @@ def has_liberties(row, point, colour):
 @part
 def hash_after(row, point, colour):
     """Return the board's hash after a stone of `colour` on this point and the captures it makes."""
-    only_in_atari = True
-    return hash_without(row, point, 3 - colour, only_in_atari) ^ stone_hash(point, colour)
+    enemy = 3 - colour
+    only_in_atari = True  # these chains are captured
+    return hash_without(row, point, enemy, only_in_atari) ^ stone_hash(point, colour)
 
 
 @part
@@ -78,9 +80,10 @@ def suicide_allowed(row, point, colour):
     A suicide removes the new stone and the chains that it joins. Suicide of a single stone does not change the board,
     which is a repetition under every rule.
     """
+    enemy = 3 - colour
     only_in_atari = False
     board_hash = hash_without(row, point, colour, only_in_atari)
-    return board_hash != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board_hash, 3 - colour)
+    return board_hash != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board_hash, enemy)
 
 
 @part
@@ -128,6 +131,7 @@ def is_own_eye(row, point, colour):
     stone, and none on the edge of the board.
     """
     stride = load(row, layout.SIZE) + 1
+    enemy = 3 - colour
     own = colour  # becomes 0 if a neighbour is neither of this colour nor the border, which has the bits of both
     for side in range(4):
         own &= load(row, cell(neighbour(point, side, stride)) + layout.COLOUR)
@@ -138,7 +142,7 @@ def is_own_eye(row, point, colour):
     for side in range(4):
         step = stride + 1 if side & 1 else stride - 1  # the diagonal points are point +- (stride + 1), +- (stride - 1)
         diagonal = load(row, cell(point + (step if side & 2 else -step)) + layout.COLOUR)
-        enemies += diagonal == 3 - colour
+        enemies += diagonal == enemy
         edge |= diagonal == layout.BORDER
     return enemies + edge < 2
 

@@ -97,7 +97,10 @@ def write_chain(row, head, place, out):
 
 @part
 def write_liberties(row, places, out):
-    """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them."""
+    """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
         write_constant(0, size * size, load(places, plane), out)
@@ -136,7 +139,10 @@ def repeating_bits(row, r, forbidden):
 
 @part
 def write_rows(row, places, out):
-    """Write the planes that are computed as bits: stones, forbidden points and regions."""
+    """Write the planes that are computed as bits: stones, forbidden points and regions.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     size = load(row, layout.SIZE)
     # In the board, and in the marks of `mark_areas`, Black's words come first, then White's.
     own, enemy = (0, size) if load(row, layout.TO_PLAY) == layout.BLACK else (size, 0)
@@ -159,7 +165,10 @@ def write_rows(row, places, out):
 
 @part
 def write_alive(row, places, scratch, out):
-    """Write the two planes of pass-alive points; `scratch` as in `go_alive`."""
+    """Write the two planes of pass-alive points.
+
+    places: the index of each plane in `out`, or ABSENT.  scratch: as in `go_alive`.
+    """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -171,10 +180,13 @@ def write_alive(row, places, scratch, out):
 
 @part
 def write_last_moves(row, places, out):
-    """Write the planes of the latest three moves; a pass sets no point."""
+    """Write the planes of the latest three moves; a pass sets no point.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     for age in range(3):
-        action = load(row, layout.LAST + age)
+        action = load(row, layout.LAST + age)  # LAST, BEFORE_LAST or THIRD_LAST
         place = load(places, LAST_MOVE + age)
         write_constant(0, points, place, out)
         if 0 <= action < points and place != ABSENT:

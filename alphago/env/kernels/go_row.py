@@ -67,7 +67,8 @@ def row_words(size, depth, ko_rule, max_moves):
     vacated_and_scratch = 3 * size
     words = HEADER + CELL * bordered_points(size) + vacated_and_scratch + 2 * size * depth
     if ko_rule != SIMPLE:
-        words += filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+        boards = max_moves + 1
+        words += filter_bits(size, max_moves) // 32 + 2 * boards
     return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up
 
 

@@ -124,7 +124,7 @@ def allowed(row, point, mover):
 def can_move(row, mover):
     """Return whether `mover` can place a stone."""
     size = load(row, WIDTH)
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
     for point in range(points(row)):
         if allowed(row, point, mover):
@@ -168,7 +168,7 @@ def legal_mask(row, out):
     count = points(row)
     size = load(row, WIDTH)
     can_place = False
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         bits = legal_bits(stones_of(row, mover), stones_of(row, -mover), size)
         for r in range(size):
             for c in range(size):
@@ -189,7 +189,7 @@ def planes(row, out):
     mover = load(row, TO_PLAY)
     count = points(row)
     size = load(row, WIDTH)
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         own, enemy = stones_of(row, mover), stones_of(row, -mover)
         own_legal, enemy_legal = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
         for r in range(size):
