@@ -81,7 +81,7 @@ class JointLearner:
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch, as Learner.step does."""
-        batch_weight = max(weight_sum(batch), 1e-12)
+        batch_weight = max(weight_sum(batch), 1e-12)  # no division by 0
         own_part, *other_parts = split(batch, self.processes)
         with self.explain_ended_process():
             for connection, part in zip(self.connections, other_parts, strict=True):
@@ -133,7 +133,10 @@ def device_of(rank: int, first: torch.device) -> torch.device:
 
 
 def meet(folder: str, rank: int, processes: int, device: torch.device) -> None:
-    """Join the group of processes: wait until all of them have called this function."""
+    """Join the group of processes: wait until all of them have called this function.
+
+    folder: where the processes meet, by a file.  rank: this process's number, 0 .. `processes` - 1.
+    """
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, f"file://{folder}/group", PATIENCE, world_size=processes, rank=rank)
 
@@ -156,14 +159,14 @@ def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> A
     """
     parameters = list(learner.net.parameters())
     weights = flat(parameters, like=parameters[0])
-    dist.broadcast(weights, 0)
+    dist.broadcast(weights, src=0)
     copy_parts(weights, [parameter.data for parameter in parameters])
     moved = to_device(part, learner.device) if isinstance(part, Sample) else part
     accumulated = learner.accumulate(moved, batch_weight)
     gradients = [gradient_of(parameter) for parameter in parameters]
     losses = {name: loss for name, loss in accumulated.metrics.items() if name.endswith("_loss")}
     sums = flat([*gradients, *losses.values()], like=weights)
-    dist.reduce(sums, 0)
+    dist.reduce(sums, dst=0)
     copy_parts(sums[: len(weights)], gradients)
     accumulated.metrics.update(zip(losses, sums[len(weights) :], strict=True))
     return accumulated
@@ -177,7 +180,10 @@ def gradient_of(parameter: torch.nn.Parameter) -> torch.Tensor:
 
 
 def join(folder: str, rank: int, processes: int, device: torch.device, threads: int) -> None:
-    """Be a process of a JointLearner until process 0, which is connected to standard input, has no more batches."""
+    """Be a process of a JointLearner until process 0, which is connected to standard input, has no more batches.
+
+    folder, rank, processes: as in `meet`.  threads: number of threads of this process.
+    """
     if device.type == "cuda":
         torch.cuda.set_device(device)
     with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:

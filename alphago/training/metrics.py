@@ -71,7 +71,8 @@ class Pace(ProcessorMeter):
 
     def so_far(self) -> tuple[int, float]:
         """Return the iteration's number of moves so far, and the seconds of self-play so far."""
-        return self.source.moves - self.moves, (self.play_ended or time.monotonic()) - self.began
+        ended = self.play_ended or time.monotonic()  # now, while self-play goes on
+        return self.source.moves - self.moves, ended - self.began
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""

@@ -142,9 +142,12 @@ def open_run(
             with version_errors(folder.path, "a state"):
                 state = folder.restore()
         rows = read_rows(folder.path / METRICS, "seconds")
-        expected = partial(estimate, plan) if plan.positions_to_beat else None
         reporter = Reporter(
-            [console] if reports is None else reports, flat_settings(plan.config), rows, meter, expected
+            [console] if reports is None else reports,
+            flat_settings(plan.config),
+            rows,
+            meter,
+            estimate=partial(estimate, plan) if plan.positions_to_beat else None,
         )
         judge_settings = [*plan.judges, *([plan.watch] if plan.watch else [])]
         judges = [settings.make_judge(env, model, folder.path) for settings in judge_settings]

@@ -200,7 +200,8 @@ def open_folder(
 ) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
     """Open the run's folder, and plan the run.
 
-    A new run is planned before its folder is made, so that an invalid call leaves none.
+    A new run is planned before its folder is made, so that an invalid call leaves no folder.  A resumed run is planned
+    in its locked folder.
     """
     name = f"{call.env.name}{call.env.N}"
     path = default_folder(name) if this_call.folder is None else user_path(this_call.folder)
@@ -213,6 +214,7 @@ def open_folder(
         plan = None if holds_run(path) else kind.new_plan(call)
     if plan is not None and this_call.compact:
         check_network(plan.model)
+    # Another process may have made `path` meanwhile, where the call names no folder.
     with RunFolder(new_folder(name) if this_call.folder is None else path) as folder:
         if folder.config is not None:
             plan = kind.resumed_plan(call, folder.config, path)
@@ -282,7 +284,8 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
         run.note(divergence(run))
     if compact:
         run.note(compact_folder(run))
-    # Only after the checkpoint, which saves the latest weights: until here `plan.model` has those.
+    # Only after the checkpoint: until here `plan.model` is the network that trains, whose latest weights are saved.
+    # The run's network may be an earlier one, which a judge has chosen.
     plan.model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     plan.model.notes = notes_of(description)

@@ -52,7 +52,7 @@ def newer_learning(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of learning of version 1."""
     learning = {name: flat[name] for name in PARTS["learning"].split()}
     if learning["optimizer"] not in OPTIMIZERS:
-        learning["optimizer"] = {"function": learning["optimizer"]}
+        learning["optimizer"] = {"function": learning["optimizer"]}  # a user's own, by its name
     return learning
 
 
@@ -106,7 +106,7 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     if search is not None and "class" in search:
         return {"kind": search["class"], **{name: value for name, value in search.items() if name != "class"}}
     readouts = selfplay["readouts"]
-    usual = {
+    usual = {  # what version 1 took where these settings were missing
         "gumbel": True,
         "considered": max(2, min(16, readouts // 2)),
         "leaves": leaves_for(selfplay["games_in_flight"], readouts),

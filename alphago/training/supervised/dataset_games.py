@@ -40,17 +40,17 @@ class DatasetGames:
         self.masked = False
         self.teacher = dataset.teacher
         self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
-        on_board = dataset.select(None, env.N)
-        numbers = dataset.select(None, env.N, results_only=True)
-        is_legal = self.legality(numbers)
+        on_board = dataset.select(size=env.N)
+        with_result = dataset.select(size=env.N, results_only=True)  # the games' numbers in the dataset
+        is_legal = self.legality(with_result)
         left_out = {
             OTHER_BOARD: len(dataset) - len(on_board),
-            NO_RESULT: len(on_board) - len(numbers),
+            NO_RESULT: len(on_board) - len(with_result),
             ILLEGAL: int((~is_legal).sum()),
         }
         self.left_out = +Counter(left_out)  # without reasons that no game has
-        splits = dataset.rows["split"][numbers]
-        self.numbers = {split: numbers[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
+        splits = dataset.rows["split"][with_result]
+        self.numbers = {split: with_result[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
         positions = np.minimum(dataset.rows["length"].astype(np.int64), env.max_moves)  # of each game
         self.ends = {split: np.cumsum(positions[games]) for split, games in self.numbers.items()}
         self.lengths = np.diff(self.ends["train"], prepend=0)
@@ -72,7 +72,8 @@ class DatasetGames:
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
             batch.copy(_SLOT_0, _SLOT_0, of=self._start(game))
-            is_legal[i] = go_lines.follow(batch.rows[0], colours, actions) == len(actions)
+            legal_actions = go_lines.follow(batch.rows[0], colours, actions)
+            is_legal[i] = legal_actions == len(actions)
         return is_legal
 
     def prepare(self, masked: bool, search_share: float) -> None:
@@ -88,7 +89,7 @@ class DatasetGames:
             if positions <= 0:
                 break
             records.append(self.dataset.game(int(number)).to_record(self.env))
-            positions -= 1 if self.teacher else len(records[-1])
+            positions -= 1 if self.teacher else len(records[-1])  # a labelled game has one position
         return records
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
@@ -198,6 +199,7 @@ class LabelledGames(DatasetGames):
         self.lengths = np.ones_like(self.ends["train"])
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
+        """Return the labelled position of each game, which is the one before its last stored ply, whatever `plies`."""
         return super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), symmetries)
 
     def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:

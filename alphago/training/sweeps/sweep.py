@@ -53,8 +53,8 @@ def sweep(
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")
     if not isinstance(settings, Mapping) or not all(isinstance(keywords, Mapping) for keywords in settings.values()):
         raise TypeError(f"settings must be dictionaries by name, such as {{'usual': {{}}}}, got {shown(settings)}")
-    are_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
-    if not settings or not all(are_folders):
+    may_be_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
+    if not settings or not all(may_be_folders):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
     runs = []

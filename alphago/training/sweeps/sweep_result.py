@@ -97,6 +97,6 @@ class SweepResult:
 def text(estimate: Estimate, *, signed: bool = False) -> str:
     """Return an estimate with three significant digits of the larger of its value and its margin."""
     margin = 0 if np.isnan(estimate.margin) else estimate.margin
-    size = np.nanmax(np.abs([estimate.value, margin])) or 1.0
+    size = np.nanmax(np.abs([estimate.value, margin])) or 1.0  # no logarithm of 0
     digits_before_point = int(np.floor(np.log10(size))) + 1
     return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)

@@ -152,8 +152,8 @@ def beside(left: Drawing, right: Drawing) -> Drawing:
     width = left.width + WIDE + MARGIN
     height = max(left.height, right.height * scale + 2 * MARGIN)
     ground = Rect(0, 0, width, height, Style(WHITE))
-    layers = ((ground,), *left.layers[1:], shapes)
-    return Drawing(width, height, layers, left.label, width)
+    layers = ((ground,), *left.layers[1:], shapes)  # the first layer of `left` is its own, smaller ground
+    return Drawing(width, height, layers, label=left.label, shown=width)
 
 
 def time_text(seconds: float) -> str:

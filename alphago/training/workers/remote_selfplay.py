@@ -146,7 +146,16 @@ class RemoteSelfPlay(SelfPlay):
         nets = (net, *(() if company is None else company.nets))
         check = network_digest(self.env, self.evaluator) if self.exact else None
         compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
-        version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
+        version = Version(
+            self.env,
+            self.settings,
+            nets,
+            shares=self.shares,
+            dtype=dtype,
+            seed=self.seed,
+            check=check,
+            compiled=compiled,
+        )
         version_bytes = version.to_bytes()
         work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
         with self.dispatcher.lock:
@@ -163,11 +172,11 @@ class RemoteSelfPlay(SelfPlay):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        super().begin(plies, readouts, side_by_side, resign_threshold)
+        super().begin(plies, readouts=readouts, side_by_side=side_by_side, resign_threshold=resign_threshold)
         self.plies = sys.maxsize if plies is None else plies
         self.done = 0
         for group in self._remote_groups:
-            group.left = 0 if group.is_over else group.left
+            group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Let workers play the iteration's moves; return False if moves are left, or if there is news to report."""
@@ -179,7 +188,8 @@ class RemoteSelfPlay(SelfPlay):
                 if number not in busy:
                     self._submit(number, group)
             with self.dispatcher.lock:
-                if self._is_full or not (self.in_flight or self.arrived.qsize()):
+                has_answers_to_come = bool(self.in_flight) or self.arrived.qsize() > 0
+                if self._is_full or not has_answers_to_come:
                     return True
             self.dispatcher.check()
             late = until is not None and time.monotonic() >= until
@@ -202,7 +212,8 @@ class RemoteSelfPlay(SelfPlay):
             if number not in self.ahead:
                 self.ahead[number] = group.copy()
             group = self.ahead[number]
-            group.left = group.left or (0 if group.is_over else self.plies)
+            if not group.left and not group.is_over:
+                group.left = self.plies  # the moves of the group's next iteration
         if not group.left:
             return
         with self.dispatcher.lock:
@@ -220,7 +231,8 @@ class RemoteSelfPlay(SelfPlay):
 
         before: groups whose answers come before it.
         """
-        return (self.done + self.arrived.qsize() + len(before)) // len(self.groups)
+        answers_before = self.done + self.arrived.qsize() + len(before)
+        return answers_before // len(self.groups)  # a version takes as many answers as there are groups
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
         """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
@@ -256,7 +268,8 @@ class RemoteSelfPlay(SelfPlay):
 
     def _referee(self, work: str, task: bytes) -> Played:
         """Do a task in this process; its answer counts where the answers of two workers differ."""
-        version = self.versions[int(work.rpartition("-")[2])]
+        _, _, version_number = work.rpartition("-")  # `work` is the name of a version, as in `publish`
+        version = self.versions[int(version_number)]
         played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
         return self.kind(*played)
