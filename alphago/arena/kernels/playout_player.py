@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
         points = legal if own_eyes else without_own_eyes(row, r, legal)
         while points:
             add_node(tree, r * size + lowest_bit(points), prior, prior)
-            points &= points - 1
+            points &= points - 1  # without the lowest bit
     return any_legal
 
 
