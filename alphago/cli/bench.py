@@ -79,7 +79,7 @@ def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> t
     games = np.arange(POSITIONS)
     play_openings(search.batch)
     checksum = simulations = 0
-    for _ in range(2):
+    for _ in range(2):  # moves
         games = games[~search.batch.is_over(games, np.empty(len(games), np.bool_))]
         budget = np.zeros(POSITIONS, np.int32)
         budget[games] = readouts // 2
