@@ -154,9 +154,9 @@ class ParallelGames:
         engines = [player for player in self.players if isinstance(player, EnginePlayer)]
         return MatchGame(
             self.numbers[game],
-            outcome + 0.0,  # no -0.0
-            tuple(self.moves[game]),
-            margin,
+            outcome=outcome + 0.0,  # no -0.0
+            moves=tuple(self.moves[game]),
+            margin=margin,
             fault=next((player.faults[game] for player in engines if game in player.faults), ""),
             counted=any(game in player.scores for player in engines),
             disagreement="; ".join(filter(None, (player.disagreement(game) for player in engines))),

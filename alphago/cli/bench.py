@@ -62,7 +62,8 @@ def search_runs() -> Iterator[SearchRun]:
             search_positions(env, settings, readouts=2)  # compiles the kernels
             start = time.perf_counter()
             checksum, simulations = search_positions(env, settings, READOUTS)
-            yield SearchRun(name, rule, checksum, simulations, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            yield SearchRun(name, rule, checksum=checksum, simulations=simulations, seconds=seconds)
 
 
 def signature(runs: list[SearchRun]) -> int:

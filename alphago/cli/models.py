@@ -34,6 +34,10 @@ def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
+    """Add --device; what: what the help says is computed there.
+
+    default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is given.
+    """
     shown_default = "auto" if default is argparse.SUPPRESS else default
     option(
         parser,

@@ -43,7 +43,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any) -> None:
-        width = max(60, min(120, shutil.get_terminal_size().columns - 2))
+        width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         super().__init__(
             **{
                 "usage": f"{options.get('prog')} [OPTIONS]",
@@ -65,6 +65,7 @@ class Parser(argparse.ArgumentParser):
         self.brief[flag] = text
 
     def format_help(self, *, all_options: bool = False) -> str:
+        """Return the text of --help; with `all_options`, or if no option was shortened, that of --help-all."""
         if all_options or not self.brief:
             return super().format_help()
         formatter = self._get_formatter()

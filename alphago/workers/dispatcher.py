@@ -118,6 +118,7 @@ class Dispatcher(Generic[Answer]):
     # --- the dispatcher's thread ---
 
     def _run(self) -> None:
+        """Repeat `step` until `close` is called; keep an error for `check`, which raises it in the run's thread."""
         try:
             while not self.closing.is_set():
                 self.step()
