@@ -143,8 +143,7 @@ class Slot:
         for name in values:
             if name not in names:
                 self.refuse(name, kind)
-        stays_form = self.form and (part is None or isinstance(part, Mapping))
-        if stays_form:
+        if self.form and (part is None or isinstance(part, Mapping)):  # a form stays one, for the plan to make the part
             return {**(part or {}), **values}
         before = {} if part is None else {name: getattr(part, name) for name in names}
         return make_settings(kind, **{**before, **values})

@@ -298,8 +298,7 @@ def must_keep(field: Field[Any], was: object, now: object) -> bool:
 
     field: the setting's declaration.
     """
-    are_parts_of_one_class = is_dataclass(was) and type(was) is type(now)
-    if not are_parts_of_one_class:
-        return bool(field.metadata["structural"])
-    structural = [inner.name for inner in fields(was) if inner.metadata.get("structural", False)]
-    return any(getattr(was, name) != getattr(now, name) for name in structural)
+    if is_dataclass(was) and type(was) is type(now):
+        structural = [inner.name for inner in fields(was) if inner.metadata.get("structural", False)]
+        return any(getattr(was, name) != getattr(now, name) for name in structural)
+    return bool(field.metadata["structural"])

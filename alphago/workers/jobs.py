@@ -31,8 +31,9 @@ class SealedWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         answer = self.answer(job, stop)
-        is_incomplete = answer is None or stop.is_set()
-        return None if is_incomplete else seal_of(answer) + answer
+        if answer is None or stop.is_set():  # the job was not done to its end
+            return None
+        return seal_of(answer) + answer
 
     @abstractmethod
     def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
