@@ -28,6 +28,7 @@ class Captured(Generic[Result]):
         self._result: Any = None
 
     def __call__(self) -> Result:
+        """Call the function: the first WARM_UP_CALLS times as it is, then by repeating its operations."""
         self._calls += 1
         if self._calls == WARM_UP_CALLS + 1:
             self._capture()

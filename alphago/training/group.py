@@ -119,6 +119,7 @@ class GroupPlan:
         self.readouts = state["readouts"]
         self.resign_threshold = state["resign_threshold"]
         self.capacity = state["capacity"]
+        # In `records`, a group's games in progress come before its finished games.
         self.restore_slots(state["slots"], records, evaluator, others, shares)
         self.add_finished(islice(records, state["finished"]))
 
@@ -199,7 +200,7 @@ class Group(GroupPlan):
     def play(self, stop: threading.Event, until: float | None = None) -> None:
         with self.stopwatch.running(GAMES.name):
             while self.left and not stop.is_set():
-                self.left = self.left - 1 if self.step() else 0
+                self.left = self.left - 1 if self.step() else 0  # 0: no game is in progress
                 if until is not None and time.monotonic() >= until:
                     break
 
@@ -370,6 +371,7 @@ class Group(GroupPlan):
         others: tuple[Evaluator, ...],
         shares: tuple[float, ...],
     ) -> None:
+        """Continue the saved games in their slots, and begin games in empty slots; see `GroupPlan.restore_slots`."""
         self.seating.use((evaluator, *others), shares)
         games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
@@ -380,7 +382,7 @@ class Group(GroupPlan):
             self.builders[slot] = RecordBuilder.of(record)
             self.slots.set(slot, **state)
             self.seating.restore(slot, state)
-            self.generators[slot] = np.random.default_rng(0)
+            self.generators[slot] = np.random.default_rng(0)  # the next line sets its state
             self.generators[slot].bit_generator.state = state["generator"]
         if games:
             self._replay(games)

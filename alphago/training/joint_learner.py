@@ -25,6 +25,7 @@ from alphago.training.learner import CPU, Accumulated, Learner
 from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 
+STANDARD_INPUT = 0
 PATIENCE = timedelta(minutes=5)  # longest time that processes wait for each other
 DYING = 1.0  # seconds that a process that has failed may take to end
 
@@ -67,10 +68,10 @@ class JointLearner:
                 connection.send_bytes(pickle.dumps((net, settings)))
             for connection in self.connections:
                 connection.recv()  # the process has made its learner
-            meet(self.folder.name, 0, processes, device)
+            meet(self.folder.name, rank=0, processes=processes, device=device)
 
     def _start(self, rank: int, device: torch.device, threads: int) -> None:
-        """Start another process, which runs `join`."""
+        """Start another process, which runs `join`; rank, device, threads: as there."""
         own_end, its_end = Pipe()
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
         command = [sys.executable, "-m", __name__, *words]
@@ -156,6 +157,8 @@ def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> A
     """Compute the gradients of this process's part of a batch, with the weights of process 0.
 
     Process 0 gets the sums over all processes, both of the gradients and of the losses.
+
+    batch_weight: the total weight of the whole batch.
     """
     parameters = list(learner.net.parameters())
     weights = flat(parameters, like=parameters[0])
@@ -186,12 +189,12 @@ def join(folder: str, rank: int, processes: int, device: torch.device, threads: 
     """
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:
-        net, settings = pickle.loads(first.recv_bytes())
+    with Connection(STANDARD_INPUT) as process_0, one_torch_thread(), Workers(threads) as workers:
+        net, settings = pickle.loads(process_0.recv_bytes())
         learner = Learner(net, settings, workers, device)
-        first.send(rank)
+        process_0.send(rank)  # any answer will do: the learner is ready
         meet(folder, rank, processes, device)
-        while (work := first.recv()) is not None:
+        while (work := process_0.recv()) is not None:
             env, part, batch_weight = work
             if env != learner.net.env:
                 learner.resize(env)

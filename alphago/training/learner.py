@@ -192,6 +192,8 @@ class Learner:
 
         Returns the metrics by name.  If a metric is not finite, the weights do not change, the buffers are put back,
         and the result is None.
+
+        accumulated: the result of `accumulate`.  progress: as in `step`.
         """
         scalars = accumulated.metrics
         parameters = list(self.net.parameters())

@@ -287,8 +287,8 @@ class ReplayMemory:
     ) -> None:
         """Write the planes of positions to a sample; if `masked`, mark illegal actions in its policies.
 
-        games, plies, movers: int64, int32 and int8 [n], the game of each position, the ply before which the position
-            occurs, and the player to move.
+        games, plies, movers: int64, int32 and int8 [n], the game of each position as its index in `columns`, the ply
+            before which the position occurs, and the player to move.
         """
         slots = np.arange(len(games))
         batch = self.env.new_batch(len(games))
@@ -303,6 +303,7 @@ class ReplayMemory:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
 
         If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
+        steps, start: as in Entry.
         """
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)

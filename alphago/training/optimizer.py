@@ -62,6 +62,7 @@ class MuonAdamW(torch.optim.AdamW):
     def _move(self, moving: Moving, rate: float | torch.Tensor, weight_decay: float) -> None:
         """Update kernels of one shape in place by their orthogonalised momenta.
 
+        moving: the kernels and their gradients.
         rate: MUON_RATE times the learning rate; a tensor on a GPU, whose CUDA graphs are captured once for all rates.
         """
         for kernel, _ in moving:

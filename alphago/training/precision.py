@@ -46,6 +46,8 @@ def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, t
     """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings, and time a step with the choice.
 
     The network's weights and torch's random state are not changed.
+
+    threads: number of threads that take the step.
     """
     flags: Sequence[bool | Literal["measured"] | None] = [learning.bfloat16]  # the call's own choice
     if learning.bfloat16 is None:

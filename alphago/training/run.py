@@ -222,6 +222,7 @@ class Run:
         def draw(generator: np.random.Generator) -> Batch:
             return to_device(self.draw(next(numbers), generator), self.learner.device)
 
+        # Beside a GPU, the thread that draws must not keep the learner from Python for long.
         with quick_switches(self.learner.device.type != "cpu"):
             for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
                 counts = self.counts

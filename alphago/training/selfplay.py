@@ -145,6 +145,7 @@ class SelfPlay(GameSource):
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
+        # Beside a GPU, a thread that comes back from it must not wait for Python for long.
         with quick_switches(self.device != "cpu"):
             self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)

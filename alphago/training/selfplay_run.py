@@ -71,7 +71,10 @@ class SelfPlayRun(Run):
         super().close()
 
     def _enter(self, entered: Entered, before: Stage | None = None) -> None:
-        """Begin a stage; before: the previous stage, whose memory goes on if the board is the same."""
+        """Begin the stage that `entered` describes.
+
+        before: the previous stage, whose memory goes on if the board is the same; None for the run's first stage.
+        """
         self._closing.close()
         self.entered = entered
         env = self.lessons[entered.lesson].env

@@ -155,6 +155,7 @@ def new_network(call: TrainCall, of_recipe: Mapping[str, Any], seed: int) -> tup
     """Return the network of a new run, and sentences about it for a report.
 
     of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
+    seed: seed of the initial weights.
     """
     env, model = call.env, call.model
     with seeded(seed):
@@ -304,6 +305,7 @@ def changed_settings(
 ) -> dict[str, tuple[Any, Any]]:
     """Return the old and the new value of each changed setting, by keyword.
 
+    before, after: the settings that the run has had, and those with which it goes on.
     Raises ValueError if the run in `folder` must keep the value of a changed setting.
     """
     changes = tree.changes(before, after)

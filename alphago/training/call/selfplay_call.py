@@ -94,7 +94,10 @@ def selfplay(
 
 
 def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
-    """Return a network for the board of `env`; raise ValueError for a player that cannot be sent to workers."""
+    """Return the network `nn` for the board of `env`; raise ValueError for a player that cannot be sent to workers.
+
+    nn: as in `selfplay`.
+    """
     net = fitting_network(nn, env)
     if not isinstance(net, NeuralNet):
         raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")

@@ -144,7 +144,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         against_best, against_second = self.rates
         total = against_best + against_second
         champions_alone = 1 - self.champions.recent_share  # share of games without a recent network
-        alone_part = 1 - against_best / total if total else 0.5
+        alone_part = 1 - against_best / total if total else 0.5  # 0.5 if the candidate has lost all games
         alone = max(self.champions.least_share, champions_alone * alone_part)
         return Shares(alone, champions_alone - alone, self.champions.recent_share)
 

@@ -58,7 +58,10 @@ class LineupSeating:
         self.shares: tuple[float, ...] = ()
 
     def use(self, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...]) -> None:
-        """Give the roles to other evaluators; a single evaluator plays both sides of all games from now on."""
+        """Give the roles to other evaluators; a single evaluator plays both sides of all games from now on.
+
+        evaluators: those of the best, the second best and the recent network.  shares: see Shares.
+        """
         self.networks = evaluators
         self.shares = shares
         if len(evaluators) == 1:

@@ -210,4 +210,4 @@ def fingerprints(planes: np.ndarray) -> np.ndarray:
 @cache
 def odd_weights(count: int) -> np.ndarray:
     """Return random odd numbers, uint64 [count], the same on every call."""
-    return np.random.default_rng(1).integers(0, 2**64, count, np.uint64) | np.uint64(1)
+    return np.random.default_rng(1).integers(0, 2**64, size=count, dtype=np.uint64) | np.uint64(1)

@@ -146,7 +146,7 @@ class Examiner(Judge[Run]):
     def play(
         self, player: Evaluator, device: str, stop: threading.Event
     ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
-        """Play until the test decides, or `most_games` are played.
+        """Play until the test decides, or `most_games` are played; player: the evaluator of the run's network.
 
         Returns the result of the games that count, the engine's fault in each of the other games by number, and the
         verdict; None if `stop` was set first.

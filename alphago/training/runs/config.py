@@ -111,7 +111,7 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     Returns sentences about damage of config.json, for a report; [] if only the copy was damaged or the two differed.
     """
     notes = []
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError):  # raised if one of the two is not readable
         if parse_config(path / CONFIG) == parse_config(path / COPY):
             return []
     try:

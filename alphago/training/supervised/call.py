@@ -120,6 +120,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         self.notes = tuple(filter(None, [left_out_sentence(given)]))
 
     def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
+        """Return the plan of a new run; its network names the teacher of the given games, if there is one."""
         settings = SUPERVISED.make(call.settings).filled(self.training_games)
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
         if self.given.teacher not in model.taught_by:

@@ -58,7 +58,7 @@ class DatasetGames:
             raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from{reason_of(self.left_out)}")
 
     def legality(self, numbers: np.ndarray) -> np.ndarray:
-        """Return for each of these games of the dataset whether all its moves are legal in `env`, bool [n].
+        """Return for each of n games of the dataset, by their numbers, whether all moves are legal in `env`, bool [n].
 
         A game under the rules of ko and suicide of `env` is legal without a replay, unless `env` forbids passes.
         """
@@ -84,6 +84,7 @@ class DatasetGames:
         return self.dataset.game(int(self.numbers["train"][number])).to_record(self.env)
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return random games of a split with about `positions` positions in all, the same on every call."""
         records: list[GameRecord] = []
         for number in np.random.default_rng(0).permutation(self.numbers[split]):
             if positions <= 0:
@@ -93,6 +94,7 @@ class DatasetGames:
         return records
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        """Return `count` random positions; with `held_out`, of the split "validation" unless it is empty."""
         split = "validation" if held_out and len(self.ends["validation"]) else "train"
         ends = self.ends[split]
         drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through all games
@@ -147,7 +149,10 @@ class DatasetGames:
         return sample
 
     def _fill_owners(self, games: Sequence[StoredGame], movers: np.ndarray, sample: Sample) -> None:
-        """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends."""
+        """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends.
+
+        movers: as in `targets`.
+        """
         scored = np.flatnonzero(sample.ended)  # `ended` is 1 for a game whose final board is scored
         scored_games = [games[int(i)] for i in scored]
         lengths = np.array([len(game.moves) for game in scored_games])

@@ -110,6 +110,7 @@ class RecordGames:
         return self.records[number]
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
         records: list[GameRecord] = []
         for record in self.held:
             if positions <= 0:

@@ -52,7 +52,7 @@ class SweepRun(NamedTuple):
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{path} is damaged ({error}): remove it, and the call is made again") from error
-        if saved != self.identity:
+        if saved != self.identity:  # `saved` without its numbers
             raise ValueError(f"{path} must be of {self.identity}, got {saved}: choose another name or folder")
         return numbers
 

@@ -80,7 +80,7 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
+    """Yield the panels of the opponent `name`: win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
         curves = list(curves_of(histories, name, measure, x))
         yield CurvePanel(f"{measure.title}, {name}", curves, unit=measure.unit, level=measure.level)
@@ -117,6 +117,7 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     looks = looks_of(history.evaluations)
 
     def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> CurvePanel:
+        """Return the panel of a measurement; title: "" for the measurement's.  x_label: as in CurvePanel."""
         curves = [
             curve._replace(name=name, colour=colour)
             for name, (colour, dash) in looks.items()

@@ -29,6 +29,7 @@ class PlayingCrew:
     max_lag: int | None = None
 
     def __call__(self, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any) -> RemoteSelfPlay:
+        """Return the source of a stage's games; arguments, options: the other arguments of SelfPlay."""
         has_many_groups = settings.groups >= MANY
         default_lag = 1 if has_many_groups else 0
         max_lag = default_lag if self.max_lag is None else self.max_lag

@@ -52,9 +52,13 @@ class Searches:
         Without a search of `position`, or if its rule keeps no trees, `after` will be searched from the beginning.
         """
         group, _ = self.kept.get((id(position),), (None, 0))
-        if group and group.search.rule.keeps_trees and not after.is_over and (id(after),) not in self.kept:
+        if group is None or not group.search.rule.keeps_trees:
+            return
+        key = (id(after),)
+        needs_search = not after.is_over and key not in self.kept
+        if needs_search:
             below = group.below(action, after)
-            self.kept[id(after),] = below, int(below.search.visits(FIRST).sum())
+            self.kept[key] = below, int(below.search.visits(FIRST).sum())
 
     def _search(self, positions: Sequence[Position], readouts: int) -> Analysis:
         key = tuple(id(position) for position in positions)
@@ -62,7 +66,14 @@ class Searches:
             group, done = self.kept[key]
             group.add_readouts(max(0, readouts - done))
         else:
-            maker = GroupMaker(positions, self.evaluator, readouts, self.settings, self.symmetries, self.device)
+            maker = GroupMaker(
+                positions,
+                self.evaluator,
+                readouts,
+                settings=self.settings,
+                symmetries=self.symmetries,
+                device=self.device,
+            )
             group, done = maker.group(range(len(positions))), 0
         group.run(threading.Event())
         self.kept[key] = group, max(done, readouts)
