@@ -11,12 +11,13 @@ from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
-from alphago.training.history import History, read_history
+from alphago.training.history import History, number, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.mean_history import banded, mean_history
 from alphago.training.watch.panels import AXES, STYLES, TRAINING, in_words_of, points, run_colours
 
 COLUMNS = 4
+UNLIKE = 4.0  # a run so many times as long as another makes the x axis logarithmic
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
@@ -36,7 +37,7 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
-        self-play or, in supervised runs, of the given games.
+        self-play or, in supervised runs, of the given games. It is logarithmic if the lengths of runs differ much.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ImportError without Pillow.
     """
@@ -46,12 +47,12 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     if out is not None:
         check_format(user_path(out))
     histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
-    panels = [*match_panels(histories, x), *training_panels(histories, x)]
+    panels = panels_of(histories, x)
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
         raise ValueError(f"nothing to draw: no row of {listed} has {AXES[x][0]!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
-    picture = curves_picture(panels, COLUMNS, in_words_of(histories, AXES[x][2]), key=key)
+    picture = curves_picture(panels, COLUMNS, label_of(histories, x), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
@@ -79,6 +80,28 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
     """Return each run's name for the legend: its folder's name, or its path if several have this name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
+
+
+def panels_of(histories: Sequence[History], x: str) -> list[CurvePanel]:
+    """Return all panels of runs; x: the x axis, a name in AXES."""
+    bend = bend_of(histories, x)
+    return [panel._replace(bend=bend) for panel in (*match_panels(histories, x), *training_panels(histories, x))]
+
+
+def label_of(histories: Sequence[History], x: str) -> str:
+    """Return the label of the x axis of `panels_of`."""
+    _, _, label = AXES[x]
+    return in_words_of(histories, label) + (" (logarithmic)" if bend_of(histories, x) else "")
+
+
+def bend_of(histories: Sequence[History], x: str) -> float:
+    """Return the `bend` of the x axis, so that a short run beside a long one can be read; 0 if their lengths are alike.
+
+    The shortest run then has nearly half of the width beside one that is ten times as long, and a quarter at a hundred.
+    """
+    source, divisor, _ = AXES[x]
+    lengths = [row[source] / divisor for history in histories for row in history.metrics[-1:] if number(row, source)]
+    return min(lengths) / 5 if lengths and max(lengths) > UNLIKE * min(lengths) else 0.0
 
 
 def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:

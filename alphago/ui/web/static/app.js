@@ -9,12 +9,6 @@ import { obeyKey } from "./keys.js";
 import { nextMistake } from "./losses.js";
 import { say } from "./words.js";
 
-/**
- * `widget`: whether it is a part of another page, where it has only the keys that are typed in it; `onLink` is told the link of the
- * position; `take` takes a network along as a file; `beside`: what stands beside the names of the column's states.
- * @typedef {{widget?: boolean, onLink?: (link: string) => void, take?: (network: string, link: string) => void, beside?: HTMLElement}} Options
- */
-
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 

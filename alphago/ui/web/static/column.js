@@ -30,6 +30,7 @@ export class Column {
     this.play = new PlayPane(app);
     this.study = new Study(app);
     this.menu = new Menu(app);
+    /** @type {Record<string, {element: any}>} */
     this.panes = { play: this.play, study: this.study, menu: this.menu };
     this.actions = new ActionBar(app);
     this.element = h("div", { class: "ag-side" },
