@@ -11,7 +11,7 @@ from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
-from alphago.training.history import History, number, read_history
+from alphago.training.history import History, read_history
 from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.mean_history import banded, mean_history
 from alphago.training.watch.panels import AXES, STYLES, TRAINING, in_words_of, points, run_colours
@@ -47,12 +47,12 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     if out is not None:
         check_format(user_path(out))
     histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
-    panels = panels_of(histories, x)
+    panels = list(panels_of(histories, x))
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
         raise ValueError(f"nothing to draw: no row of {listed} has {AXES[x][0]!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
-    picture = curves_picture(panels, COLUMNS, label_of(histories, x), key=key)
+    picture = curves_picture(panels, COLUMNS, in_words_of(histories, AXES[x][2]), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
@@ -82,26 +82,28 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
-def panels_of(histories: Sequence[History], x: str) -> list[CurvePanel]:
-    """Return all panels of runs; x: the x axis, a name in AXES."""
-    bend = bend_of(histories, x)
-    return [panel._replace(bend=bend) for panel in (*match_panels(histories, x), *training_panels(histories, x))]
+def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
+    """Yield all panels of runs; the x axis of a panel with runs of very different lengths is logarithmic.
 
-
-def label_of(histories: Sequence[History], x: str) -> str:
-    """Return the label of the x axis of `panels_of`."""
-    _, _, label = AXES[x]
-    return in_words_of(histories, label) + (" (logarithmic)" if bend_of(histories, x) else "")
-
-
-def bend_of(histories: Sequence[History], x: str) -> float:
-    """Return the `bend` of the x axis, so that a short run beside a long one can be read; 0 if their lengths are alike.
-
-    The shortest run then has nearly half of the width beside one that is ten times as long, and a quarter at a hundred.
+    x: the x axis, a name in AXES.
     """
-    source, divisor, _ = AXES[x]
-    lengths = [row[source] / divisor for history in histories for row in history.metrics[-1:] if number(row, source)]
-    return min(lengths) / 5 if lengths and max(lengths) > UNLIKE * min(lengths) else 0.0
+    _, _, label = AXES[x]
+    for panel in (*match_panels(histories, x), *training_panels(histories, x)):
+        bend = bend_of(panel) if len(histories) > 1 else 0.0
+        long_label = f"{in_words_of(histories, label)} (logarithmic)"
+        yield panel._replace(bend=bend, x_label=long_label) if bend else panel
+
+
+def bend_of(panel: CurvePanel) -> float:
+    """Return the `bend` of a panel whose runs each have a colour; 0 if their lengths are alike.
+
+    The shortest run has nearly half of the width beside one that is ten times as long, and a quarter at a hundred.
+    """
+    lengths: dict[str, float] = {}
+    for curve in panel.curves:
+        lengths[curve.colour] = max(curve.x[-1], lengths.get(curve.colour, 0.0))
+    least, most = min(lengths.values(), default=0.0), max(lengths.values(), default=0.0)
+    return least / 5 if 0 < least * UNLIKE < most else 0.0
 
 
 def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:

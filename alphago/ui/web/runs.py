@@ -19,8 +19,8 @@ from alphago.training.history import EVALUATIONS, METRICS, History, Row, number,
 from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
-from alphago.training.watch.panels import AXES, run_colours
-from alphago.training.watch.plots import label_of, names_of, panels_of
+from alphago.training.watch.panels import AXES, in_words_of, run_colours
+from alphago.training.watch.plots import names_of, panels_of
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.run_headline import RECENT, games_a_minute, headline_of, main_first
 
@@ -85,8 +85,9 @@ class Runs:
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
         histories = [self.history(folder) for folder in self.folders]
-        panels = panels_of(histories, x)
-        label = label_of(histories, x)
+        _, _, usual_label = AXES[x]
+        label = in_words_of(histories, usual_label)
+        panels = list(panels_of(histories, x))
         order = main_first([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]

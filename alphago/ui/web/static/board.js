@@ -93,7 +93,6 @@ export class Board {
       this.element.style.setProperty(name, game.colours ? [...game.colours, "#111"][i] : "");
     }
     this.pieces.clear();
-    for (const layer of [this.marks, this.over, this.targets, this.words]) layer.replaceChildren();
     this.ground.replaceChildren(...(game.surface === "text" ? [] : groundOf(game, this.id)));
     this.frame.replaceChildren(...frameOf(game));
   }

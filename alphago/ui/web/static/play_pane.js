@@ -25,7 +25,6 @@ export class PlayPane {
   }
 
   clear() {
-    this.opponent.clear();
     this.ending.clear();
   }
 
