@@ -122,12 +122,12 @@ def computed(folder: Path, module: str, call: str) -> Any:
     return json.loads(told.stdout)
 
 
-SAYS = """(({ win, score, busy, analysis = null, waited = 0, ...thought }) => {
+SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
     const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis };
     const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
         thought: thought.readouts && { purpose: "move", analysis: { visits: 9 }, ...thought } };
     const line = Object.create(page.StatusLine.prototype);
-    known.since = Date.now() - waited;
+    Object.assign(known, { ready, since: Date.now() - waited });
     const { rest, share = 0 } = Object.assign(line, { app: { state, known, isHumansTurn: () => false } }).words();
     return [rest, share];
 })"""
@@ -148,6 +148,7 @@ SAYS = """(({ win, score, busy, analysis = null, waited = 0, ...thought }) => {
         ({"busy": "move", "readouts": 64, "limit": None, "rate": 1}, "64 visits", 0),
         ({"busy": "move", "waited": 100}, "thinking …", 0),
         ({"busy": "move", "waited": 60_000}, "getting ready; the first time takes some seconds …", 0),
+        ({"busy": "move", "waited": 60_000, "ready": True}, "thinking …", 0),
     ],
 )
 def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, share: float) -> None:

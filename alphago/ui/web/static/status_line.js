@@ -7,7 +7,7 @@ import { buttons, fill, say } from "./words.js";
 
 const ENDLESS = 1e5; // readouts: no limit
 const LONG = 5; // seconds of a search, from which on the line says how many are left
-const USUAL_WAIT = 2000; // milliseconds of thinking, after which something is being loaded
+const USUAL_WAIT = 2000; // milliseconds until the engine's first thought, after which it is being loaded
 
 /** @param {number} seconds */
 const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
@@ -91,7 +91,7 @@ export class StatusLine {
     const text = this.turn();
     const usual = state.study ? this.evaluation() : this.app.isHumansTurn() ? say.yours : say.engines;
     if (!state.busy) return { text, rest: usual };
-    if (!thought) return { text, rest: Date.now() - known.since < USUAL_WAIT ? say.thinking : say.begins };
+    if (!thought) return { text, rest: known.ready || Date.now() - known.since < USUAL_WAIT ? say.thinking : say.begins };
     const { analysis, limit, purpose, rate, readouts } = thought;
     const done = short(analysis.visits > 1 ? readouts : 0);
     const isLimited = limit && limit < ENDLESS;
