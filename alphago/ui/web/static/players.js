@@ -51,7 +51,7 @@ export class Players {
     const { known, state } = this.app;
     for (const [i, { time }] of state ? this.cards.entries() : []) {
       const seconds = Math.floor(known.timeOf(i) / 1000);
-      time.textContent = seconds || !state.study ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
+      time.textContent = seconds || !(state.study || state.over) ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
     }
   }
 
