@@ -137,7 +137,7 @@ def has_right_types(row: Row) -> bool:
 
 def is_number(value: object) -> bool:
     """Return whether a value is a number, which may be infinite, and no bool."""
-    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)  # a larger one may not fit a float
 
 
 def is_game(value: object) -> bool:

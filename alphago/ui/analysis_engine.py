@@ -222,7 +222,7 @@ class AnalysisEngine:
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply, and forget the job."""
         with self.changed:
-            self._jobs.pop(job.rank[1], None)
+            self._jobs.pop(job.number, None)
         if not self._ending:
             self.report(job, reply)
 

@@ -44,15 +44,16 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
     groups = groups_of(runs)
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
+    x_metric, _, x_label = AXES[x]
     if out is not None:
         check_format(user_path(out))
     histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
     panels = list(panels_of(histories, x))
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
-        raise ValueError(f"nothing to draw: no row of {listed} has {AXES[x][0]!r} and a metric")
+        raise ValueError(f"nothing to draw: no row of {listed} has {x_metric!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
-    picture = curves_picture(panels, COLUMNS, in_words_of(histories, AXES[x][2]), key=key)
+    picture = curves_picture(panels, COLUMNS, in_words_of(histories, x_label), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
