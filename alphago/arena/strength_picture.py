@@ -33,7 +33,7 @@ def plot_strength(
     Raises TypeError for anything but results of `evaluate`.
     """
     rows = list(results.values()) if isinstance(results, Mapping) else []
-    all_results = [result for row in rows for result in row.values()]
+    all_results = [result for row in rows for result in (row.values() if isinstance(row, Mapping) else [None])]
     if not all_results or not all(isinstance(result, MatchResult) for result in all_results):
         raise TypeError(
             f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"

@@ -26,6 +26,7 @@ def add_options(parser: Parser) -> None:
     parser.description = (
         "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
     )
+    parser.usage = f"{parser.prog} PATH... [OPTIONS]"
     option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
     option(parser, "--model MODEL", "a network's name, file or run folder (the package's network for the board)")
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)

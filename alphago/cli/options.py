@@ -32,8 +32,10 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 class Formatter(argparse.HelpFormatter):
     """Formats the help.  The value `none` of a Switch is left out, since every optional setting takes it."""
 
-    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        return "" if action.metavar == "none" else super()._format_args(action, default_metavar)
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if action.metavar == "none":
+            return ", ".join(action.option_strings)
+        return super()._format_action_invocation(action)
 
 
 class Parser(argparse.ArgumentParser):
@@ -245,7 +247,6 @@ def metavar_of(kind: object) -> str:
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:
     """Return a help text in the shell's words: flags for the names in backticks, none for None, no names of modules."""
-    text = re.sub(r"see `alphago\.env\.go_rules\.\w+`", "see docs/rules.md", text)
     text = re.sub(r"\s*\((?:see )?`alphago\.[\w.]+`\)|,? see `alphago\.[\w.]+`", "", text)
     return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 

@@ -70,7 +70,9 @@ class GoEnv(StonesEnv):
         fair value there).
     max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl; 0 for no limit except 65 536 plies.
-    ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can repeat until `max_moves`.
+    ko: "positional": no board occurs twice; "situational": no board occurs twice with the same side to move;
+        "simple": no move restores the board before the other side's last move, so a game can repeat until `max_moves`.
+    suicide: whether a move may remove several own stones; a single stone may never be played so.
     turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
         does not end the game.  None for games that end after two passes.
     margin_weight: weight w of the margin in an outcome, 0 to 1: outcomes become

@@ -74,8 +74,8 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
     name = description["structure"].get("game")
     if name not in GAMES:
         raise ModelError(
-            f"{path} holds a network for {description['env']}, which does not come with the package: pass the game as "
-            f"env=…, or on the command line --game {description['reference']}"
+            f"{path} holds a network for {description['env']}, which does not come with the package: give the game, in "
+            f"Python to load_model as env=…, on the command line as --game {description['reference']}"
         )
     try:
         env = GAMES[name].from_saved(description["env_config"])
