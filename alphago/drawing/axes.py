@@ -13,7 +13,7 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
     """
     first = min(values) if low is None else low
     last = max(values) if high is None else high
-    if last - first > 1e-9 * abs(first):
+    if last - first > 1e-9 * abs(first):  # the ends differ by more than rounding errors
         return first, last
     room = 0.05 * abs(first) or 0.5  # between ends that would be equal
     return (first - room if low is None else low), first + room
@@ -21,10 +21,11 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
     """Return the round numbers of an axis from `low` to `high`, in ascending order, with at most `steps` steps."""
-    least = (high - low) / steps
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    least_step = (high - low) / steps
+    power = 10.0 ** math.floor(math.log10(least_step))
+    rounding = 1e-9  # numbers that differ only by rounding errors count as equal
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least_step * (1 - rounding))
+    first, last = math.ceil(low / step - rounding), math.floor(high / step + rounding)
     return [i * step for i in range(first, last + 1)]
 
 

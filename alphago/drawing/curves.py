@@ -30,6 +30,7 @@ LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
 DOTTED = 40  # curves of fewer points than this have a dot at each point
+TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -112,24 +113,25 @@ def curves_picture(
     size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
-    wide = GAP + columns * (size[0] + GAP)
+    panel_wide, panel_high = size
+    wide = GAP + columns * (panel_wide + GAP)
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        lines = paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
+        lines = paragraph(text, GAP, top + SIZE, width=wide - 2 * GAP, size=1.2 * SIZE, anchor="start")
         shapes += lines
         top = lines[-1].y + 0.6 * SIZE if lines else top
     if key:
         samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
-        entries, top = legend(samples, GAP, top, wide - 2 * GAP, 1.1 * SIZE)
+        entries, top = legend(samples, GAP, top, wide=wide - 2 * GAP, size=1.1 * SIZE)
         shapes += entries
     top += GAP / 2
     for i, panel in enumerate(panels):
         row, column = divmod(i, columns)
-        left, upper = GAP + column * (size[0] + GAP), top + row * (size[1] + GAP)
+        left, upper = GAP + column * (panel_wide + GAP), top + row * (panel_high + GAP)
         shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
     rows = math.ceil(len(panels) / columns)
-    high = top + rows * (size[1] + GAP)
+    high = top + rows * (panel_high + GAP)
     shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
     high += SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
@@ -146,26 +148,32 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
     curves = [curve for curve in panel.curves if len(curve.x)]
     labels = labels_of(panel)
-    shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
-    top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
+    wide, high = size
+    title = paragraph(title_of(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
+    shapes: list[Shape] = [*title]
+    top = title[-1].y + 0.8 * SIZE
     if panel.picture is not None:
-        return shapes + picture_shapes(panel.picture, size[0], top, size[1] - top)
+        return shapes + picture_shapes(panel.picture, wide, top, high - top)
     if not curves:
         return shapes
     if len(labels) > 1:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
-        entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
+        entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
         shapes += entries
     right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
-    bottom = BOTTOM + (SIZE if panel.x_label else 0)
-    box = Rect(LEFT, top, size[0] - LEFT - right_margin, size[1] - top - bottom, Style())
-    (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
+    bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
+    box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
+    x_first, x_last = x_ends(panel, curves)
+    y_low, y_high = y_ends(panel, curves)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)  # points beyond the ends of the axis are drawn at its ends
-        return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
+        """Return where a point of the diagram is drawn; points beyond the ends of the y axis are drawn at its ends."""
+        y = min(max(y, y_low), y_high)
+        across = box.width * (x - x_first) / (x_last - x_first)
+        down = box.height * (y_high - y) / (y_high - y_low)
+        return box.x + across, box.y + down
 
-    shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
+    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high)) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -235,27 +243,28 @@ def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[f
     """Return a panel's grid, numbers, lines and label; box: the space of its curves; x, y: the ends of its axes."""
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
+    (first, last), (low, high) = x, y
 
     def down(value: float) -> float:
-        return box.y + box.height * (y[1] - value) / (y[1] - y[0])
+        return box.y + box.height * (high - value) / (high - low)
 
     def across(value: float) -> float:
-        return box.x + box.width * (value - x[0]) / (x[1] - x[0])
+        return box.x + box.width * (value - first) / (last - first)
 
-    for value in ticks(*y, max(2, int(box.height / 28))):
+    for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
         at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    numbers = ticks(*x, max(2, int(box.width / 48)))
+    numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at = across(value)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
-    if panel.level is not None and y[0] <= panel.level <= y[1]:
+    if panel.level is not None and low <= panel.level <= high:
         at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
-    if panel.vertical is not None and x[0] <= panel.vertical <= x[1]:
+    if panel.vertical is not None and first <= panel.vertical <= last:
         at = across(panel.vertical)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
@@ -279,7 +288,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if base is not None:
         area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
-    if curve.low is not None and curve.high is not None and not curve.is_band:  # `band_shapes` draws bands
+    if curve.low is not None and curve.high is not None and not curve.is_band:  # bars; `band_shapes` draws bands
         for i in drawn:
             at, lower = place(curve.x[i], curve.low[i])
             _, upper = place(curve.x[i], curve.high[i])

@@ -21,6 +21,7 @@ from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
 LONGEST_ERROR = 400  # letters of an error that is sent whole
+ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
 GETTING_READY = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
 
 
@@ -112,6 +113,6 @@ def error_sentence(error: Exception) -> str:
     if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"
     if len(text) > LONGEST_ERROR:
-        text = f"{text[:300]} … {text[-90:]}"
+        text = f"{text[:ERROR_BEGIN]} … {text[-ERROR_END:]}"
     end = "" if text.endswith((".", "!", "?")) else "."
     return text[0].upper() + text[1:] + end
