@@ -87,9 +87,9 @@ class AnalysisSearch(Search):
         twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=capacity)
         games = np.arange(self.games)
         twin.batch.copy(games, games, of=self.batch)
-        arrays = zip((*self.tree, self.scores, self.owners), (*twin.tree, twin.scores, twin.owners), strict=True)
-        for source, target in arrays:
+        for source, target in zip(self.tree, twin.tree, strict=True):
             target[...] = source
+        twin.scores[...], twin.owners[...] = self.scores, self.owners
         twin.root_priors[...] = self.root_priors
         twin._forbidden = dict(self._forbidden)
         return twin
