@@ -95,7 +95,8 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
         needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
         if missing := [name for name in needed if arrays.get(name) is None]:
             raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")
-    return Overlay(**arrays, show=show) if any(array is not None for array in arrays.values()) else None
+    has_numbers = any(array is not None for array in arrays.values())
+    return Overlay(**arrays, show=show) if has_numbers else None
 
 
 def marked_actions(overlay: Overlay) -> list[int]:

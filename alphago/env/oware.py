@@ -277,6 +277,7 @@ class OwarePosition(Position):
         return f"move {self.move_number}: {self.state_text}"
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
+        """Return the drawing of houses and stores; an overlay's actions are the houses of the player to move."""
         picture = Houses(
             self.houses,
             stores=self.captures,
