@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from alphago.drawing.axes import SHARE, ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import SHARE, bent_ticks, ends_of, number_text, smooth, spaced_indices, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
     BOLD_LETTER,
@@ -29,8 +29,10 @@ SIZE, SMALL = 11.0, 9.5  # of letters
 LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
-DOTTED = 40  # curves of fewer points than this have a dot at each point
+DOTTED = 40  # curves of fewer points than this have a dot at each point, if it does not touch the next
+DOT = 1.8  # radius
 TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
+LOG_TICK_WIDTH = 32.0  # the same across, of a logarithmic axis
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -82,6 +84,7 @@ class CurvePanel(NamedTuple):
     x_label: the label of the x axis if it differs from that of the other panels.
     places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
     fills: whether to fill the space between the curves and `level`.
+    bend: the x axis is even up to about this x and logarithmic beyond, as log(1 + x / bend); 0 for an even axis.
     """
 
     title: str
@@ -96,6 +99,11 @@ class CurvePanel(NamedTuple):
     fills: bool = False
     picture: Drawing | None = None
     places: tuple[str, ...] = ()
+    bend: float = 0.0
+
+    def along(self, x: float) -> float:
+        """Return where x is on the x axis, in a unit of its own."""
+        return math.copysign(math.log1p(abs(x) / self.bend), x) if self.bend else x
 
 
 def curves_picture(
@@ -166,14 +174,16 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     x_first, x_last = x_ends(panel, curves)
     y_low, y_high = y_ends(panel, curves)
 
+    start, length = panel.along(x_first), panel.along(x_last) - panel.along(x_first)
+
     def place(x: float, y: float) -> tuple[float, float]:
         """Return where a point of the diagram is drawn; points beyond the ends of the y axis are drawn at its ends."""
         y = min(max(y, y_low), y_high)
-        across = box.width * (x - x_first) / (x_last - x_first)
+        across = box.width * (panel.along(x) - start) / length
         down = box.height * (y_high - y) / (y_high - y_low)
         return box.x + across, box.y + down
 
-    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high)) + band_shapes(curves, place)
+    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high), place) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -239,23 +249,31 @@ def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     return (low - room if panel.low is None else low), (high + room if panel.high is None else high)
 
 
-def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float]) -> list[Shape]:
-    """Return a panel's grid, numbers, lines and label; box: the space of its curves; x, y: the ends of its axes."""
+def axes_shapes(
+    panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float], place: Place
+) -> list[Shape]:
+    """Return a panel's grid, numbers, lines and label.
+
+    box: the space of its curves. x, y: the ends of its axes. place: returns where a point is drawn.
+    """
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
     (first, last), (low, high) = x, y
 
     def down(value: float) -> float:
-        return box.y + box.height * (high - value) / (high - low)
+        return place(first, value)[1]
 
     def across(value: float) -> float:
-        return box.x + box.width * (value - first) / (last - first)
+        return place(value, low)[0]
 
     for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
         at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
+    if panel.bend:
+        numbers = bent_ticks(last, across, LOG_TICK_WIDTH)
+    else:
+        numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at = across(value)
@@ -299,8 +317,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
-    if len(points) < DOTTED:
-        shapes += [Circle(*point, 1.8, Style(curve.colour)) for point in points]
+    if len(points) < DOTTED and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
+        shapes += [Circle(*point, DOT, Style(curve.colour)) for point in points]
     return shapes
 
 

@@ -87,10 +87,9 @@ class AnalysisSearch(Search):
         twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=capacity)
         games = np.arange(self.games)
         twin.batch.copy(games, games, of=self.batch)
-        sources: list[np.ndarray] = [*self.tree, self.scores, self.owners]
-        targets: list[np.ndarray] = [*twin.tree, twin.scores, twin.owners]
-        for source, target in zip(sources, targets, strict=True):
+        for source, target in zip(self.tree, twin.tree, strict=True):
             target[...] = source
+        twin.scores[...], twin.owners[...] = self.scores, self.owners
         twin.root_priors[...] = self.root_priors
         twin._forbidden = dict(self._forbidden)
         return twin

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.env.position import IllegalMove
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.desk import Desk
 from alphago.ui.web.engines import Engines
@@ -106,9 +107,15 @@ def obey(desk: Desk, message: Any) -> None:
     COMMANDS[name](desk, message)
 
 
+def refusal(error: IllegalMove) -> str:
+    """Return why a move is not legal in a player's words: the board shows the position, and the game has its title."""
+    env = error.position.env
+    return error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
+
+
 def error_sentence(error: Exception) -> str:
     """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
-    text = str(error).strip() or type(error).__name__
+    text = refusal(error) if isinstance(error, IllegalMove) else str(error).strip() or type(error).__name__
     is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
     if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"

@@ -92,7 +92,7 @@ def make_app(
         boards.close()
 
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watched.overview), Route("/watch/games", watched.games), Route("/file", files.file)]
+    routes += [Route("/watch", watched.overview), Route("/file", files.file)]
     routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)
@@ -127,17 +127,6 @@ class RunRequests(NamedTuple):
             return Response(status_code=304, headers={**HEADERS, "ETag": tag})
         try:
             return JSONResponse(self.runs.overview(axis), headers={**HEADERS, "ETag": tag})
-        except (ValueError, OSError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
-
-    def games(self, request: Request) -> Response:
-        """Return the titles of the games of the run that the request numbers."""
-        try:
-            if self.runs is None:
-                raise ValueError("no run was given to this server")
-            text = request.query_params.get("run", "")
-            number = int(text) if text.isdecimal() and len(text) < 10 else -1  # -1 is refused as no run's number
-            return JSONResponse({"games": [game.title for game in self.runs.games(number)]}, headers=HEADERS)
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
