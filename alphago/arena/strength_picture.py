@@ -68,7 +68,8 @@ def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], nam
         results = [row[columns[place]] for place in places]
         low, high = zip(*(result.interval for result in results), strict=True)
         rates = [result.win_rate for result in results]
-        curves.append(Curve(places, rates, SERIES[i % len(SERIES)], name=f" {name} {value}", low=low, high=high))
+        colour = SERIES[i % len(SERIES)]
+        curves.append(Curve(places, rates, colour, name=f" {name} {value}", low=low, high=high))
     return CurvePanel(
         "Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=x_name, places=tuple(map(str, columns))
     )

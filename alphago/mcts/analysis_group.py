@@ -19,7 +19,7 @@ from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.tree_reading import read_analysis
 
-FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
+FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch, and the game of a group of one position
 CHUNK = 256  # positions that are evaluated together
 
 
@@ -125,10 +125,12 @@ class PositionGroup:
     def below(self, action: int, after: Position) -> "PositionGroup":
         """Return a search of the position after a move, which begins with the part of this search below that move.
 
-        This group must have one position, whose game is not over after the move either; its own search stays as it is.
+        The search has no readouts left until `add_readouts`.  This group must have one position, whose game is not over
+        after the move either; its own search stays as it is.
         """
         group = copy(self)
-        group.positions, group.budget = [after], np.zeros_like(self.budget)
+        group.positions = [after]
+        group.budget = np.zeros_like(self.budget)
         group.search = self.search.copy()
         group.search.advance(FIRST, np.array([action], np.int32))
         group.search.expand_roots(FIRST)  # it is not evaluated yet if the move has no visits

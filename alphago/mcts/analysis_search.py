@@ -82,13 +82,14 @@ class AnalysisSearch(Search):
 
     def copy(self) -> "AnalysisSearch":
         """Return a search with the same positions, trees and forbidden moves, which continues independently."""
-        averages, room = len(self.symmetries) > 1, self.tree.parent.shape[1]
-        twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=room)
+        averages = len(self.symmetries) > 1
+        capacity = self.tree.parent.shape[1]
+        twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=capacity)
         games = np.arange(self.games)
         twin.batch.copy(games, games, of=self.batch)
-        arrays = zip((*self.tree, self.scores, self.owners), (*twin.tree, twin.scores, twin.owners), strict=True)
-        for own, copied in arrays:
-            copied[...] = own
+        for source, target in zip(self.tree, twin.tree, strict=True):
+            target[...] = source
+        twin.scores[...], twin.owners[...] = self.scores, self.owners
         twin.root_priors[...] = self.root_priors
         twin._forbidden = dict(self._forbidden)
         return twin

@@ -155,7 +155,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
 
     asked: whether to yield the whole text even if it does not look like SGF.
     """
-    # The stream of a member of an archive has no `peek`.
+    # `peek` looks at bytes without taking them; some streams lack it.
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]  # the first bytes, which are read again below
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]

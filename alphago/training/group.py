@@ -119,6 +119,7 @@ class GroupPlan:
         self.readouts = state["readouts"]
         self.resign_threshold = state["resign_threshold"]
         self.capacity = state["capacity"]
+        # In `records`, a group's games in progress come before its finished games.
         self.restore_slots(state["slots"], records, evaluator, others, shares)
         self.add_finished(islice(records, state["finished"]))
 

@@ -25,6 +25,7 @@ from alphago.training.learner import CPU, Accumulated, Learner
 from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 
+STANDARD_INPUT = 0
 PATIENCE = timedelta(minutes=5)  # longest time that processes wait for each other
 DYING = 1.0  # seconds that a process that has failed may take to end
 
@@ -188,12 +189,12 @@ def join(folder: str, rank: int, processes: int, device: torch.device, threads: 
     """
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:
-        net, settings = pickle.loads(first.recv_bytes())
+    with Connection(STANDARD_INPUT) as process_0, one_torch_thread(), Workers(threads) as workers:
+        net, settings = pickle.loads(process_0.recv_bytes())
         learner = Learner(net, settings, workers, device)
-        first.send(rank)
+        process_0.send(rank)  # any answer will do: the learner is ready
         meet(folder, rank, processes, device)
-        while (work := first.recv()) is not None:
+        while (work := process_0.recv()) is not None:
             env, part, batch_weight = work
             if env != learner.net.env:
                 learner.resize(env)

@@ -99,9 +99,13 @@ def test_names_of_rules() -> None:
         "koSIMPLEscoreAREAtaxallsui0",
         "koSIMPLEscoreAREAtaxNONEsui0whiteHandicapBonusN-1",
         '{"tax": "ALL"}',
+        "koSIMPLEscoreAREAtaxNONEsui0button1",
+        '{"hasButton": true}',
     ):
-        with pytest.raises(ValueError, match=r"rules must (have no tax|give White no bonus)"):
+        with pytest.raises(ValueError, match=r"rules must (have no tax|have no button|give White no bonus)"):
             named_rules(other)
+    for no_button in ("koSIMPLEscoreAREAtaxNONEsui0button0", '{"ko": "SIMPLE", "hasButton": false}'):
+        assert named_rules(no_button) == Rules("simple", False)
     with pytest.raises(ValueError, match=r"rules must be one of Chinese, Tromp-Taylor, .*, got 'mine'"):
         named_rules("mine")
 

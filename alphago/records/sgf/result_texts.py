@@ -161,18 +161,18 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     if len(found) != 1:
         return None, None
     match = found[0]
-    before = text[: match.start()]
     segments = (segment for segment in SEGMENT.finditer(text) if segment.start() < match.start() <= segment.end())
     segment = next(segments, None)  # the colour before the number, with the text up to the next colour
     if segment is None or not winner_of_segment(segment[1], segment[2]):
         return None, None
-    if not BEFORE_AMOUNT.fullmatch(before[segment.start(2) :]):
+    between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
+    if not BEFORE_AMOUNT.fullmatch(between):
         return None, None
     points, unit = points_of(match)
     if points is None:
         return None, None
     has_unit = unit or match["half"] or is_quarter(points)
-    after_plus = before.rstrip().endswith("+")
+    after_plus = text[: match.start()].rstrip().endswith("+")
     return (points, unit) if has_unit or after_plus else (None, None)
 
 

@@ -8,7 +8,7 @@ from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
-LONGEST = 40  # characters: a longer text is no komi, no point and no rank
+LONGEST = 40  # characters of a komi, a point or a rank: a longer text is something else
 POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")

@@ -277,10 +277,11 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     """Report the run's end; `plan.model` becomes its network.
 
     stopped: whether the call was stopped early.  compact: whether to make the folder compact.
-    save: whether to save the run first.
+    save: whether to save the run first; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
-    if run.is_over and not stopped and save:
+    ends_with_this_call = run.is_over and save and not stopped
+    if ends_with_this_call:
         option = longer(vars(run.settings), run.games)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*run.reporter.final_findings())

@@ -120,7 +120,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}
-        log_match(run, match, row, self.name)
+        log_match(run, match, row, name=self.name)
         self.candidates += 1
         if match.accepted:
             self.best = frozen_copy(run.learner.net)

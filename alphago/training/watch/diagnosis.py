@@ -190,8 +190,8 @@ def starved_device(recent: Recent) -> Finding | None:
             f"the GPU is busy {busy:.0%} of the time",
             "raise leaves in search, or games_in_flight in a new run",
         )
-    worked = recent.mean("processor_share")
-    if busy is None and worked is not None and worked < STARVED_PROCESSOR:
+    worked = None if busy is not None else recent.mean("processor_share")  # beside a GPU, threads wait for the GPU
+    if worked is not None and worked < STARVED_PROCESSOR:
         return Finding(
             "starved processor",
             f"the run's threads work {worked:.0%} of the time: other programs, or other machines on the same hardware, "

@@ -187,7 +187,8 @@ class RemoteSelfPlay(SelfPlay):
         """
         while True:
             self.has_arrived.clear()
-            busy = set(self.in_flight)  # read before answers are taken in: a group with an answer is not busy
+            # Read before answers are taken in, so that the answers of all groups that are not busy are taken in.
+            busy = set(self.in_flight)
             self._take_in()
             for number, group in enumerate(self._remote_groups):
                 if number not in busy:

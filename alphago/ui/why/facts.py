@@ -71,7 +71,7 @@ class Words:
 class Fact:
     """A fact about a move.
 
-    colour: who plays the move, +1 Black, -1 White.  action: the move.
+    colour: who plays the move, +1 Black, -1 White.  action: the move.  best, in facts that have it: the best move.
     """
 
     colour: int

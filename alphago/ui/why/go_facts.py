@@ -182,7 +182,7 @@ def lasting(facts: Sequence[Fact], owners: np.ndarray | None) -> list[Fact]:
 
 
 def harvest(
-    start: GoPosition, line: Sequence[int], other_start: GoPosition, other: Sequence[int]
+    start: GoPosition, line: Sequence[int], other_start: GoPosition, other_line: Sequence[int]
 ) -> tuple[Line, tuple[NamedChain, ...]]:
     """Return a line up to the last capture by the side that begins it, and the chains of the start that it takes.
 
@@ -193,7 +193,7 @@ def harvest(
     """
     side, stones = start.to_play, stones_of(start)
     boards = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
-    other_end = play_line(stones_of(other_start), side, other[:READ])
+    other_end = play_line(stones_of(other_start), side, other_line[:READ])
     chains = [chain for chain in stones.chains() if chain.colour == -side]
     captured = [[chain for chain in chains if board.colours[min(chain.stones)] != -side] for board in boards]
     taken = [chain for chain in captured[-1] if other_end.colours[min(chain.stones)] == -side]
