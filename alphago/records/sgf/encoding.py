@@ -31,7 +31,9 @@ COMMON_FIRST_BYTES = {
     "euc_jp": (0xA1, 0xCF),
     "big5": (0xA1, 0xC6),
 }
-CYRILLIC = ("cp1251", "koi8_r")
+CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5")
+SHIFT = re.compile(rb"\x1b|~\{")  # in ISO-2022 and HZ, whose letters are ASCII bytes, other letters begin here
+JIS_SHIFT = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
@@ -44,6 +46,7 @@ CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly 
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
 KANJI = re.compile("[\u4e00-\u9fff]")
+GLUED = re.compile("(?<=[a-z])[\u3041-\u9fff\uac00-\ud7a3]|[\u3041-\u9fff\uac00-\ud7a3](?=[a-z])")  # parts of Latin words
 GO_WORDS = re.compile(
     "[黑黒白胜勝负負中盘盤押目子段级級名人战戦戰杯赛賽局围圍棋手合李金朴崔曹趙王张陈刘年月日第回决決预]|흑|백|승|불계|기원|국수|명인"
 )
@@ -80,7 +83,7 @@ def decode(data: bytes) -> list[Decoded]:
             return [in_encoding(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
         return [in_encoding(data, wide)]
-    if data.isascii():
+    if data.isascii() and SHIFT.search(data) is None:
         return [Decoded(data.decode("ascii"), "utf-8")]
     likely = guess(data)
     if NEXT.search(data) is None:  # there is one game
@@ -103,6 +106,8 @@ def decode_game(data: bytes, likely: str) -> Decoded:
     text, _, fault = in_encoding(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
+    elif declared is None and not data.isascii() and (word := declared_word(data)):
+        fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
     return Decoded(text, name, fault)
 
 
@@ -188,13 +193,18 @@ def bad_share(text: str) -> float:
     return text.count("\ufffd") / max(letters, 1)
 
 
-def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
+def declared_word(data: bytes) -> str:
+    """Return the value of CA in the first game in `data`; "" for none."""
     root = ROOT.search(data)
     match = DECLARED.search(root[0] if root else data)
-    if match is None:
+    return "" if match is None else match[1].decode("ascii", "replace")
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
+    word = declared_word(data).lower()
+    if not word:
         return None
-    word = match[1].decode("ascii", "replace").lower()
     try:
         name = codecs.lookup(ALIASES.get(word, word)).name
         b" ".decode(name, "replace")  # raises LookupError for a codec that is not for text, such as hex
@@ -225,6 +235,8 @@ def guess(data: bytes) -> str:
     Data that is damaged in a few places counts as valid UTF-8 if most of its letters are letters of three bytes.
     """
     part = data[:LOOKED_AT]
+    if JIS_SHIFT.search(part):
+        return "iso2022_jp_ext"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= LOOKED_AT)
         return "utf-8"
@@ -275,7 +287,7 @@ def plausibility(text: str, name: str) -> float:
     joined = "".join(letters)
     kinds = ((1.0, KANJI), (1.3, KANA), (1.2, USUAL_HANGUL), (1.5, GO_WORDS))
     good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
-    bad = 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
+    bad = len(GLUED.findall(text)) + 2.0 * len(ODD.findall(joined)) + 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
     mixed = 0.5 * min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))
     least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
