@@ -78,6 +78,20 @@ NEEDS_GUARD = (
 )
 
 
+NO_FILE = "a program from standard input cannot start processes, since each would import it: write it into a file"
+
+
+def comes_from_standard_input() -> bool:
+    """Return whether the program is text that Python reads from standard input; no worker process can then start."""
+    return getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
+
+
+def has_importable_program() -> bool:
+    """Return whether other processes can import the program; they cannot import what was typed, as in a notebook."""
+    main = sys.modules["__main__"]
+    return main.__spec__ is not None or os.path.isfile(getattr(main, "__file__", None) or "")
+
+
 def leave_if_imported_again() -> None:
     """End this process if it is a worker that is importing the script of its parent.
 

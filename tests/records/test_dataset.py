@@ -513,3 +513,19 @@ class TestWaysToCall:
         assert done.stderr.splitlines()[-1].startswith("ChildProcessError: the worker processes ended early: a script")
         assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
         assert import_games(tmp_path / "a.sgf", tmp_path / "out").kept == 1
+
+    def test_a_program_from_standard_input(self, tmp_path: Path) -> None:
+        """One sentence, and no traceback of a process; one process needs no file."""
+        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+        for workers, code in ((2, 1), (1, 0)):
+            done = subprocess.run(
+                [sys.executable, "-"],
+                input=f"from alphago import import_games\nimport_games('{tmp_path}', '{tmp_path}/out', workers={workers})",
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=600,
+            )
+            assert (done.returncode, done.stderr.count("Traceback")) == (code, code), done.stderr
+            assert done.stderr == "" or done.stderr.splitlines()[-1].startswith("ChildProcessError: a program from stan")
