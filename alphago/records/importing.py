@@ -21,7 +21,14 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
-from alphago.system.interrupts import NEEDS_GUARD, NO_FILE, comes_from_standard_input, end_with_parent, leave_if_imported_again
+from alphago.system.interrupts import (
+    NEEDS_GUARD,
+    NO_FILE,
+    comes_from_standard_input,
+    end_with_parent,
+    leave_if_imported_again,
+    only_parent_is_interrupted,
+)
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import SealedWork, pool_of
 from alphago.workers.packing import pack, unpack
@@ -184,14 +191,16 @@ def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], wo
         ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
         try:
             for group in groups:
-                ahead.append(processes.submit(convert_in_worker, group))
+                with only_parent_is_interrupted():
+                    ahead.append(processes.submit(convert_in_worker, group))
                 if len(ahead) >= JOBS_AHEAD * workers:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
+        except BaseException:  # also Ctrl-C: what was not written is converted again anyway
+            for worker in list((vars(processes)["_processes"] or {}).values()):
+                worker.terminate()
+            raise
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
@@ -71,6 +72,23 @@ def interrupt_again() -> None:
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         _thread.interrupt_main()
+
+
+@contextlib.contextmanager
+def only_parent_is_interrupted() -> Iterator[None]:
+    """Within the `with` block, start processes of multiprocessing that no Ctrl-C reaches; this process has to end them.
+
+    A terminal sends Ctrl-C to all processes, and one that is still starting would print a traceback of Python's imports.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 NEEDS_GUARD = (

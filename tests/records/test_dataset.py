@@ -4,9 +4,11 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -529,3 +531,30 @@ class TestWaysToCall:
             )
             assert (done.returncode, done.stderr.count("Traceback")) == (code, code), done.stderr
             assert done.stderr == "" or done.stderr.splitlines()[-1].startswith("ChildProcessError: a program from stan")
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+    def test_ctrl_c_while_its_processes_start(self, tmp_path: Path) -> None:
+        """Twice, and as a terminal sends it, to all of them: they end at once, without a word."""
+        (tmp_path / "games").mkdir()
+        for number in range(8):
+            (tmp_path / "games" / f"{number}.sgf").write_bytes(format_sgf(random_game(number)))
+        command = [sys.executable, "-u", "-m", "alphago", "sgf", tmp_path / "games", "--to", tmp_path / "out"]
+        process = subprocess.Popen(
+            [*command, "--workers", "2"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+        )
+        assert process.stderr is not None
+        text = process.stderr.read(len("\nreading: "))
+        for _ in range(2):
+            os.killpg(process.pid, signal.SIGINT)
+            time.sleep(0.1)
+            if process.poll() is not None:
+                break
+        text += process.communicate(timeout=300)[1]
+        assert text.strip().startswith("reading: ")
+        assert "Traceback" not in text
+        assert process.returncode == 130
