@@ -530,7 +530,9 @@ class TestWaysToCall:
                 timeout=600,
             )
             assert (done.returncode, done.stderr.count("Traceback")) == (code, code), done.stderr
-            assert done.stderr == "" or done.stderr.splitlines()[-1].startswith("ChildProcessError: a program from stan")
+            assert done.stderr == "" or done.stderr.splitlines()[-1].startswith(
+                "ChildProcessError: a program from stan"
+            )
 
     @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
     def test_ctrl_c_while_its_processes_start(self, tmp_path: Path) -> None:
