@@ -96,7 +96,8 @@ def import_games(
         ValueError: if another import into the dataset was interrupted, or the dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
-        ChildProcessError: if a worker process ends early, as all do in a script without the guard, or a program from standard input.
+        ChildProcessError: if a worker process ends early, as all do in a script without the guard, or if the
+            program comes from standard input.
     """
     if workers != 1:
         leave_if_imported_again()

@@ -78,7 +78,7 @@ def interrupt_again() -> None:
 def only_parent_is_interrupted() -> Iterator[None]:
     """Within the `with` block, start processes of multiprocessing that no Ctrl-C reaches; this process has to end them.
 
-    A terminal sends Ctrl-C to all processes, and one that is still starting would print a traceback of Python's imports.
+    A terminal sends Ctrl-C to all processes; one that is still starting would print a traceback of Python's imports.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

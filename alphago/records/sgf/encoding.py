@@ -43,12 +43,10 @@ MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
+GLUED = re.compile("(?<=[a-z])[\u3041-\u9fff가-힣]|[\u3041-\u9fff가-힣](?=[a-z])")  # letters within a Latin word
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
 KANJI = re.compile("[\u4e00-\u9fff]")
-GLUED = re.compile(
-    "(?<=[a-z])[\u3041-\u9fff\uac00-\ud7a3]|[\u3041-\u9fff\uac00-\ud7a3](?=[a-z])"
-)  # parts of Latin words
 GO_WORDS = re.compile(
     "[黑黒白胜勝负負中盘盤押目子段级級名人战戦戰杯赛賽局围圍棋手合李金朴崔曹趙王张陈刘年月日第回决決预]|흑|백|승|불계|기원|국수|명인"
 )
@@ -289,12 +287,8 @@ def plausibility(text: str, name: str) -> float:
     joined = "".join(letters)
     kinds = ((1.0, KANJI), (1.3, KANA), (1.2, USUAL_HANGUL), (1.5, GO_WORDS))
     good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
-    bad = (
-        len(GLUED.findall(text))
-        + 2.0 * len(ODD.findall(joined))
-        + 0.7 * len(HALF_KANA.findall(joined))
-        + 8.0 * joined.count("\ufffd")
-    )
+    bad = len(GLUED.findall(text)) + 2.0 * len(ODD.findall(joined))
+    bad += 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
     mixed = 0.5 * min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))
     least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)

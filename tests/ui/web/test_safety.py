@@ -48,9 +48,8 @@ def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyP
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(60)
         connection.connect(("127.0.0.1", served.port))
-        with pytest.raises(OSError, match="reset|Broken pipe"):
-            while True:  # more than any buffer holds
-                connection.sendall(request * 1000)
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(request * 1_000_000)  # more than any buffer holds
         assert served.get()[0] == 200
 
 
