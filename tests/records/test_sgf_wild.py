@@ -147,6 +147,10 @@ class TestForms:
         assert lines == ["B A5, W B4, B C3", "B A5, W C5, B D5", "B A5, W C5, B E5"]
         assert [moves(game) for game in salvage_sgf(text)] == lines[:1]
 
+    @pytest.mark.parametrize("game", ["GM[]", "GM[ 1 ]", "GM[GO]", "GM[Weiqi]", ""])
+    def test_what_go_is_called(self, game: str) -> None:
+        assert only(f"(;{game}SZ[5];B[aa])").faults == ()
+
     def test_sizes(self) -> None:
         for size in range(2, 26):
             assert only(f"(;SZ[{size}];B[aa])").board_size == size

@@ -19,6 +19,7 @@ from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stone
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
+GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
@@ -72,7 +73,7 @@ class LineReader:
 
     def read(self) -> SgfGame:
         """Read the line up to the first move that no rules allow; return no moves if there is no such board."""
-        if self.text("GM") not in ("1", "", "go", "Go"):
+        if self.text("GM").lower() not in GO:
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(19)
         try:
