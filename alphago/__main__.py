@@ -12,10 +12,10 @@ def sentence(message: Warning | str, *_: object, **__: object) -> str:
 
 
 def main() -> int:
-    """Run the command, which is loaded only now, and return its exit code."""
+    """Run the command and return its exit code."""
     warnings.formatwarning = sentence
     with ended_by_interrupt():
-        from alphago.cli import main as run_command
+        from alphago.cli import main as run_command  # takes seconds, in which Ctrl-C must not print a traceback
     return run_command()
 
 

@@ -179,7 +179,7 @@ def draw_tree(player: MCTSPlayer) -> None:
     place(root, 0)
     width = next_leaf[0]
     words = f"The most visited moves of {READOUTS} readouts: move and visits, and beside them the mover's win rate"
-    below = paragraph(words, width / 2, 110 + LEVEL * len(BRANCHES), width - 40, 14)
+    below = paragraph(words, width / 2, 110 + LEVEL * len(BRANCHES), width=width - 40, size=14)
     save("tree", canvas(width, below[-1].y + 24, [*shapes, *texts, *below], "A search tree"))
 
 
@@ -222,7 +222,7 @@ def draw_loop() -> None:
         left = 20.0 + 188 * i
         shapes.append(Rect(left, 30, 156, 104, Style(PALE, BLUE, 2), 8))
         shapes.append(Text(left + 78, 50, name, 17, bold=True))
-        shapes += paragraph(text, left + 78, 76, 144, 12)
+        shapes += paragraph(text, left + 78, 76, width=144, size=12)
         if i:
             shapes += arrow(left - 32, 82, left - 2, 82, Style(stroke=BLACK, width=2))
     right = 20.0 + 188 * 4 + 78

@@ -17,7 +17,9 @@ PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted(fol
 HISTORY = sorted((ROOT / "docs" / "experiments").glob("*.md"))  # their commands are those of their commits
 SOURCES = [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago").rglob("*.py")]
 FENCED = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:taskset -c \d+ )?(?:\S*/)?alphago (?P<arguments>[a-z].*)")
+# Also behind a prompt or another command, and in quotation marks.
+COMMAND = re.compile(r'(?!from |import )(?:.*[ "])?(?:[^ "]*/)?alphago (?P<arguments>[a-z][^"]*)"?')
+VARIABLE = re.compile(r"\$\w+")  # of the shell, such as a job's number
 
 
 def name_of(page: Path) -> str:
@@ -63,7 +65,7 @@ def commands_in_text(text: str) -> list[str]:
 
 def parsed(line: str) -> argparse.Namespace:
     """A command line's options; SystemExit for one that the command does not know."""
-    verb, *words = shlex.split(line)
+    verb, *words = shlex.split(VARIABLE.sub("1", line))
     if verb not in VERBS:
         raise SystemExit(f"no command {verb}")
     return parser_of(verb, words).parse_args(words)
@@ -88,7 +90,15 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
         assert options <= set(parser_of(verb)._option_string_actions), line
 
 
-@pytest.mark.parametrize("text", ["```\nalphago paly\n```", "```\n.venv/bin/alphago train --minuts 3  # quick\n```"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nalphago paly\n```",
+        "```\n.venv/bin/alphago train --minuts 3  # quick\n```",
+        "```\nsrun -n 2 alphago train --seeds $NUMBER\n```",
+        '```\nsbatch --wrap "alphago train --minuts 3"\n```',
+    ],
+)
 def test_a_wrong_command_line_is_found(text: str) -> None:
     (line,) = command_lines(text)
     with pytest.raises(SystemExit):

@@ -82,6 +82,14 @@ def test_links_within_the_site_lead_somewhere(site: Path) -> None:
         assert not anchor or there not in pages or anchor in pages[there], f"{page} links to {target}#{anchor}"
 
 
+def test_the_site_can_be_searched(site: Path) -> None:
+    """By a script, since pages are opened from the disk, too."""
+    assert 'data-md-component="search-query"' in (site / "index.html").read_text("utf-8")
+    index = (site / "search" / "search_index.js").read_text("utf-8")
+    locations = set(re.findall(r'"location":\s*"([^"#]*)', index))
+    assert {"try_an_idea.html", "api.html", "games/oware.html"} <= locations
+
+
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     loaded = r'<(?:script|img|iframe)[^>]* src="https?:|<link[^>]* rel="(?:stylesheet|preconnect)"[^>]* href="https?:'
     assert [page.name for page in site.rglob("*.html") if re.search(loaded, page.read_text("utf-8"))] == []

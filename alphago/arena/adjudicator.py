@@ -43,8 +43,8 @@ class Adjudicator:
         disagreements = [game.disagreement] if game.disagreement else []  # a playing engine may have counted too
         if margin != game.margin:
             disagreements.append(f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}")
-        colour = 1 if game.number % 2 == 0 else -1  # of the first player; `margin` is Black's
-        outcome = colour * float(np.sign(margin)) + 0.0  # no -0.0
+        first_colour = 1 if game.number % 2 == 0 else -1  # the first player's; `margin` is Black's
+        outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
         return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
 
     def _ask(self, process: EngineProcess, game: MatchGame) -> str:
@@ -58,7 +58,7 @@ class Adjudicator:
 
 
 def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
-    """Return the engine named "gnugo" or "gnugo:LEVEL"; return an Engine or None unchanged.
+    """Return the engine with a name as in `find_engine`, such as "gnugo:10"; return an Engine or None unchanged.
 
     Raises ValueError for any other name, EngineError for an engine that is not installed.
     """

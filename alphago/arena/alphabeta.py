@@ -64,6 +64,7 @@ class BestMove(NamedTuple):
         if not self.is_exact:
             return None
         sign = (self.value > 0) - (self.value < 0)
+        # The kernel's `final_value` is WIN - plies + margin * POINT for a win; rounding removes the plies.
         return sign * ((abs(self.value) - WIN + POINT // 2) // POINT)
 
 
@@ -98,10 +99,11 @@ class AlphaBetaSearch:
         check_game_has_evaluation(env)
         self.depth = check_int("depth", depth, 1, MOST_DEPTH)
         words: int = env.new_batch(1).rows.shape[1]  # type: ignore[attr-defined]
-        self._search, prefer = SEARCHES[env.name]
-        self._preferences = prefer(env)
+        self._search, preferences_of = SEARCHES[env.name]
+        self._preferences = preferences_of(env)
         self._history = np.zeros((2, env.action_space), np.int64)  # by mover: how often each action was the best one
-        self._table = np.zeros((1 << min(MOST_ENTRIES, 12 + self.depth), 3), np.int64)  # the transposition table
+        entries = 1 << min(MOST_ENTRIES, 12 + self.depth)  # deeper searches visit more positions
+        self._table = np.zeros((entries, 3), np.int64)  # the transposition table: KEY, VALUE and NOTE of the kernels
         self._number = 0  # of the latest search; entries of the table with other numbers are ignored
         self.nodes_a_call = NODES
         by_ply = {name: np.zeros(depth + 1, np.int64) for name in ("alpha", "beta", "best", "chosen", "best_action")}
@@ -128,7 +130,7 @@ class AlphaBetaSearch:
             stack.place[:] = 0
             stack.place[kernels.ENTERING] = 1  # the root is a new node
             while not self._search(depth, self._number, stack, self._table, self._history, self.nodes_a_call):
-                pass
+                pass  # the search has paused, and is continued; Ctrl-C takes effect here
             nodes += int(stack.place[kernels.NODES])
             is_exact = bool(stack.place[kernels.CUT_OFF] == 0)
             move = BestMove(int(stack.best_action[0]), int(stack.best[0]), depth, nodes=nodes, is_exact=is_exact)
@@ -147,7 +149,7 @@ class AlphaBetaPlayer:
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         legal = self.batch.legal_mask(games, np.empty((len(games), self.batch.env.action_space), np.bool_))
         actions = legal.argmax(axis=1).astype(np.int32)
-        for i in np.flatnonzero(legal.sum(axis=1) > 1):
+        for i in np.flatnonzero(legal.sum(axis=1) > 1):  # a single legal action needs no search
             actions[i] = self.search.find(self.batch.rows[games[i]], until_decided=True).action
         return actions
 
@@ -202,17 +204,21 @@ def no_preference(env: GameEnv) -> np.ndarray:
 
 
 def near_the_middle(env: GameEnv) -> np.ndarray:
-    """Return for each action (a point or a column) its nearness to the middle of the board, int64 [A], at most 0."""
+    """Return for each action, a point or a column, minus twice its distance from the board's middle, int64 [A].
+
+    The distance of a point is the greater of its distances in rows and in columns.
+    """
     height, width = env.plane_shape if env.actions_are_points else (1, env.action_space)
-    rows = np.abs(2 * np.arange(height) - (height - 1))  # twice the distances from the middle
-    columns = np.abs(2 * np.arange(width) - (width - 1))
-    return -np.maximum(rows[:, None], columns[None, :]).ravel().astype(np.int64)
+    row_distances = np.abs(2 * np.arange(height) - (height - 1))  # doubled, to be integers
+    column_distances = np.abs(2 * np.arange(width) - (width - 1))
+    return -np.maximum(row_distances[:, None], column_distances[None, :]).ravel().astype(np.int64)
 
 
 def good_squares(env: GameEnv) -> np.ndarray:
     """Return the weight of each action of Reversi, int64 [A]: those of the squares, then 0 for the pass."""
     from_edge = np.minimum(np.minimum(np.arange(env.N), np.arange(env.N)[::-1]), FARTHEST)
-    weights = np.array(SQUARES)[from_edge[:, None] * (FARTHEST + 1) + from_edge[None, :]]
+    weights_by_distances = np.reshape(SQUARES, (FARTHEST + 1, FARTHEST + 1))
+    weights = weights_by_distances[from_edge[:, None], from_edge[None, :]]
     return np.append(weights.ravel(), 0).astype(np.int64)
 
 

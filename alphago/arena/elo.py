@@ -8,6 +8,8 @@ import numpy as np
 POINTS_PER_NAT = 400 / math.log(10)  # the rating difference at which the odds are multiplied by e
 PRIOR_GAMES = 1.0  # drawn games added to every pair that met, so that a score of 100 % gives a finite rating
 Z = 1.959964  # standard deviations of a two-sided 95 % interval
+MOST_STEPS = 100  # of Newton's method
+LAST_STEP = 1e-10  # in nats; a shorter step ends Newton's method
 
 
 class Rating(NamedTuple):
@@ -50,7 +52,7 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     free = connected[connected != anchor]  # the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players
-    for _ in range(100):
+    for _ in range(MOST_STEPS):
         chances = 1 / (1 + np.exp(strengths[None] - strengths[:, None]))  # [P, P], chance that i beats j
         gradient = (points - games * chances).sum(axis=1)[free]
         weights = games * chances * (1 - chances)
@@ -58,13 +60,13 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
         step = np.linalg.solve(hessian, gradient)
         # Far from the maximum a full Newton step can overshoot, so its length is limited to 1.
         strengths[free] += step / max(1.0, float(np.abs(step).max(initial=0)))
-        if np.abs(step).max(initial=0) < 1e-10:
+        if np.abs(step).max(initial=0) < LAST_STEP:
             break
-    errors = np.full(len(points), np.nan)
-    errors[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
-    errors[anchor] = 0
-    ratings = np.where(np.isnan(errors), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
-    half_widths = POINTS_PER_NAT * errors
+    half_widths = np.full(len(points), np.nan)  # in nats, NaN for players that are not connected
+    half_widths[free] = Z * np.sqrt(np.diag(np.linalg.inv(hessian)))
+    half_widths[anchor] = 0
+    half_widths *= POINTS_PER_NAT
+    ratings = np.where(np.isnan(half_widths), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
     lows, highs = (ratings - half_widths).tolist(), (ratings + half_widths).tolist()
     return [Rating(*numbers) for numbers in zip(ratings.tolist(), lows, highs, strict=True)]
 

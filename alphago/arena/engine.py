@@ -25,6 +25,7 @@ class EngineRefusal(EngineError):
 class Engine:
     """A program that speaks GTP, and how to start it.
 
+    name: the engine's name in results and messages.
     command: program and arguments; "{seed}" in an argument is replaced by a number that differs between games.
     start_timeout: seconds until the first reply.
     timeout: seconds until any later reply.
@@ -155,7 +156,7 @@ class EngineProcess(LineProcess):
             if lines or line:
                 lines.append(line)
         self._limit = self.timeout
-        text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])
+        text = "\n".join([lines[0][1:].strip(), *lines[1:-1]])  # without the = or ?, and the empty line at the end
         if lines[0][0] == "?":
             raise EngineRefusal(f"{self.name} refused {self._sent!r}: {text}")
         return text

@@ -102,7 +102,7 @@ def parse_entrant(text: str) -> EntrantText:
     Raises ValueError for any other text.
     """
     base, options = split_name(text)
-    not_a_player = "only networks take readouts"
+    why_no_player = "only networks take readouts"
     if options is None:
         try:
             if not isinstance(find_player(base), Path):
@@ -110,11 +110,11 @@ def parse_entrant(text: str) -> EntrantText:
         except ValueError as error:
             if text.startswith((COMMAND, "gnugo:")):  # the name of a player, and of no file
                 raise
-            not_a_player = str(error)
+            why_no_player = str(error)
     model = model_file(base)
     looks_like_file = "/" in base or base.endswith(".safetensors")
     if not model.exists() and not looks_like_file:
-        raise ValueError(f"{text}: there is no file {base}, and {not_a_player}")
+        raise ValueError(f"{text}: there is no file {base}, and {why_no_player}")
     if options is None:
         return EntrantText(base, model)
     match = match_options(options)
@@ -128,9 +128,16 @@ def parse_entrant(text: str) -> EntrantText:
 
 
 def match_options(options: str) -> "re.Match[str] | None":
-    """Match what may come after an entrant's @: readouts, search or both, or a level; None for any other text."""
+    """Match what may come after an entrant's @: readouts, search or both, or a level; None for any other text.
+
+    The groups of the match are called "readouts", "search" and "level".
+    """
     searches = "|".join(SEARCHES)  # read at each call, since rules can be added
-    return re.fullmatch(rf"level=(?P<level>.+)|(?=.)(?P<readouts>[0-9]+)?(?:(?:^|,)(?P<search>{searches}))?", options)
+    level = r"level=(?P<level>.+)"
+    not_empty = r"(?=.)"
+    readouts = r"(?P<readouts>[0-9]+)?"
+    search = rf"(?:(?:^|,)(?P<search>{searches}))?"  # a comma stands only after readouts
+    return re.fullmatch(f"{level}|{not_empty}{readouts}{search}", options)
 
 
 def split_name(text: str) -> tuple[str, str | None]:
@@ -202,8 +209,9 @@ def read_entrants(
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
     entries = [parse_entrant(text).with_defaults(readouts, search) for text in texts]
-    for name in {entry.name for entry in entries}:
-        if sum(entry.name == name for entry in entries) > 1:
+    names = [entry.name for entry in entries]
+    for name in set(names):
+        if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
     players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
@@ -243,20 +251,21 @@ def common_game(
     game: str | None,
     given: Mapping[str, Any],
 ) -> GameEnv:
-    """Return the common game of the networks, with the options that are given replaced.
+    """Return the common game of the networks, with the options that are given replaced; without networks `game`.
 
+    board_size, komi, game, given: as in `read_entrants`.
     Raises ValueError if the games of the networks differ.
     """
     envs = {entry.base: saved_game(entry.model, board_size, komi) for entry in entries if entry.model is not None}
     if not envs:
         return with_settings(make_game(game, board_size, komi=komi, **given), given)
-    name = game or next(iter(envs.values())).name
+    wanted_game = game or next(iter(envs.values())).name
     for base, env in envs.items():
-        if env.name != name:
-            raise ValueError(f"every network must be for {name}, got {base} for {env.name}")
+        if env.name != wanted_game:
+            raise ValueError(f"every network must be for {wanted_game}, got {base} for {env.name}")
     envs = {base: with_settings(env, given) for base, env in envs.items()}
     first = next(iter(envs.values()))
-    with_option = [key for key in OPTIONS if key in first.config]
+    with_option = [key for key in OPTIONS if key in first.config]  # compared first: the user can choose their values
     others = [key for key in first.config if key not in OPTIONS and key != "planes"]  # input planes may differ
     for key in with_option + others:
         values = {base: env.config[key] for base, env in envs.items()}

@@ -27,7 +27,7 @@ class LineProcess:
     """A running program that reads lines and writes lines; call `close` at the end, or use it in a `with` statement.
 
     command: program and arguments.  name: the program's name in messages; None for its file's name.
-    longest: as LONGEST_LINE.
+    longest: bytes of a line of stdout; longer lines come in pieces.
     Raises EngineError if the program cannot be started.
     """
 
@@ -129,8 +129,8 @@ class LineProcess:
         return self.process.returncode is not None
 
     def _signal(self, name: str) -> None:
-        """Send a signal to the process and its children."""
-        if hasattr(os, "killpg"):
+        """Send the signal called `name` to the process and its children."""
+        if hasattr(os, "killpg"):  # not on Windows, where `signal` has no SIGKILL either
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, getattr(signal, name))
         else:
@@ -144,8 +144,8 @@ class LineProcess:
 
     def _read_stderr(self) -> None:
         assert self.process.stderr is not None
-        while line := self.process.stderr.readline(10_000):
-            self._errors.append(line.decode("utf-8", "replace").strip()[:300])
+        while line := self.process.stderr.readline(LONGEST_LINE):
+            self._errors.append(line.decode("utf-8", "replace").strip()[:300])  # enough for a message
 
 
 def split_command(command: str, message: str) -> list[str]:

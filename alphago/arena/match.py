@@ -120,10 +120,10 @@ class MatchResult:
         if not len(self.outcomes):
             return "no games"
         low, high = self.interval
-        (as_black, *_), (as_white, *_) = self.by_colour
+        (wins_as_black, *_), (wins_as_white, *_) = self.by_colour
         text = (
-            f"{self.wins} wins ({as_black} as Black, {as_white} as White), {self.draws} draws, {self.losses} losses "
-            f"in {len(self.outcomes)} games ({self.distinct} distinct): "
+            f"{self.wins} wins ({wins_as_black} as Black, {wins_as_white} as White), "
+            f"{self.draws} draws, {self.losses} losses in {len(self.outcomes)} games ({self.distinct} distinct): "
             f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
         )
         if self.counted:
@@ -221,7 +221,9 @@ def evaluate(
     opening_plies = check_int("opening_plies", opening_plies, 0)
     games_at_once = num_games // 2  # each player is to move in about half of the games
     leaves = leaves_for(games_at_once, max(first.readouts, second.readouts))
-    plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
+    plan = MatchPlan(
+        games=num_games, opening_plies=opening_plies, random_opening=random_opening, seed=seed, leaves=leaves
+    )
     games: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:
@@ -279,8 +281,8 @@ def play_match(
     Two calls of `on_game` never overlap. Setting `stop` ends the match at the next move; an exception in a thread, and
     Ctrl-C, also set `stop`.
     """
-    at_once = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
-    threads = min([cores or available_cores(), len(numbers), *at_once])
+    engine_limits = [entrant.player.at_once for entrant in entrants if isinstance(entrant.player, Engine)]
+    threads = min([cores or available_cores(), len(numbers), *engine_limits])
     stop = stop or threading.Event()
     one_at_a_time = threading.Lock()
 
@@ -298,8 +300,8 @@ def play_match(
             play_games(games, finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:
-        """Play the games in parts, each of at most as many games as engines may run at once."""
-        most = min(at_once) // threads if at_once else len(numbers)
+        """Play one thread's games in parts, so that all threads together run no more processes than engines allow."""
+        most = min(engine_limits) // threads if engine_limits else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
                 play(numbers[begin : begin + most])

@@ -112,17 +112,18 @@ class ParallelGames:
         for game, action in zip(played, actions, strict=True):
             self.moves[game].append(int(action))
         over = played[board.is_over(played, np.empty(len(played), np.bool_))]
-        ended = self.scored(over)
+        ended = self.score(over)
         for game, first_resigns in zip(resigned, first_moves[resigns], strict=True):
-            ended.append(self.finish(game, -1.0 if first_resigns else 1.0, None))
+            ended.append(self.finish(game, outcome=-1.0 if first_resigns else 1.0, margin=None))
         self.active = np.setdiff1d(active, np.concatenate([over, resigned]))
         return ended
 
-    def scored(self, over: np.ndarray) -> list[MatchGame]:
-        """Return games (slots, int64 [n]) that ended by the rules."""
+    def score(self, over: np.ndarray) -> list[MatchGame]:
+        """Return the finished games of the slots `over`, int64 [n], which ended by the rules."""
         black_outcomes, margins = self.board.black_results(over)
         margins += 0.0  # no -0.0
-        black_outcomes[(margins == 0) & (np.abs(black_outcomes) < MOST_OF_A_DRAW)] = 0
+        is_draw = (margins == 0) & (np.abs(black_outcomes) < MOST_OF_A_DRAW)
+        black_outcomes[is_draw] = 0
         outcomes = np.where(self.first_is_black[over], black_outcomes, -black_outcomes)
         results = zip(over, outcomes.tolist(), margins.tolist(), strict=True)
         return [self.finish(game, outcome, margin) for game, outcome, margin in results]
@@ -142,20 +143,20 @@ class ParallelGames:
             generators = [self.opening_generators[game] for game in active[in_opening]]
             actions[in_opening] = random_points(self.board, active[in_opening], generators)
         for player, is_mover in zip(self.players, (first_moves, ~first_moves), strict=True):
-            its_turn = is_mover & ~in_opening
-            if its_turn.any():
-                early = plies[its_turn] < plan.opening_plies
-                actions[its_turn] = player.choose(active[its_turn], early, chance[its_turn])
+            chooses = is_mover & ~in_opening  # bool [n]
+            if chooses.any():
+                by_chance = plies[chooses] < plan.opening_plies
+                actions[chooses] = player.choose(active[chooses], by_chance, chance[chooses])
         return actions
 
     def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
-        """Return the game in a slot, which ended with this outcome and margin, as in `MatchGame`."""
+        """Return the finished game of the slot `game`; outcome, margin: as in `MatchGame`."""
         engines = [player for player in self.players if isinstance(player, EnginePlayer)]
         return MatchGame(
             self.numbers[game],
-            outcome + 0.0,  # no -0.0
-            tuple(self.moves[game]),
-            margin,
+            outcome=outcome + 0.0,  # no -0.0
+            moves=tuple(self.moves[game]),
+            margin=margin,
             fault=next((player.faults[game] for player in engines if game in player.faults), ""),
             counted=any(game in player.scores for player in engines),
             disagreement="; ".join(filter(None, (player.disagreement(game) for player in engines))),
@@ -198,12 +199,15 @@ class FinalBoards(NamedTuple):
 
 
 def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
-    """Return averages over the ends of games.
+    """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
 
     env: a game with `has_captures`.  games: the actions of each game from the start position.
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
-    boards = [final_board(env, moves, 1 if number % 2 == 0 else -1) for number, moves in enumerate(games)]
+    boards = []
+    for number, moves in enumerate(games):
+        first_colour = 1 if number % 2 == 0 else -1
+        boards.append(final_board(env, moves, first_colour))
     return FinalBoards(*np.mean(boards, axis=0).tolist())
 
 
@@ -216,7 +220,7 @@ def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecor
         slots = np.flatnonzero(lengths > ply)
         actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
         legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_))
-        zeros = np.zeros(len(slots), np.float32)
+        zeros = np.zeros(len(slots), np.float32)  # nothing was searched
         add_moves(
             [builders[slot] for slot in slots],
             policies=np.zeros((len(slots), env.action_space), np.float32),
@@ -230,13 +234,16 @@ def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecor
         batch.play(slots, actions)
     outcomes, scores = batch.black_results(np.arange(len(games)))
     ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
-    return [builder.finish(outcome, score, False, env.action_space) for builder, outcome, score in ends]
+    return [
+        builder.finish(outcome, score, resigned=False, action_space=env.action_space)
+        for builder, outcome, score in ends
+    ]
 
 
 def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
-    """Return one side's margin in points, stones captured and stones lost after these moves.
+    """Return one side's margin in points, the stones that it captured and those that it lost.
 
-    side: 1 for Black, -1 for White.
+    moves: the actions from the start position.  side: 1 for Black, -1 for White.
     """
     position: Any = env.position()  # Any: only games with captures have a `board`
     placed = {1: 0, -1: 0}  # by side, the stones placed so far

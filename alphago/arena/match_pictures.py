@@ -39,6 +39,7 @@ def match_sheet(
 def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
     """Return a caption with the first player's colour and result: "Black, won by 5.5", "White, lost", "Black, a draw".
 
+    position: the last one of the game.  outcome: the first player's result.
     number: the number of the game; the first player has Black if it is even.
     is_over: whether the game ended by the rules; only then the caption has a margin.
     """
@@ -47,5 +48,6 @@ def result_for(position: Position, outcome: float, number: int, is_over: bool) -
         return f"{colour}, a draw"
     caption = f"{colour}, won" if outcome > 0 else f"{colour}, lost"
     margin = sign * position.score()
-    has_points = position.env.has_ownership and is_over and np.sign(margin) == np.sign(outcome)
+    agrees = np.sign(margin) == np.sign(outcome)  # not if an engine scored the game differently
+    has_points = position.env.has_ownership and is_over and agrees
     return f"{caption} by {abs(margin):g}" if has_points else caption

@@ -39,24 +39,25 @@ class MatchWork(SealedWork):
     @classmethod
     def to_bytes(cls, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> bytes:
         """Return what `from_bytes` needs; raise ValueError for players that cannot travel."""
-        arrays: dict[str, np.ndarray] = {}
-        plain = []
+        arrays: dict[str, np.ndarray] = {}  # the weights of all players, with the player's number before each name
+        sides = []
         for number, entrant in enumerate(entrants):
             with one_torch_thread():
                 player, weights = plain_player(env, entrant)
-            plain.append([player, entrant.readouts, plain_form(entrant.search), entrant.level])
+            sides.append([player, entrant.readouts, plain_form(entrant.search), entrant.level])
             arrays |= {f"{number}.{name}": array for name, array in weights.items()}
-        return pack([plain_game(env), asdict(plan), plain], arrays)
+        return pack([plain_game(env), asdict(plan), sides], arrays)
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        (game, plan, plain), arrays = unpack(data)
+        (game, plan, sides), arrays = unpack(data)
         env = known_game(game)
+        entrants = []
         with own_thread():
-            entrants = [
-                Entrant(player_of(env, player, level, arrays, f"{number}."), readouts, form or None, level=level)
-                for number, (player, readouts, form, level) in enumerate(plain)
-            ]
+            for number, (plain, readouts, form, level) in enumerate(sides):
+                player = player_of(env, plain, level, arrays, prefix=f"{number}.")
+                search = form or None  # {} is the plain form of None
+                entrants.append(Entrant(player, readouts, search, level=level))
         return cls(env, entrants, MatchPlan(**plan))
 
     def answer(self, job: bytes, stop: threading.Event) -> bytes:
@@ -72,7 +73,8 @@ class MatchWork(SealedWork):
 def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return a player as data for JSON, and its network's weights; raise ValueError if it cannot travel.
 
-    The data of a network have a digest of what it computes at the entrant's level, for `player_of` to check.
+    "kind" in the data is "random", the class of the player's settings, or "network".  The settings' fields stand beside
+    it, or the network's game, architecture and "check", a digest of what it computes, which `player_of` compares.
     """
     player = entrant.player
     if player == "random":
@@ -106,11 +108,12 @@ def player_of(
     arrays: the weights of all players; the names of this player's weights begin with `prefix`.
     Raises WorkerRefused if the player's network computes other numbers on this machine.
     """
-    kind = plain.pop("kind")
+    kind = plain["kind"]
     if kind == "random":
         return "random"
     if kind in PLAYERS_BY_NAME:
-        player: PlayerSource = PLAYERS_BY_NAME[kind](**plain)
+        fields = {name: value for name, value in plain.items() if name != "kind"}
+        player: PlayerSource = PLAYERS_BY_NAME[kind](**fields)
         return player
     weights = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     evaluator = evaluator_of(net_from_arrays(plain["net"], weights, known_game(plain["game"])), env, level)

@@ -21,9 +21,9 @@ def open_games(env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbe
             player = make_player(
                 own_view(env, entrant.player),
                 entrant.player,
-                len(numbers),
-                entrant.readouts,
-                plan.leaves,
+                games=len(numbers),
+                readouts=entrant.readouts,
+                leaves=plan.leaves,
                 search=entrant.search,
                 seeds=seeds,
                 level=entrant.level,

@@ -112,9 +112,9 @@ class PitFolder:
             Entrant(
                 self.player,
                 plan.readouts,
-                replace(plan.search, **{plan.name: value}),
-                f"{plan.name} {text_of(value)}",
-                self.weights,
+                search=replace(plan.search, **{plan.name: value}),
+                name=f"{plan.name} {text_of(value)}",
+                weights=self.weights,
                 network=self.network,
             )
             for value in (candidate, champion)

@@ -6,6 +6,8 @@ from alphago.arena.alphabeta import AlphaBetaSettings
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 
+NO_ACTION = -1
+
 
 class PlainAlphaBetaPlayer:
     """A player that wins as soon as it can within its depth, and loses as late as it can.
@@ -32,28 +34,29 @@ def best_action(position: Position, depth: int) -> int:
 
 
 def search(position: Position, depth: int, low: float, high: float) -> tuple[float, int]:
-    """Return a position's value and its best action, -1 for none.
+    """Return a position's value, from Black's view, and its best action (NO_ACTION if it is not searched).
 
-    The value is from Black's view. It is result (1 + d) if the game ends with d plies left of `depth`, and 0 for an
-    undecided position. A value between `low` and `high` is exact; a value beyond them is a bound (alpha-beta, Knuth and
-    Moore 1975).
+    depth: plies to look ahead.  low, high: a value between them is exact; a value beyond them is a bound (alpha-beta,
+        Knuth and Moore 1975).
+    The value is the result times (1 + d) if the game ends with d plies left of `depth`, so that early ends count more,
+    and 0 for an undecided position.
     """
     if position.is_over:
-        return position.result * (1 + depth), -1
+        return position.result * (1 + depth), NO_ACTION
     if depth == 0:
-        return 0.0, -1
+        return 0.0, NO_ACTION
     side = position.to_play
-    best_value, best_action = -np.inf, -1  # the value is from the mover's view
+    best_value, best = -np.inf, NO_ACTION  # the value is from the mover's view
     actions = np.flatnonzero(position.legal_mask)
     shuffled = np.random.default_rng(len(actions)).permutation(actions)  # else equal moves would go to one corner
     for action in shuffled:
         value = side * search(position.play(int(action)), depth - 1, low, high)[0]
         if value > best_value:
-            best_value, best_action = value, int(action)
+            best_value, best = value, int(action)
         if side == 1:
             low = max(low, best_value)
         else:
             high = min(high, -best_value)
         if low >= high:
             break
-    return side * best_value, best_action
+    return side * best_value, best

@@ -72,6 +72,7 @@ class PlayoutPlayer:
     def __init__(self, env: GoEnv, settings: PlayoutSettings, games: int) -> None:
         self.batch = env.new_batch(games)
         self.settings = settings
+        # The root, its children, and those of at most one further node a playout.
         nodes = min(1 + (settings.playouts + 1) * env.action_space, MAX_NODES)
         fields = {name: np.zeros(nodes, np.int32) for name in PlayoutTree._fields if name != "used"}
         self.tree = PlayoutTree(**fields, used=np.zeros(1, np.int32))

@@ -73,11 +73,11 @@ class ResultFolder:
             try:
                 line = parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
-                further = {key: line[key] for key in ("margin", "fault", "counted", "disagreement")}
+                other_fields = {key: line[key] for key in ("margin", "fault", "counted", "disagreement")}
                 i, j = line["match"]
                 if not 0 <= i < j < len(self.names):
                     raise ValueError(f"there is no match of the players {i} and {j}")
-                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, **further))
+                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, **other_fields))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 
@@ -87,9 +87,9 @@ class ResultFolder:
         path = self.path / "games" / f"{self.game_name(match, game.number)}.sgf"
         if path.exists() or not self.env.has_sgf:
             return
-        i, j = match
-        players = (self.names[i], self.names[j]) if game.number % 2 == 0 else (self.names[j], self.names[i])
-        result = "0" if game.result == "draw" else game.result
+        first, second = (self.names[player] for player in match)
+        players = (first, second) if game.number % 2 == 0 else (second, first)  # Black, White
+        result = "0" if game.result == "draw" else game.result  # as SGF writes a draw
         comment = "\n".join(filter(None, (game.fault, game.disagreement)))
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         path.parent.mkdir(exist_ok=True)

@@ -17,6 +17,7 @@ import numpy as np
 from alphago.arena.elo import expected_score
 from alphago.system.validation import checks_keywords
 
+MOST_ELO = 2000  # at such a difference the stronger player takes all but one point of 100 000
 RARE = 1e-3  # the count of an outcome that has not occurred; a count of 0 would mean that it is impossible
 
 State = Literal["accept", "reject", "continue"]
@@ -48,8 +49,10 @@ class Sprt:
     beta: float = 0.05
 
     def __post_init__(self) -> None:
-        if not self.elo0 < self.elo1 or not abs(self.elo0) <= 2000 or not abs(self.elo1) <= 2000:
-            raise ValueError(f"elo0 must be below elo1, both from -2000 to 2000, got {self.elo0!r} and {self.elo1!r}")
+        if not -MOST_ELO <= self.elo0 < self.elo1 <= MOST_ELO:
+            raise ValueError(
+                f"elo0 must be below elo1, both from -{MOST_ELO} to {MOST_ELO}, got {self.elo0!r} and {self.elo1!r}"
+            )
         for name in ("alpha", "beta"):
             if not 0 < getattr(self, name) < 0.5:
                 raise ValueError(f"{name} must be between 0 and 0.5, got {getattr(self, name)!r}")
@@ -82,7 +85,7 @@ class Sprt:
         counts = np.zeros(outcomes)
         ratio = 0.0
         for number, score in enumerate(scores, 1):
-            counts[round(score * (outcomes - 1))] += 1
+            counts[round(score * (outcomes - 1))] += 1  # the possible scores are evenly spaced, from 0 to 1
             ratio = self.ratio(counts)
             if not low < ratio < high:
                 return Verdict("accept" if ratio >= high else "reject", ratio, number)
@@ -99,7 +102,7 @@ def log_likelihood(counts: np.ndarray, scores: np.ndarray, mean: float) -> float
     """
     deviations = scores - mean
     low, high = -1 / deviations.max(), -1 / deviations.min()  # for x between them all p_i are positive
-    for _ in range(60):
+    for _ in range(60):  # bisection down to the precision of float64
         x = (low + high) / 2
         if (counts * deviations / (1 + x * deviations)).sum() > 0:
             low = x

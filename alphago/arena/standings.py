@@ -85,6 +85,7 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
 
 
 def headline(tournament: Tournament) -> str:
+    """Return a sentence about the game, and about how the matches are played."""
     settings = tournament.settings
     opening = f"openings of {settings.random_opening} random plies, each with both colours"
     if not settings.random_opening:
@@ -93,8 +94,8 @@ def headline(tournament: Tournament) -> str:
 
 
 def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> str:
-    head = ["match", "games", "won", "drawn", "lost", "win rate", "95 %", "as Black", "as White", "distinct"]
-    rows = [head]
+    """Return a table of the matches, from the view of the first player of each; played: the matches that have games."""
+    rows = [["match", "games", "won", "drawn", "lost", "win rate", "95 %", "as Black", "as White", "distinct"]]
     for (i, j), result in played.items():
         low, high = result.interval
         row = [
@@ -110,6 +111,7 @@ def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> s
 
 
 def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anchor: int, anchor_elo: float) -> str:
+    """Return a table of the players' Elo ratings; played: the matches with games.  For the rest see `standings`."""
     names = tournament.names
     points = np.zeros((len(names), len(names)))
     for (i, j), result in played.items():
@@ -118,7 +120,7 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
     ratings = elo_ratings(points, anchor=anchor, anchor_elo=anchor_elo)
     games = (points + points.T).sum(axis=1)
     rows = [["player", "Elo", "95 %", "games"]]
-    for i in np.argsort([-rating.elo for rating in ratings], kind="stable"):  # unknown ratings, NaN, come last
+    for i in np.argsort([-rating.elo for rating in ratings], kind="stable"):  # the best first; NaN, unknown, comes last
         elo, low, high = ratings[i]
         interval = "anchor" if i == anchor else f"{low:+.0f} to {high:+.0f}"
         texts = ["?", "?"] if math.isnan(elo) else [f"{elo:+.0f}", interval]
@@ -153,7 +155,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
                 f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
             )
             yield from quoted(tournament, match, result.disagreements.items())
-    saved = sum(len(games) for games in tournament.folder.games.values())
+    saved = sum(len(games) for games in tournament.folder.games.values())  # `result.games` has pairs of games alone
     unpaired = saved - sum(len(result.games) for result in played.values())
     if unpaired:
         yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"

@@ -33,7 +33,7 @@ def plot_strength(
     Raises TypeError for anything but results of `evaluate`.
     """
     rows = list(results.values()) if isinstance(results, Mapping) else []
-    all_results = [result for row in rows for result in row.values()]
+    all_results = [result for row in rows for result in (row.values() if isinstance(row, Mapping) else [None])]
     if not all_results or not all(isinstance(result, MatchResult) for result in all_results):
         raise TypeError(
             f"results must be results of evaluate, such as {{4: {{64: evaluate(…)}}}}, got {shown(results)}"
@@ -68,7 +68,8 @@ def panel(rows: Mapping[Any, Mapping[Any, MatchResult]], columns: list[Any], nam
         results = [row[columns[place]] for place in places]
         low, high = zip(*(result.interval for result in results), strict=True)
         rates = [result.win_rate for result in results]
-        curves.append(Curve(places, rates, SERIES[i % len(SERIES)], name=f" {name} {value}", low=low, high=high))
+        colour = SERIES[i % len(SERIES)]
+        curves.append(Curve(places, rates, colour, name=f" {name} {value}", low=low, high=high))
     return CurvePanel(
         "Win rate", curves, SHARE, level=0.5, low=0, high=1, x_label=x_name, places=tuple(map(str, columns))
     )

@@ -102,8 +102,8 @@ class Tournament:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
         self.entrants = list(entrants)
-        opening = opening_length(self.env) if settings.random_opening is None else settings.random_opening
-        self.settings = replace(settings, random_opening=opening)
+        random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
+        self.settings = replace(settings, random_opening=random_plies)
         engine = find_adjudicator(settings.adjudicator)
         self.adjudicator = None if engine is None else Adjudicator(self.env, engine)
         self.names = [entrant.name for entrant in entrants]
@@ -127,12 +127,19 @@ class Tournament:
         return as_saved(facts)
 
     def plan(self) -> MatchPlan:
-        opening = self.settings.opening_plies
-        if opening is None:
-            opening = 0 if self.settings.random_opening else temperature_plies(self.env)
-        assert self.settings.random_opening is not None
-        # With one leaf per wave, strength does not depend on how many games are played at once.
-        return MatchPlan(self.settings.games, opening, self.settings.random_opening, self.settings.seed, leaves=1)
+        """Return what determines the games of each match, except the players."""
+        settings = self.settings
+        assert settings.random_opening is not None
+        opening_plies = settings.opening_plies
+        if opening_plies is None:
+            opening_plies = 0 if settings.random_opening else temperature_plies(self.env)
+        return MatchPlan(
+            games=settings.games,
+            opening_plies=opening_plies,
+            random_opening=settings.random_opening,
+            seed=settings.seed,
+            leaves=1,  # so strength does not depend on how many games are played at once
+        )
 
     def play(self, listener: ProgressListener, pool: JobPool | None = None) -> None:
         """Play the games that are missing.
@@ -150,7 +157,10 @@ class Tournament:
                 self._play_match(match, listener, pool)
 
     def _play_match(self, match: Match, listener: ProgressListener, pool: JobPool | None) -> None:
-        """Play the missing games of a match, at most until the sequential test decides; save each game as it ends."""
+        """Play the missing games of a match, at most until the sequential test decides; save each game as it ends.
+
+        match: the indices of the two players.  listener, pool: as in `play`.
+        """
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
         title = " - ".join(entrant.name for entrant in entrants)
@@ -162,7 +172,7 @@ class Tournament:
         if self.settings.sprt:
             step = SPRT_GAMES
         else:
-            step = BATCH_GAMES if pool is None else plan.games
+            step = BATCH_GAMES if pool is None else plan.games  # workers divide the games into jobs themselves
         for begin in range(0, plan.games, step):
             played = self.folder.games.get(match, {})  # by number, also games of earlier calls
             verdict = self.verdict(match, begin)

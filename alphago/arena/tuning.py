@@ -6,7 +6,7 @@ The result rates all values with intervals, from the games of all pits together.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ class Tuning:
         )
 
     def _ratings_table(self) -> str:
+        """Return a table of all values, the winner first, then by rating."""
         rows = [[self.name, "Elo", "95 %", "games", ""]]
         ratings = self.ratings
         others = sorted((value for value in ratings if value != self.winner), key=lambda value: -ratings[value].elo)
@@ -85,6 +86,7 @@ class Tuning:
         return table(rows)
 
     def _pits_table(self) -> str:
+        """Return a table of the pits, in the order of play, from the candidates' view."""
         words = {"accept": "stronger", "reject": "not stronger", "continue": "undecided"}
         rows = [["pit", "won", "drawn", "lost", "win rate", "95 %", "test"]]
         for candidate, champion, result, verdict in self.pits:
@@ -155,10 +157,11 @@ def tune(
             values, and a folder with other contents.
     """
     check_env(env)
-    search_settings = make_search(search, readouts, 1)
+    search_settings = make_search(search, readouts, leaves=1)  # as in `Tournament.plan`
     check_effect(name, search_settings, env)
     values = list(values)
-    if bool(values) == (between is not None):
+    has_range = between is not None
+    if bool(values) == has_range:
         raise ValueError("values must be given, or between: one of the two")
     in_use = checked_value(search_settings, name, getattr(search_settings, name))
     if between is None:
@@ -169,7 +172,7 @@ def tune(
         values = spread(search_settings, name, between, check_int("steps", steps, 2, 100))
     if len(values) < 2:
         raise ValueError(f"values must be at least two, got {', '.join(map(text_of, values)) or 'none'}")
-    rounds = check_int("rounds", rounds, 0, 100) if between is not None else 0
+    rounds = check_int("rounds", rounds, 0, 100) if has_range else 0
     match_settings = make_settings(TournamentSettings, **{"games": GAMES, "sprt": SPRT, **settings})
     readouts = check_int("readouts", readouts, 1, MOST_READOUTS)
     device = device if workers is None else "cpu"
@@ -207,7 +210,7 @@ def climb(
     for value in values:
         pit = play(value, tuning.winner)
         winner = value if pit.verdict.state == "accept" else tuning.winner
-        tuning = Tuning(tuning.name, (*tuning.values, value), (*tuning.pits, pit), winner)
+        tuning = replace(tuning, values=(*tuning.values, value), pits=(*tuning.pits, pit), winner=winner)
         note(tuning)
     return tuning
 

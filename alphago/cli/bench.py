@@ -62,7 +62,8 @@ def search_runs() -> Iterator[SearchRun]:
             search_positions(env, settings, readouts=2)  # compiles the kernels
             start = time.perf_counter()
             checksum, simulations = search_positions(env, settings, READOUTS)
-            yield SearchRun(name, rule, checksum, simulations, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            yield SearchRun(name, rule, checksum=checksum, simulations=simulations, seconds=seconds)
 
 
 def signature(runs: list[SearchRun]) -> int:
@@ -79,7 +80,7 @@ def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> t
     games = np.arange(POSITIONS)
     play_openings(search.batch)
     checksum = simulations = 0
-    for _ in range(2):
+    for _ in range(2):  # moves
         games = games[~search.batch.is_over(games, np.empty(len(games), np.bool_))]
         budget = np.zeros(POSITIONS, np.int32)
         budget[games] = readouts // 2

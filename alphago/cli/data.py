@@ -7,11 +7,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from alphago.cli.options import add_settings, given_settings, integer, option
-from alphago.cli.who_works import files_workers
+from alphago.cli.who_works import add_files_workers, chosen_processes
 from alphago.records.converting import GameFilter
 from alphago.records.downloads import COLLECTIONS, Collection, address_name, fetch_collection
 from alphago.records.importing import import_games
-from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import near_misses
 
@@ -27,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     option(parser, "--downloads PATH", "folder for the downloaded files (data/NAME)")
     option(parser, "--first N", "only the first N files of the collection (all)", integer)
     option(parser, "--mirror URL", "download the files from URL/FILE instead")
-    option(parser, "--workers WHO", "processes (one per core, at most 8); or HOST:PORT, folder:PATH", files_workers)
+    add_files_workers(parser)
     add_settings(parser.add_argument_group("the games to keep"), GameFilter)
 
 
@@ -39,12 +38,13 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.name not in COLLECTIONS:
         raise ValueError(f"no collection {options.name!r}: {near_misses(options.name, list(COLLECTIONS))}")
+    workers = chosen_processes(options.workers)  # raises before anything is downloaded
     collection = restrict(COLLECTIONS[options.name], first=options.first, mirror=options.mirror)
     print(f"{collection.what}\nfrom {collection.source}, licence: {collection.licence}")
     folder = Path(options.downloads or Path("data") / options.name)
     with LiveBar(desc="fetching", unit="B", unit_scale=True) as bar:
         files, indexes, missing = fetch_collection(collection, folder, bar.update)
-    for sentence in missing[:5]:
+    for sentence in missing[:5]:  # enough to see why
         print(sentence)
     filter = GameFilter(**(collection.filter | given_settings(options, GameFilter)))
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             target,
             filter=filter,
             index=indexes,
-            workers=options.workers or min(8, available_cores()),
+            workers=workers,
             on_progress=lambda read, kept: bar.update(read - bar.n),
         )
     print(f"{target}: {report}")

@@ -48,11 +48,11 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         return "there is not enough memory"
     if isinstance(error, UnusedSetting):
         flags = flags_of(parser)
-        missing, value = error.option
-        if missing not in flags:
+        part, value = error.option  # this value chooses the part that has the setting
+        if part not in flags:
             return str(error)
         setting, _, rest = error.fault.partition(" ")  # the sentence begins with the setting's name in Python
-        return f"{flags.get(setting, setting)} {rest}: add {flags[missing]} {value}"
+        return f"{flags.get(setting, setting)} {rest}: add {flags[part]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
         return with_flags(str(error), parser)
     return None
@@ -60,13 +60,15 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
 
 def with_flags(text: str, parser: argparse.ArgumentParser) -> str:
     """Replace settings' names at the beginning of a message by their flags: `max_minutes must` by `--minutes must`."""
-    begin, flags = SETTINGS.match(text), flags_of(parser)
+    begin = SETTINGS.match(text)
     if begin is None:
         return text
+    flags = flags_of(parser)
     return re.sub(r"\w+", lambda word: flags.get(word[0], word[0]), begin[0]) + text[begin.end() :]
 
 
 def flags_of(parser: argparse.ArgumentParser) -> dict[str, str]:
     """Return the flag of each setting that the parser has an option for."""
     options = [action for action in parser._actions if action.option_strings]
+    # A game's keyword is called "game:komi" among the parsed options.
     return {action.dest.rpartition(":")[2]: action.option_strings[0] for action in options}

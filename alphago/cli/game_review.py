@@ -26,6 +26,7 @@ def add_options(parser: Parser) -> None:
     parser.description = (
         "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
     )
+    parser.usage = f"{parser.prog} PATH... [OPTIONS]"
     option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
     option(parser, "--model MODEL", "a network's name, file or run folder (the package's network for the board)")
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
@@ -75,7 +76,7 @@ class Reviewer:
         return network
 
     def review(self, source: Source) -> None:
-        """Review all games of a file, each up to its first fault, which is printed."""
+        """Review all games of a file, each up to the first fault of its text; faults are printed."""
         from alphago.records.sgf import salvage_sgf
 
         path = source.path
@@ -85,7 +86,7 @@ class Reviewer:
         except (ValueError, OSError) as error:
             self.fail(str(error))
             return
-        several = len(games) > 1
+        has_several = len(games) > 1
         for number, game in enumerate(games, 1):
             if game.faults and not game.moves:
                 self.fail(game.faults[0].of(str(path)))
@@ -93,8 +94,8 @@ class Reviewer:
             for fault in game.faults:
                 told = f"alphago review: {fault.of(str(path))}; {len(game.moves)} moves are reviewed"
                 print(printable(told), file=sys.stderr)
-            stem = f"{path.stem}-{number}" if several else path.stem
-            title = f"{path}, game {number}" if several else str(path)
+            stem = f"{path.stem}-{number}" if has_several else path.stem
+            title = f"{path}, game {number}" if has_several else str(path)
             try:
                 self.review_game(game, self.place(source, stem), title)
             except (IllegalMove, ValueError) as error:
@@ -112,11 +113,14 @@ class Reviewer:
         print(printable(f"{title}\n{review.summary()}"))
 
     def place(self, source: Source, stem: str) -> Path:
-        """Return the path of a game's review, without suffix; if this command has written there, with a number."""
+        """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
+
+        source: the file with the game.  stem: the name of the review's files, without SUFFIX.
+        """
         folder = Path(self.options.to) / source.subfolder if self.options.to else source.path.parent
         place = folder / f"{stem}{SUFFIX}"
         for number in itertools.count(2):
-            if str(place).lower() not in self.taken:
+            if str(place).lower() not in self.taken:  # some file systems ignore case
                 break
             place = folder / f"{stem}-{number}{SUFFIX}"
         self.taken.add(str(place).lower())

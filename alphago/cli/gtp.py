@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 @cache
 def packaged_on(size: int, komi: float | None) -> tuple[GoEnv, Any]:
-    """Return the game on a board, and the packaged network that fits it best."""
+    """Return the game on a board of `size`, and the packaged network that fits it best; komi: as in `load`."""
     env, network = load(None, size, komi, game=GoEnv.name)
     return require_go(env, "GTP"), network
 

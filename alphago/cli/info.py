@@ -74,7 +74,7 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         shares = time_shares(what)
     except (ValueError, FileNotFoundError):
-        if not is_run:
+        if not is_run:  # neither a run nor a folder with the metrics of a run
             raise
         shares = {}  # a run without two iterations yet
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
@@ -111,12 +111,12 @@ def resignation_notes(path: Path) -> dict[str, Any]:
     resignations, those in games that were not lost.
     """
     notes = read_weights(path)[1]["extra"] if path.exists() else {}
-    names = {
+    facts = {  # by name: the note in the file, and the type in which `readable` prints it
         "mover's value below": ("resign_threshold", str),
         "resignations judged": ("resignations_judged", int),
         "of them not lost": ("resignations_wrong", float),
     }
-    return {name: read(notes[note]) for name, (note, read) in names.items() if note in notes}
+    return {name: kind(notes[note]) for name, (note, kind) in facts.items() if note in notes}
 
 
 def readable(fact: object) -> str:

@@ -34,6 +34,10 @@ def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -
 
 
 def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str = "of boards and networks") -> None:
+    """Add --device; what: what the help says is computed there.
+
+    default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is given.
+    """
     shown_default = "auto" if default is argparse.SUPPRESS else default
     option(
         parser,
@@ -101,17 +105,16 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for env in GAMES.values():
         given |= given_settings(options, env, GAME)
-    if RULES not in given or is_choice(given[RULES]):
-        return given
-    if options.game in (None, USUAL_GAME):
+    names_rules_of_go = RULES in given and not is_rules_of_oware(given[RULES])
+    if names_rules_of_go and options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()
     return given
 
 
-def is_choice(word: object) -> bool:
-    """Return whether a word is a choice of some game's keyword, such as `rules` of Oware."""
+def is_rules_of_oware(word: object) -> bool:
+    """Return whether a word is a value of the keyword `rules` of Oware, or of another game that has this keyword."""
     settings = [setting for env in GAMES.values() for setting in settings_of(env)]
-    return any(word in setting.choices for setting in settings)
+    return any(word in setting.choices for setting in settings if setting.name == RULES)
 
 
 def load(
@@ -132,7 +135,7 @@ def load(
     """
     from alphago.mcts.warm_up import warm_up
 
-    warm_up(game or USUAL_GAME)  # first: its process can begin while this process loads torch
+    warm_up(game or USUAL_GAME)  # first: its process can compile while this process loads torch
     from alphago.nn.model_files import model_file, saved_game
     from alphago.nn.net import load_model  # imported late, since it loads torch
 

@@ -32,8 +32,10 @@ EXPECTED = {int: "an integer", float: "a number", str: "text"}
 class Formatter(argparse.HelpFormatter):
     """Formats the help.  The value `none` of a Switch is left out, since every optional setting takes it."""
 
-    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
-        return "" if action.metavar == "none" else super()._format_args(action, default_metavar)
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if action.metavar == "none":
+            return ", ".join(action.option_strings)
+        return super()._format_action_invocation(action)
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any) -> None:
-        width = max(60, min(120, shutil.get_terminal_size().columns - 2))
+        width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         super().__init__(
             **{
                 "usage": f"{options.get('prog')} [OPTIONS]",
@@ -65,6 +67,7 @@ class Parser(argparse.ArgumentParser):
         self.brief[flag] = text
 
     def format_help(self, *, all_options: bool = False) -> str:
+        """Return the text of --help; with `all_options`, or if no option was shortened, that of --help-all."""
         if all_options or not self.brief:
             return super().format_help()
         formatter = self._get_formatter()
@@ -97,9 +100,9 @@ class Parser(argparse.ArgumentParser):
         Exits with near misses for an unknown flag, and with all candidates for an ambiguous abbreviation.
         """
         words = list(sys.argv[1:] if arguments is None else arguments)
-        before = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
+        may_be_flags = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
         flags = [flag for flag in self._option_string_actions if flag.startswith("--")]
-        for flag in [word.partition("=")[0] for word in before if word.startswith("--")]:
+        for flag in [word.partition("=")[0] for word in may_be_flags if word.startswith("--")]:
             if flag in flags:
                 continue
             longer = [known for known in flags if known.startswith(flag)]
@@ -191,7 +194,8 @@ class Switch(argparse.BooleanOptionalAction):
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         has_word = values is not self.const
-        setattr(namespace, self.dest, values if has_word else not option_string.startswith("--no-"))
+        is_on = not option_string.startswith("--no-")
+        setattr(namespace, self.dest, values if has_word else is_on)
 
 
 def read_word(values: Sequence[str], text: str) -> str | None:
@@ -226,7 +230,10 @@ def read_value(kind: Any, text: str) -> Any:
 
 
 def format_value(value: object) -> str:
-    """Return the text that `read_value` converts to `value`."""
+    """Return the text that `read_value` converts to `value`, such as "7:0.25" for (7, 0.25).
+
+    A tuple of tuples has commas, "7:0.25,9:0.5" for ((7, 0.25), (9, 0.5)); so has a tuple that is no pair.
+    """
     if not isinstance(value, tuple):
         return str(value)
     is_pair = len(value) == 2 and not isinstance(value[1], tuple)
@@ -245,7 +252,6 @@ def metavar_of(kind: object) -> str:
 
 def in_shell(text: str, flags: Mapping[str, str]) -> str:
     """Return a help text in the shell's words: flags for the names in backticks, none for None, no names of modules."""
-    text = re.sub(r"see `alphago\.env\.go_rules\.\w+`", "see docs/rules.md", text)
     text = re.sub(r"\s*\((?:see )?`alphago\.[\w.]+`\)|,? see `alphago\.[\w.]+`", "", text)
     return re.sub(r"\bNone\b", "none", re.sub(r"`(\w+)`", lambda name: flags.get(name[1], name[1]), text))
 
@@ -263,7 +269,7 @@ def settings_of(target: type) -> list[Setting]:
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
         default_hint = bool if isinstance(parameter.default, bool) else int | float | str
-        hint = hints.get(name, default_hint)
+        hint = hints.get(name, default_hint)  # a custom game's constructor may have no type hints
         settings.append(typed_setting(name, hint, parameter.default, help_of(target, name)))
     return settings
 

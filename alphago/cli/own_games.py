@@ -57,6 +57,7 @@ def import_game_module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
+        # For the module a.b, either a or a.b may be missing.
         is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
         if not is_own:  # a module that the game's module imports is missing
             raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
@@ -68,6 +69,7 @@ def import_game_module(name: str) -> ModuleType:
 
 def game_class(module: ModuleType, name: str) -> type[GameEnv]:
     """Return the game class called `name` in a module; raise ArgumentTypeError if there is none."""
+    # Games that the module imports are not suggested.
     own = [key for key, item in vars(module).items() if is_game(item) and item.__module__ == module.__name__]
     env: Any = getattr(module, name, None)
     if not is_game(env):

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         env,
         network,
         readouts,
-        mode=int(options.white),
+        mode=int(options.white),  # 0: you play Black, 1: you play White
         seconds=options.seconds,
         handicap=options.handicap,
         komi=options.komi,

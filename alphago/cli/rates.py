@@ -24,6 +24,8 @@ from alphago.training.settings.learning_settings import LearningSettings
 
 BATCH = 128  # positions in a call of the network
 SAMPLES = 512  # positions in a gradient step
+PLAYOUT_POINTS = 16_000  # points of all boards together in a call of the playouts
+READOUTS = 400  # simulations of a search
 
 
 def measure_rates(seconds: float) -> dict[str, float]:
@@ -41,15 +43,16 @@ def measure_rates(seconds: float) -> dict[str, float]:
     forms = [("openvino", "int8"), *((form, None) for form in FORMS)]
     share = seconds / (3 + len(forms))  # one share for each form, and one each for playouts, search and training
     rates = {
-        "playouts, one core": playout_rate(9, share),
-        "search simulations, one core": simulation_rate(HashEvaluator(), 9, 64, share),
+        "playouts, one core": playout_rate(env.N, share),
+        "search simulations, one core": simulation_rate(HashEvaluator(), env.N, games=64, seconds=share),
     }
     for form, dtype in forms:
         try:
             evaluator = NetEvaluator(env, net.base_net, net.value, net.policy, form=form, dtype=dtype)
         except ValueError:  # for example, OpenVINO is not installed
             continue
-        rates[f"positions of {size}, {form} {evaluator.dtype}"] = network_rate(evaluator, env, BATCH, cores, share)
+        name = f"positions of {size}, {form} {evaluator.dtype}"
+        rates[name] = network_rate(evaluator, env, width=BATCH, cores=cores, seconds=share)
     rates[f"training samples of {size}"] = training_rate(net, cores, share)
     return rates
 
@@ -73,7 +76,7 @@ def playout_rate(size: int, seconds: float, fill_eyes: bool = False) -> float:
 
     size: the board's size.  seconds: how long to measure.  fill_eyes: whether the players may fill their own eyes.
     """
-    count = max(1, 16_000 // size**2)
+    count = max(1, PLAYOUT_POINTS // size**2)
     batch = GoEnv(size).new_batch(count)
     slots, random_state = np.arange(count), np.array([1], np.int64)
 
@@ -90,14 +93,14 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
 
     size: the board's size.  seconds: how long to measure.
     """
-    env, readouts = GoEnv(size), 400
+    env = GoEnv(size)
     search = Search(env, evaluator, games, Puct())
     random_starts(env, search.batch, games, plies=10)
 
     def work() -> float:
         search.forget(np.arange(games))
-        search.run(np.full(games, readouts, np.int32))
-        return games * readouts
+        search.run(np.full(games, READOUTS, np.int32))
+        return games * READOUTS
 
     return rate(work, seconds)
 
@@ -142,5 +145,5 @@ def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> Non
     random_state = np.array([7], np.int64)
     for slot in range(games):
         for _ in range(plies):
-            action = random_action(batch.rows[slot], random_state, False)  # type: ignore[attr-defined]
+            action = random_action(batch.rows[slot], random_state, False)  # type: ignore[attr-defined]  # no own eyes
             batch.play(np.array([slot]), np.array([action], np.int32))

@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))
     as_records = options.records or not env.has_sgf
-    with GameFolder(options.folder, env, options.games, as_records, options.verbose) as folder:
+    with GameFolder(options.folder, env, options.games, as_records=as_records, verbose=options.verbose) as folder:
         selfplay(
             env,
             player,
@@ -78,7 +78,7 @@ class GameFolder:
     Raises FileExistsError for a folder that is not empty.
     """
 
-    def __init__(self, path: str | None, env: GameEnv, games: int, as_records: bool, verbose: bool = False) -> None:
+    def __init__(self, path: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
         self.is_named = path is not None
         self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
@@ -88,6 +88,7 @@ class GameFolder:
         self.one_at_a_time = threading.Lock()
 
     def expect_empty(self) -> None:
+        """Raise FileExistsError unless the folder is new or empty."""
         if not is_new_or_empty(self.path):
             raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
 

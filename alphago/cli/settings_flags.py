@@ -99,12 +99,12 @@ def part_setting(entry: SettingEntry) -> Setting:
     assert slot is not None
     text = declaration(entry).metadata["help"]
     names = tuple(slot.named) if len(slot.named) > 1 else ()
-    defaults = (slot.default, type(slot.default))  # a name stands for an object, or for a class
-    default = next((name for name in names if slot.named[name] in defaults), None)
+    # A name stands for an object, or for a class.
+    default = next((name for name in names if slot.named[name] in (slot.default, type(slot.default))), None)
     if not slot.first:
         return Setting(entry.keyword, (), default, text, choices=names)
-    first = fields(slot.default_class)[0].name
-    types = typed_setting("", get_type_hints(slot.default_class)[first], None, "").types
+    first_hint = get_type_hints(slot.default_class)[fields(slot.default_class)[0].name]
+    types = typed_setting("", first_hint, default=None, text="").types
     return Setting(entry.keyword, (*types, NoneType), default, text)
 
 
@@ -115,7 +115,8 @@ def brief(setting: Setting, entry: SettingEntry) -> str:
         return ""
     if setting.choices:
         text = f"{text}: {', '.join(setting.choices)}"
-    return replace(setting, text=text).help.replace("%", "%%")
+    with_default = replace(setting, text=text).help
+    return with_default.replace("%", "%%")  # argparse formats it with %
 
 
 def declaration(entry: SettingEntry) -> Field[Any]:

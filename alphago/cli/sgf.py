@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from alphago.cli.options import Parser, add_settings, given_options, given_settings, integer, number, option
-from alphago.cli.who_works import files_workers
+from alphago.cli.who_works import add_files_workers, chosen_processes
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
 from alphago.records.importing import ImportReport, convert_jobs, import_games, jobs
 from alphago.records.sources import find_indexes, read_indexes
-from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
 
 Progress = Callable[[int, int], object]  # (games read, games kept), both so far
@@ -39,7 +38,7 @@ def add_options(parser: Parser) -> None:
         "a file with results and komi of games in text files (index files beside and above the text files)",
         action="append",
     )
-    option(parser, "--workers WHO", "processes (one per core, at most 8); or HOST:PORT, folder:PATH", files_workers)
+    add_files_workers(parser)
     filters = parser.add_argument_group("the games to keep")
     add_settings(filters, GameFilter)
     split = parser.add_argument_group("the dataset's splits")
@@ -56,9 +55,7 @@ def run(options: argparse.Namespace) -> int:
         describe(Path(options.paths[0]))
         return 0
     filter = GameFilter(**given_settings(options, GameFilter))
-    workers = options.workers if options.workers is not None else min(8, available_cores())
-    if isinstance(workers, int) and workers < 1:
-        raise ValueError(f"--workers must be at least 1, got {workers}")
+    workers = chosen_processes(options.workers)
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
 
         def progress(read: int, kept: int) -> None:

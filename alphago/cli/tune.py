@@ -23,7 +23,7 @@ def add_options(parser: Parser) -> None:
         "if a sequential test accepts it. Games are saved in a folder, and the same command resumes after an interrupt."
     )
     parser.epilog = "The result also names values that are not clearly weaker than the winner: see docs/strength.md."
-    option(parser, "setting SETTING", "the search setting to tune, such as c_puct")
+    option(parser, "setting SETTING", "the search setting to tune, such as c-puct")
     add_model(parser)
     parser.usage = f"{parser.prog} SETTING [MODEL] [OPTIONS]"
     which = parser.add_mutually_exclusive_group(required=True)

@@ -12,7 +12,7 @@ from alphago.env.games import USUAL_GAME
 
 PORT = 8270
 FIRST_LEVEL = 3  # of a page for which no network and no run was named
-LOADING_SECONDS = 20.0
+LOADING_SECONDS = 20.0  # longest wait at the end for what is still loading
 
 
 def add_options(parser: Parser) -> None:
@@ -50,14 +50,16 @@ def run(options: argparse.Namespace) -> int:
     check_int("--port", options.port, 0, 65535)
     from alphago.mcts.warm_up import warm_up
 
-    compiles = warm_up(options.game or USUAL_GAME) is not None  # in a second process, beside all that follows
+    # A second process compiles kernels, beside all that follows, unless they are compiled already.
+    is_compiling = warm_up(options.game or USUAL_GAME) is not None
     from alphago.ui.web import server
     from alphago.ui.web.engines import Engines
     from alphago.ui.web.offer import offer_of
 
     given = given_game_settings(options)
     offer = offer_of(options.what, options.game, options.board_size, given)
-    level = options.level or (None if options.what else FIRST_LEVEL)
+    first_level = None if options.what else FIRST_LEVEL  # None: a named network plays at full strength
+    level = options.level or first_level
     engines = Engines(offer.choices, options.device, level)
     runs: Any = None
     if offer.runs:
@@ -65,7 +67,8 @@ def run(options: argparse.Namespace) -> int:
 
         runs = Runs(offer.runs)
     app = server.make_app(engines, offer.bases, guard, runs, page_of)
-    ready = threading.Thread(target=get_ready, args=(engines, next(iter(offer.bases.values())), compiles), daemon=True)
+    first_game = next(iter(offer.bases.values()))  # the page begins with it
+    ready = threading.Thread(target=get_ready, args=(engines, first_game, is_compiling), daemon=True)
     ready.start()
     try:
         server.serve(app, guard, options.host, options.port, browser=not options.no_browser)
@@ -81,10 +84,11 @@ def page_of(source: Any, env: GameEnv) -> str:
     return text_of(source, env)
 
 
-def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
+def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
     """Load the first game's network and the search while the page is opening.
 
-    compiles: whether `warm_up` has started a second process, which compiles kernels; this process then waits for it.
+    env: the first game.
+    is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then does a part.
     Errors are ignored here, since the page reports them when it asks for the network.
     """
     from alphago.mcts.warm_up import compile_player
@@ -92,7 +96,7 @@ def get_ready(engines: Any, env: GameEnv, compiles: bool) -> None:
 
     gc.disable()  # until all is loaded: collecting a compiler's garbage takes an eighth of its time
     try:
-        if compiles:
+        if is_compiling:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
         player = engines.engine(engines.usual(env), env).new_player()
         Thinker(player).warm_up()

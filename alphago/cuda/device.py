@@ -74,6 +74,7 @@ class DeviceKernels:
         self._functions: dict[str, Callable[..., None]] = {}
 
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
+        """Launch a kernel as `Kernels.launch` does, with a thread for each item if the grid can be so large."""
         if items == 0:
             return  # CUDA refuses an empty grid
         needed = -(-items // self._threads)  # rounded up
@@ -100,6 +101,7 @@ class Device:
         return DeviceKernels(load_module(program), threads or self._threads)
 
     def zeros(self, shape: tuple[int, ...], dtype: DTypeLike) -> "ndarray":
+        """Return a new array of zeros on the GPU; raise MemoryError if its memory is too small."""
         errors = (self._cupy.cuda.memory.OutOfMemoryError, self._cupy.cuda.runtime.CUDARuntimeError)
         try:
             return self._cupy.zeros(shape, dtype)
@@ -110,8 +112,9 @@ class Device:
             raise MemoryError(f"{size / 2**20:.0f} MiB do not fit into the memory that is left on the GPU") from error
 
     def upload(self, values: object, dtype: DTypeLike) -> "ndarray":
-        if isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous:
-            return values  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
+        is_ready = isinstance(values, self._cupy.ndarray) and values.dtype == dtype and values.flags.c_contiguous
+        if is_ready:  # the usual case in a wave: a call of CuPy would take longer than a kernel's launch
+            return values
         with TRANSFER:
             return self._cupy.ascontiguousarray(self._cupy.asarray(values, dtype))
 

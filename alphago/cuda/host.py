@@ -87,6 +87,10 @@ class HostKernels:
         self._blocks, self._threads = blocks, threads
 
     def launch(self, kernel: str, items: int, *arguments: object) -> None:
+        """Run a kernel for each thread of the grid, one after another; the kernel divides the items among the threads.
+
+        items: not used, since the size of the grid does not depend on it.
+        """
         function = self._library[kernel]
         function.restype = None
         prepared = [as_argument(value) for value in arguments]

@@ -52,7 +52,9 @@ def constants(*modules: ModuleType) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if name.isupper() and isinstance(value, int) and numbers.setdefault(name, value) != value:
+            if not name.isupper() or not isinstance(value, int):
+                continue
+            if numbers.setdefault(name, value) != value:
                 raise ValueError(f"{name} is {numbers[name]} in one kernel module and {value} in {module.__name__}")
     return numbers
 

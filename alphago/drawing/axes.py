@@ -1,7 +1,7 @@
 """Axes of diagrams: their ends, the round numbers on them, how these are written, and names that keep apart."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
 
@@ -13,7 +13,7 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
     """
     first = min(values) if low is None else low
     last = max(values) if high is None else high
-    if last - first > 1e-9 * abs(first):
+    if last - first > 1e-9 * abs(first):  # the ends differ by more than rounding errors
         return first, last
     room = 0.05 * abs(first) or 0.5  # between ends that would be equal
     return (first - room if low is None else low), first + room
@@ -21,11 +21,26 @@ def ends_of(values: Sequence[float], low: float | None = None, high: float | Non
 
 def ticks(low: float, high: float, steps: int) -> list[float]:
     """Return the round numbers of an axis from `low` to `high`, in ascending order, with at most `steps` steps."""
-    least = (high - low) / steps
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    least_step = (high - low) / steps
+    power = 10.0 ** math.floor(math.log10(least_step))
+    rounding = 1e-9  # numbers that differ only by rounding errors count as equal
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least_step * (1 - rounding))
+    first, last = math.ceil(low / step - rounding), math.floor(high / step + rounding)
     return [i * step for i in range(first, last + 1)]
+
+
+def bent_ticks(high: float, place: Callable[[float], float], gap: float) -> list[float]:
+    """Return 0, and round numbers up to `high` that are at least `gap` apart on an axis that is logarithmic.
+
+    place: returns where a number is on the axis.
+    """
+    top = math.floor(math.log10(high))
+    rounds = [factor * 10.0**power for power in range(top - 6, top + 1) for factor in (1, 2, 5)]
+    found = [0.0]
+    for value in rounds:
+        if value <= high and place(value) - place(found[-1]) >= gap:
+            found.append(value)
+    return found
 
 
 def number_text(value: float, unit: str = "") -> str:

@@ -24,6 +24,7 @@ from alphago.drawing.shapes import (
 
 CELL = 40.0  # units from one point to the next
 STONE = 0.47  # radius of a stone, as a share of a cell
+SIDE_ROOM, NAME_ROOM = 0.75, 1.1  # from the outer points to the edge of the drawing, in cells: without and with names
 SMALLEST = 6 * CELL  # the least width of a drawing, so that the texts below have room
 WIDEST = 640.0  # the greatest usual width of a board, in pixels
 PIXELS = 15.0  # the size of the letters below a board that has its usual width, in pixels
@@ -71,19 +72,20 @@ def board_picture(
     to_text: returns the name of an action.
     """
     xs, ys = zip(*board.points, strict=True)
-    left = CELL * (1.1 if board.rows else 0.75)  # with room for the rows' names
-    wide = left + CELL * (max(xs) - min(xs)) + CELL * 0.75
+    left = CELL * (NAME_ROOM if board.rows else SIDE_ROOM)
+    wide = left + CELL * (max(xs) - min(xs)) + CELL * SIDE_ROOM
     left += max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
     wide = max(wide, SMALLEST)
-    radius = CELL * (STONE if board.surface == "lines" else 0.43)
-    spots = [Spot(left + CELL * (x - min(xs)), CELL * (0.75 + y - min(ys)), radius) for x, y in board.points]
-    bottom = max(spot.y for spot in spots) + CELL * (1.1 if board.columns else 0.75)
+    radius = CELL * (STONE if board.surface == "lines" else 0.43)  # of discs
+    spots = [Spot(left + CELL * (x - min(xs)), CELL * (SIDE_ROOM + y - min(ys)), radius) for x, y in board.points]
+    bottom = max(spot.y for spot in spots) + CELL * (NAME_ROOM if board.columns else SIDE_ROOM)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
         sentences += legend(overlay, places, to_text)
     shown = min(wide, WIDEST)
-    texts, high = texts_below(sentences, wide, bottom, size=PIXELS * wide / shown)
+    letters = PIXELS * wide / shown  # their size in units of the drawing
+    texts, high = texts_below(sentences, wide, bottom, size=letters)
     layers: tuple[Layer, ...] = (
         (Rect(0, 0, wide, high, Style(WOOD), 0.15 * CELL), *ground(board, spots), *names_around(board, spots)),
         stones(board, spots),
@@ -99,15 +101,15 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
     texts: list[Text] = []
     y = top + 0.9 * size
     for sentence in sentences:
-        texts += paragraph(sentence, wide / 2, y, wide - 0.5 * CELL, size)
+        texts += paragraph(sentence, wide / 2, y, width=wide - 0.5 * CELL, size=size)
         y = texts[-1].y + 1.5 * size
     return texts, (texts[-1].y + 1.2 * size if texts else top)
 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, the frame with its holes, and the star points."""
-    column, row = board.points[0]
-    left, top = spots[0].x - CELL * column, spots[0].y - CELL * row  # the surface's upper left corner
+    first_x, first_y = board.points[0]
+    left, top = spots[0].x - CELL * first_x, spots[0].y - CELL * first_y  # the surface's upper left corner
     wide, high = CELL * board.size[0], CELL * board.size[1]
     if board.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
@@ -115,6 +117,7 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     style = Style(stroke=LINE, width=1.2)
 
     def placed(ends: tuple[float, float, float, float]) -> tuple[float, float, float, float]:
+        """Return the ends of a line of the surface in units of the drawing."""
         x1, y1, x2, y2 = ends
         return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
 
@@ -130,7 +133,7 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
         lines = [ends for ends in lines if not on_rim(*ends)]
     shapes += [line(*ends, style) for ends in lines]
-    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):
+    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
         shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
     shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
@@ -139,9 +142,10 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
 
 def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the names of rows at the left and of columns at the bottom."""
-    width, size = len(board.columns), 0.36 * CELL
+    width = len(board.columns)
+    size = 0.36 * CELL  # of the letters
     left, below = spots[0].x - 0.78 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
-    rows = [Text(left, spots[i * width].y, name, size, LINE) for i, name in enumerate(board.rows)]
+    rows = [Text(left, spots[row * width].y, name, size, LINE) for row, name in enumerate(board.rows)]
     last_row = spots[len(spots) - width :]
     columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.columns, strict=True)]
     return (*rows, *columns)
@@ -168,7 +172,7 @@ def marks(board: Board, spots: Sequence[Spot]) -> Layer:
     inks = [WHITE if stone > 0 else BLACK for stone in board.stones]
     for point, number in board.numbers.items():
         if board.stones[point]:
-            size = CELL * (0.46 if number < 100 else 0.36)
+            size = CELL * (0.46 if number < 100 else 0.36)  # three digits are smaller
             is_bold = point == board.last
             shapes.append(Text(spots[point].x, spots[point].y, str(number), size, inks[point], bold=is_bold))
     if board.last is not None and board.stones[board.last]:
@@ -194,8 +198,8 @@ def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], 
     shapes: list[Shape] = []
     if overlay.ownership is not None:
         shapes += squares(overlay.ownership, board.stones, spots)
-    if not overlay.line:
-        shapes += discs(overlay, places)
-    else:
+    if overlay.line:
         shapes += line_stones(overlay.line, spots)
+    else:
+        shapes += discs(overlay, places)
     return tuple(shapes)

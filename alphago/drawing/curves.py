@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from alphago.drawing.axes import SHARE, ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import SHARE, bent_ticks, ends_of, number_text, smooth, spaced_indices, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
     BOLD_LETTER,
@@ -29,7 +29,10 @@ SIZE, SMALL = 11.0, 9.5  # of letters
 LEFT, RIGHT, BOTTOM = 42.0, 10.0, 20.0  # margins of a panel around its curves
 MOST_POINTS = 240  # points of a curve that are drawn
 SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side; curves of fewer are not smoothed
-DOTTED = 40  # curves of fewer points than this have a dot at each point
+DOTTED = 40  # curves of fewer points than this have a dot at each point, if it does not touch the next
+DOT = 1.8  # radius
+TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
+LOG_TICK_WIDTH = 32.0  # the same across, of a logarithmic axis
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -81,6 +84,7 @@ class CurvePanel(NamedTuple):
     x_label: the label of the x axis if it differs from that of the other panels.
     places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
     fills: whether to fill the space between the curves and `level`.
+    bend: the x axis is even up to about this x and logarithmic beyond, as log(1 + x / bend); 0 for an even axis.
     """
 
     title: str
@@ -95,6 +99,11 @@ class CurvePanel(NamedTuple):
     fills: bool = False
     picture: Drawing | None = None
     places: tuple[str, ...] = ()
+    bend: float = 0.0
+
+    def along(self, x: float) -> float:
+        """Return where x is on the x axis, in a unit of its own."""
+        return math.copysign(math.log1p(abs(x) / self.bend), x) if self.bend else x
 
 
 def curves_picture(
@@ -112,24 +121,25 @@ def curves_picture(
     size: width and height of a panel.
     """
     columns = max(1, min(columns, len(panels)))
-    wide = GAP + columns * (size[0] + GAP)
+    panel_wide, panel_high = size
+    wide = GAP + columns * (panel_wide + GAP)
     shapes: list[Shape] = []
     top = GAP
     for text in texts:
-        lines = paragraph(text, GAP, top + SIZE, wide - 2 * GAP, 1.2 * SIZE, anchor="start")
+        lines = paragraph(text, GAP, top + SIZE, width=wide - 2 * GAP, size=1.2 * SIZE, anchor="start")
         shapes += lines
         top = lines[-1].y + 0.6 * SIZE if lines else top
     if key:
         samples = [(name, Style(stroke=colour, width=4)) for name, colour in key]
-        entries, top = legend(samples, GAP, top, wide - 2 * GAP, 1.1 * SIZE)
+        entries, top = legend(samples, GAP, top, wide=wide - 2 * GAP, size=1.1 * SIZE)
         shapes += entries
     top += GAP / 2
     for i, panel in enumerate(panels):
         row, column = divmod(i, columns)
-        left, upper = GAP + column * (size[0] + GAP), top + row * (size[1] + GAP)
+        left, upper = GAP + column * (panel_wide + GAP), top + row * (panel_high + GAP)
         shapes += [move(shape, left, upper) for shape in panel_shapes(panel, size)]
     rows = math.ceil(len(panels) / columns)
-    high = top + rows * (size[1] + GAP)
+    high = top + rows * (panel_high + GAP)
     shapes.append(Text(wide / 2, high - 0.3 * GAP, x_label, SIZE))
     high += SIZE
     label = "; ".join(texts) or ", ".join(panel.title for panel in panels)
@@ -146,26 +156,34 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     """Return the shapes of a panel of some size: its title, its legend, its axes, and its curves or its picture."""
     curves = [curve for curve in panel.curves if len(curve.x)]
     labels = labels_of(panel)
-    shapes: list[Shape] = [*paragraph(title_of(panel), size[0] / 2, 0.6 * SIZE, size[0], SIZE, bold=True)]
-    top = max(shape.y for shape in shapes if isinstance(shape, Text)) + 0.8 * SIZE
+    wide, high = size
+    title = paragraph(title_of(panel), wide / 2, 0.6 * SIZE, width=wide, size=SIZE, bold=True)
+    shapes: list[Shape] = [*title]
+    top = title[-1].y + 0.8 * SIZE
     if panel.picture is not None:
-        return shapes + picture_shapes(panel.picture, size[0], top, size[1] - top)
+        return shapes + picture_shapes(panel.picture, wide, top, high - top)
     if not curves:
         return shapes
     if len(labels) > 1:
         samples = [(label, Style(stroke=INK, width=1.4, dash=DASHES[dash])) for label, dash in labels]
-        entries, top = legend(samples, LEFT, top, size[0] - LEFT, SMALL)
+        entries, top = legend(samples, LEFT, top, wide=wide - LEFT, size=SMALL)
         shapes += entries
     right_margin = RIGHT + BOLD_LETTER * SMALL * max(len(curve.name) for curve in curves)
-    bottom = BOTTOM + (SIZE if panel.x_label else 0)
-    box = Rect(LEFT, top, size[0] - LEFT - right_margin, size[1] - top - bottom, Style())
-    (left, right), (low, high) = x_ends(panel, curves), y_ends(panel, curves)
+    bottom_margin = BOTTOM + (SIZE if panel.x_label else 0)
+    box = Rect(LEFT, top, wide - LEFT - right_margin, high - top - bottom_margin, Style())
+    x_first, x_last = x_ends(panel, curves)
+    y_low, y_high = y_ends(panel, curves)
+
+    start, length = panel.along(x_first), panel.along(x_last) - panel.along(x_first)
 
     def place(x: float, y: float) -> tuple[float, float]:
-        y = min(max(y, low), high)  # points beyond the ends of the axis are drawn at its ends
-        return box.x + box.width * (x - left) / (right - left), box.y + box.height * (high - y) / (high - low)
+        """Return where a point of the diagram is drawn; points beyond the ends of the y axis are drawn at its ends."""
+        y = min(max(y, y_low), y_high)
+        across = box.width * (panel.along(x) - start) / length
+        down = box.height * (y_high - y) / (y_high - y_low)
+        return box.x + across, box.y + down
 
-    shapes += axes_shapes(panel, box, (left, right), (low, high)) + band_shapes(curves, place)
+    shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high), place) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
     shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
@@ -231,31 +249,40 @@ def y_ends(panel: CurvePanel, curves: Sequence[Curve]) -> tuple[float, float]:
     return (low - room if panel.low is None else low), (high + room if panel.high is None else high)
 
 
-def axes_shapes(panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float]) -> list[Shape]:
-    """Return a panel's grid, numbers, lines and label; box: the space of its curves; x, y: the ends of its axes."""
+def axes_shapes(
+    panel: CurvePanel, box: Rect, x: tuple[float, float], y: tuple[float, float], place: Place
+) -> list[Shape]:
+    """Return a panel's grid, numbers, lines and label.
+
+    box: the space of its curves. x, y: the ends of its axes. place: returns where a point is drawn.
+    """
     shapes: list[Shape] = []
     right, bottom = box.x + box.width, box.y + box.height
+    (first, last), (low, high) = x, y
 
     def down(value: float) -> float:
-        return box.y + box.height * (y[1] - value) / (y[1] - y[0])
+        return place(first, value)[1]
 
     def across(value: float) -> float:
-        return box.x + box.width * (value - x[0]) / (x[1] - x[0])
+        return place(value, low)[0]
 
-    for value in ticks(*y, max(2, int(box.height / 28))):
+    for value in ticks(low, high, max(2, int(box.height / TICK_HEIGHT))):
         at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    numbers = ticks(*x, max(2, int(box.width / 48)))
+    if panel.bend:
+        numbers = bent_ticks(last, across, LOG_TICK_WIDTH)
+    else:
+        numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at = across(value)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
-    if panel.level is not None and y[0] <= panel.level <= y[1]:
+    if panel.level is not None and low <= panel.level <= high:
         at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
-    if panel.vertical is not None and x[0] <= panel.vertical <= x[1]:
+    if panel.vertical is not None and first <= panel.vertical <= last:
         at = across(panel.vertical)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
@@ -279,7 +306,7 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if base is not None:
         area = (place(curve.x[0], base), *points, place(curve.x[-1], base))
         shapes.append(Polygon(area, Style(mix(WHITE, curve.colour, 0.15))))
-    if curve.low is not None and curve.high is not None and not curve.is_band:  # `band_shapes` draws bands
+    if curve.low is not None and curve.high is not None and not curve.is_band:  # bars; `band_shapes` draws bands
         for i in drawn:
             at, lower = place(curve.x[i], curve.low[i])
             _, upper = place(curve.x[i], curve.high[i])
@@ -290,8 +317,8 @@ def curve_shapes(curve: Curve, place: Place, base: float | None) -> list[Shape]:
     if len(points) > 1:
         style = Style(stroke=curve.colour, width=1.5, dash=DASHES[curve.dash])
         shapes.append(Polygon(points, style, is_open=True))
-    if len(points) < DOTTED:
-        shapes += [Circle(*point, 1.8, Style(curve.colour)) for point in points]
+    if len(points) < DOTTED and points[-1][0] - points[0][0] >= 2 * DOT * (len(points) - 1):
+        shapes += [Circle(*point, DOT, Style(curve.colour)) for point in points]
     return shapes
 
 

@@ -15,6 +15,7 @@ HOLLOW, BROWN = "#d3b377", "#3f2a14"
 GOLDEN = pi * (3 - 5**0.5)  # the angle between neighbours of a sunflower's seeds
 MOST_SEEDS = 24  # seeds that are drawn in one house; the number beside the house counts them all
 STORE = 1.9 * CELL  # width of a store
+EDGE_ROOM = 0.3 * CELL  # from the edge of the drawing to a store
 ROW_DISTANCE = 2.1 * CELL  # from the upper row of houses to the lower one
 NAMES_HEIGHT = 1.9 * CELL  # from the upper row to the edge, with room for the names
 TEXTS_DISTANCE = 1.75 * CELL  # from the lower row to the texts below the board
@@ -57,7 +58,8 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     places = black_places + white_places
     bottom = white_y + ROW_DISTANCE + TEXTS_DISTANCE + space_below
     mover_places = black_places if mover > 0 else white_places
-    spots: list[Spot | None] = [Spot(x, outside(y, white_y, 2.2), 0.5 * CELL) for x, y in mover_places]
+    # The discs are beyond the numbers and letters.
+    spots: list[Spot | None] = [Spot(x, outside(y, white_y, cells=2.2), 0.5 * CELL) for x, y in mover_places]
     sentences = list(houses.texts)
     if overlay is not None and houses.legend:
         sentences += legend(overlay, spots, lambda action: houses.letters[action])
@@ -66,7 +68,7 @@ def houses_picture(houses: Houses, overlay: Overlay | None = None, mover: int = 
     ground += [Circle(x, y, PIT, Style(HOLLOW, LINE, 1.5)) for x, y in places]
     ground += [
         Rect(x, white_y - PIT, STORE, ROW_DISTANCE + 2 * PIT, Style(HOLLOW, LINE, 1.5), 0.5 * CELL)
-        for x in (0.3 * CELL, width - 0.3 * CELL - STORE)
+        for x in (EDGE_ROOM, width - EDGE_ROOM - STORE)
     ]
     layers: tuple[Layer, ...] = (
         tuple(ground),
@@ -92,7 +94,7 @@ def seeds_layer(houses: Houses, places: Sequence[tuple[float, float]]) -> Layer:
     for house, (seeds, (x, y)) in enumerate(zip(houses.seeds, places, strict=True)):
         for i in range(min(seeds, MOST_SEEDS)):
             density = 1.0 if seeds < 12 else 0.9  # many seeds lie closer
-            reach = 1.25 * SEED * (i + 0.4) ** 0.5 * density
+            reach = 1.25 * SEED * (i + 0.4) ** 0.5 * density  # grows with the root, so that the seeds lie evenly
             seed_x = x + reach * cos(GOLDEN * i) * 1.15
             seed_y = y + reach * sin(GOLDEN * i) * 1.15
             shapes.append(Circle(seed_x, seed_y, SEED, Style(BROWN, WOOD, 0.8)))
@@ -118,8 +120,8 @@ def stores_layer(houses: Houses, wide: float, top: float) -> Layer:
     shapes: list[Shape] = []
     middle = top + 1.05 * CELL
     for name, seeds, x in (
-        (houses.sides[1], houses.stores[1], 0.3 * CELL + STORE / 2),
-        (houses.sides[0], houses.stores[0], wide - 0.3 * CELL - STORE / 2),
+        (houses.sides[1], houses.stores[1], EDGE_ROOM + STORE / 2),
+        (houses.sides[0], houses.stores[0], wide - EDGE_ROOM - STORE / 2),
     ):
         shapes.append(Text(x, middle - 0.4 * CELL, name, 0.42 * CELL, INK))
         shapes.append(Text(x, middle + 0.35 * CELL, str(seeds), 0.8 * CELL, INK, bold=True))

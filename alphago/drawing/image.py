@@ -58,6 +58,7 @@ def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float |
     pictures = [to_image(frame, size).quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [round(1000 * seconds)] * (len(pictures) - 1) + [round(1000 * last)]
     data = io.BytesIO()
+    # loop 0: shown again and again; disposal 1: a frame stays until the next one is drawn over it.
     pictures[0].save(
         data, "GIF", save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=False, disposal=1
     )
@@ -111,7 +112,7 @@ def paint(brush: Any, shape: Shape, scale: float) -> None:
         from PIL import ImageFont
 
         font = ImageFont.load_default(max(1.0, shape.size * scale))
-        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]
+        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]  # Pillow's: left, middle or right, middle
         brush.text((shape.x * scale, shape.y * scale), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return
     fill = None if shape.style.fill == "none" else shape.style.fill

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, Text, arrow, paragraph
+from alphago.drawing.shapes import BLACK, BLUE, PALE, WHITE, Drawing, Layer, Rect, Shape, Style, arrow, paragraph
 
 WIDE, GAP, SIZE = 640.0, 26.0, 14.0
 BOX = 370.0  # width of a box of the base
+PILE_STEP, MOST_BEHIND = 5, 3  # of a pile: from a box to the one behind it, and the most boxes behind the first
 GREY = "#e9e9e6"
 
 
@@ -38,13 +39,14 @@ def network_picture(inputs: Sequence[str], base: Sequence[Box], heads: Sequence[
     label: the title of the picture.
     """
     middle = WIDE / 2
-    shapes: list[Shape] = list(paragraph(label, middle, 24.0, WIDE - 40, 1.15 * SIZE))
-    y = shapes[-1].y + 1.6 * SIZE if isinstance(shapes[-1], Text) else 40.0
-    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, y, BOX, GREY)
+    heading = paragraph(label, middle, y=24.0, width=WIDE - 40, size=1.15 * SIZE)
+    shapes: list[Shape] = [*heading]
+    top = heading[-1].y + 1.6 * SIZE
+    y = add_box(shapes, Box(inputs[0], " ".join(inputs[1:])), middle, top, BOX, GREY)
     for box in base:
         shapes += arrow(middle, y, middle, y + GAP, Style(stroke=BLACK, width=1.5))
         y = add_box(shapes, box, middle, y + GAP, BOX, PALE)
-    step = WIDE / max(len(heads), 1)
+    step = WIDE / max(len(heads), 1)  # from the middle of a head to that of the next
     width = min(BOX, step - 24)
     ends = []
     for i, head in enumerate(heads):
@@ -65,16 +67,18 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     x: the middle of the box. top: the height of its upper edge. A box that occurs several times is drawn as a pile.
     """
     times = f"{box.times} × " if box.times > 1 else ""
-    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width - 16, SIZE, bold=True)
-    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width - 16, 0.85 * SIZE) if box.detail else []
+    inside = width - 16  # between the box's edges, with room on both sides
+    title = paragraph(times + box.title, x, top + 1.25 * SIZE, width=inside, size=SIZE, bold=True)
+    detail = paragraph(box.detail, x, title[-1].y + 1.45 * SIZE, width=inside, size=0.85 * SIZE)
     bottom = (detail or title)[-1].y + 1.1 * SIZE
-    most_behind = min(box.times - 1, 3)
+    most_behind = min(box.times - 1, MOST_BEHIND)
     for behind in range(most_behind, -1, -1):  # the lowest of the pile first
         style = Style(fill, BLUE if fill == PALE else BLACK, 1.4)
-        shapes.append(Rect(x - width / 2 + 5 * behind, top + 5 * behind, width, bottom - top, style, 6))
+        shift = PILE_STEP * behind
+        shapes.append(Rect(x - width / 2 + shift, top + shift, width, bottom - top, style, corner=6))
     shapes += title
     shapes += detail
-    return bottom + 5 * most_behind
+    return bottom + PILE_STEP * most_behind
 
 
 def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:

@@ -24,6 +24,7 @@ from alphago.drawing.shapes import (
 from alphago.system.validation import check_choice
 
 MOST_DISCS = 20  # the greatest number of discs
+MOST_NAMED = 6  # the greatest number of actions without a place that the legend lists
 LEAST_PRIOR = 0.01  # without visits, the least prior of an action that gets a disc
 LEAST_SQUARE = 0.05  # the least ownership of a point that gets a square
 ONE_LINE, TWO_LINES = 0.8, 0.7  # size of the letters on a disc, as a share of its radius
@@ -94,7 +95,8 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
         needed = {"difference": ("q", "visits"), "q+priors": ("q", "priors")}.get(show, (show,))
         if missing := [name for name in needed if arrays.get(name) is None]:
             raise ValueError(f"show={show!r} needs {' and '.join(missing)}, got none")
-    return Overlay(**arrays, show=show) if any(array is not None for array in arrays.values()) else None
+    has_numbers = any(array is not None for array in arrays.values())
+    return Overlay(**arrays, show=show) if has_numbers else None
 
 
 def marked_actions(overlay: Overlay) -> list[int]:
@@ -102,7 +104,8 @@ def marked_actions(overlay: Overlay) -> list[int]:
     weights = weights_of(overlay)
     if weights is None:
         return []
-    least = LEAST_PRIOR if overlay.visits is None and overlay.priors is not None else 1e-9
+    weights_are_priors = overlay.visits is None and overlay.priors is not None
+    least = LEAST_PRIOR if weights_are_priors else 1e-9  # any weight above 0
     order = np.argsort(-weights, kind="stable")[:MOST_DISCS]
     return [int(action) for action in order if weights[action] >= least]
 
@@ -163,7 +166,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
         if spot is None or weights is None:
             continue
         share = weights[action] / weights[marked[0]]
-        fill = mix(PALE, BLUE, share**0.7)
+        fill = mix(PALE, BLUE, share**0.7)  # the power tells small shares apart
         if action == marked[0]:  # with white between ring and disc, so that the ring is seen without colours
             shapes.append(Circle(spot.x, spot.y, 0.95 * spot.radius, Style(WHITE, ORANGE, 0.13 * spot.radius)))
             shapes.append(Circle(spot.x, spot.y, 0.81 * spot.radius, Style(fill)))
@@ -190,7 +193,7 @@ def letters(text: str, most: float) -> float:
     """Return the font size at which a text fits on a disc, as a share of the radius; `most` for one or two letters."""
     if len(text) <= 2:
         return most
-    return min(most, 2.2 * most / len(text)) * 1.25
+    return min(most, 2.2 * most / len(text)) * 1.25  # three letters or more may come nearer to the disc's edge
 
 
 def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot]) -> Layer:
@@ -200,7 +203,7 @@ def squares(ownership: np.ndarray, stones: Sequence[int], spots: Sequence[Spot])
     """
     shapes: list[Shape] = []
     for point, (owner, stone) in enumerate(zip(ownership.ravel().tolist(), stones, strict=True)):
-        certainty = (1 - stone * owner) / 2 if stone else abs(owner)
+        certainty = (1 - stone * owner) / 2 if stone else abs(owner)  # that the stone is lost, or the point owned
         if certainty < LEAST_SQUARE:
             continue
         is_black = stone < 0 if stone else owner > 0
@@ -236,7 +239,8 @@ def legend(overlay: Overlay, spots: Sequence[Spot | None], to_text: Callable[[in
         # `weights_of` colours the discs by the first numbers of MORE that the overlay has.
         more, most = next(words for words, array in MORE if getattr(overlay, array) is not None)
         outside = [action for action in marked if spots[action] is None]
-        texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in outside[:6])
+        listed = outside[:MOST_NAMED]
+        texts = ", ".join(f"{to_text(action)} {text_of(overlay, action, marked[0])}" for action in listed)
         if len(outside) == len(marked):
             return [f"Moves, with the {number}: {texts}."]
         sentences.append(f"On a disc: {number}{below}. Darker: {more}; ringed: the {most}.")

@@ -9,8 +9,11 @@ from alphago.drawing.board_pictures import texts_below
 from alphago.drawing.shapes import BLACK, LINE, WHITE, Drawing, Rect, Shape, Style, Text, mix
 
 MOST_PLANES = 24
-WIDE = 480.0
+WIDE = 480.0  # width of the picture
 COLUMNS = 6
+GAP = 14.0  # between planes
+NAME_ROOM = 34.0  # from a plane to the next one below, with the name between them
+WIDEST_CELL = 60.0
 
 
 def planes_picture(
@@ -24,31 +27,29 @@ def planes_picture(
     """
     shown = planes[:MOST_PLANES]
     columns = min(columns, max(1, len(shown)))
-    gap = 14.0
-    side = (WIDE - gap * (columns + 1)) / columns
+    side = (WIDE - GAP * (columns + 1)) / columns
     _, height, width = planes.shape
-    cell = min(side / max(width, 1), 60.0)
+    cell = min(side / max(width, 1), WIDEST_CELL)
     shapes: list[Shape] = []
-    top = gap
-    step = cell * height + 34.0
+    step = cell * height + NAME_ROOM
     for number, plane in enumerate(shown):
         row, column = divmod(number, columns)
-        left = gap + column * (side + gap) + (side - cell * width) / 2
-        y = top + row * step
+        left = GAP + column * (side + GAP) + (side - cell * width) / 2  # in the middle of its column
+        y = GAP + row * step
         shapes += plane_shapes(plane, left, y, cell)
         name = names[number] if number < len(names) else f"plane {number}"
-        shapes.append(Text(left + cell * width / 2, y + cell * height + 11, name, 11))
-    bottom = top + math.ceil(len(shown) / columns) * step
+        shapes.append(Text(left + cell * width / 2, y + cell * height + 11, name, size=11))
+    bottom = GAP + math.ceil(len(shown) / columns) * step
     left_out = len(planes) - len(shown)
     sentences = [f"… and {left_out} more planes", *texts] if left_out else texts
-    below, high = texts_below(sentences, WIDE, bottom - 6, 15.0)
+    below, high = texts_below(sentences, WIDE, top=bottom - 6, size=15.0)
     return Drawing(WIDE, high, ((Rect(0, 0, WIDE, high, Style(WHITE)),), tuple(shapes), tuple(below)), label, WIDE)
 
 
 def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> list[Shape]:
     """Return the cells of one plane and its edge; (left, top): its upper left corner, cell: the side of a cell."""
     height, width = plane.shape
-    most = max(float(np.abs(plane).max(initial=0.0)), 1e-9)
+    most = max(float(np.abs(plane).max(initial=0.0)), 1e-9)  # a plane of zeros is white
     edge = Style(stroke="#c9c9c9", width=0.6)
     shapes: list[Shape] = []
     for row, column in np.ndindex(height, width):
@@ -56,6 +57,7 @@ def plane_shapes(plane: np.ndarray, left: float, top: float, cell: float) -> lis
         fill = mix(WHITE, BLACK, abs(value) / most)
         shapes.append(Rect(x, y, cell, cell, edge._replace(fill=fill)))
         if value < 0:
-            shapes.append(Text(x + cell / 2, y + cell / 2, "−", 0.8 * cell, WHITE if abs(value) > most / 2 else BLACK))
+            ink = WHITE if abs(value) > most / 2 else BLACK
+            shapes.append(Text(x + cell / 2, y + cell / 2, "−", size=0.8 * cell, fill=ink))
     shapes.append(Rect(left, top, cell * width, cell * height, Style(stroke=LINE, width=1.2)))
     return shapes

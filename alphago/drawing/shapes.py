@@ -11,7 +11,10 @@ PALE, BLUE, ORANGE = "#d9e9f6", "#0b5394", "#d55e00"
 # The colours of curves: Okabe and Ito's, which the colour-blind tell apart.
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#666666", "#000000")
 LETTER, BOLD_LETTER = 0.53, 0.6  # width of an average letter, as a share of its size
+LINE_STEP = 1.35  # from a line of a paragraph to the next, as a share of the size
+LEAST_LETTERS = 8  # in a line, even if they do not fit
 HALF_WIDTH = 0.42  # half the width of an arrowhead, as a share of its length
+LIGHT = 140  # brightness, 0 .. 255, above which a ground counts as light
 
 
 class Style(NamedTuple):
@@ -116,11 +119,13 @@ def scale_style(style: Style, scale: float) -> Style:
 
 
 def paragraph(
-    text: str, x: float, y: float, width: float, size: float, *, anchor: str = "middle", bold: bool = False
+    text: str, x: float, y: float, *, width: float, size: float, anchor: str = "middle", bold: bool = False
 ) -> list[Text]:
-    """Return text wrapped into lines that fit a width, the first centred at the height `y`."""
-    lines = textwrap.wrap(text, max(8, int(width / ((BOLD_LETTER if bold else LETTER) * size))))
-    return [Text(x, y + 1.35 * size * i, words, size, anchor=anchor, bold=bold) for i, words in enumerate(lines)]
+    """Return text wrapped into lines that fit a width, the first centred at the height `y`; [] for no text."""
+    letter = (BOLD_LETTER if bold else LETTER) * size
+    lines = textwrap.wrap(text, max(LEAST_LETTERS, int(width / letter)))
+    step = LINE_STEP * size
+    return [Text(x, y + step * i, words, size, anchor=anchor, bold=bold) for i, words in enumerate(lines)]
 
 
 def mix(pale: str, full: str, share: float) -> str:
@@ -138,7 +143,8 @@ def channels(colour: str) -> tuple[int, int, int]:
 def ink_on(colour: str) -> str:
     """Return the colour of readable text on the ground `colour`: black on a light ground, white on a dark one."""
     red, green, blue = channels(colour)
-    return BLACK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else WHITE
+    brightness = 0.299 * red + 0.587 * green + 0.114 * blue  # the luma of ITU-R BT.601
+    return BLACK if brightness > LIGHT else WHITE
 
 
 def sheet(
@@ -150,23 +156,24 @@ def sheet(
     """
     if not drawings or len(drawings) != len(captions):
         raise ValueError(f"a sheet must have one caption for each drawing, got {len(captions)} for {len(drawings)}")
-    gap, size = 0.08 * cell, min(0.062 * cell, 15.0)
+    gap = 0.08 * cell
+    size = min(0.062 * cell, 15.0)  # of the captions' letters
     columns = max(1, min(columns, len(drawings)))
     width = gap + columns * (cell + gap)
     shapes: list[Shape] = []
-    heading = paragraph(title, gap, gap + size, width - 2 * gap, 1.25 * size, anchor="start") if title else []
+    heading = paragraph(title, gap, gap + size, width=width - 2 * gap, size=1.25 * size, anchor="start")
     top = gap + (heading[-1].y + size if heading else 0.0)
     for begin in range(0, len(drawings), columns):
         row = range(begin, min(begin + columns, len(drawings)))
-        tall = max(drawings[i].height * cell / drawings[i].width for i in row)
+        tall = max(drawings[i].height * cell / drawings[i].width for i in row)  # height of the row's tallest drawing
         bottom = top + tall
         for place, i in enumerate(row):
             left, drawing = gap + place * (cell + gap), drawings[i]
             scale = cell / drawing.width
             shapes += [move(shape, left, top, scale) for layer in drawing.layers for shape in layer]
-            words = paragraph(captions[i], left + cell / 2, top + tall + size, cell, size)
-            shapes += words
-            bottom = max([bottom, *(line.y for line in words)])
+            caption = paragraph(captions[i], left + cell / 2, top + tall + size, width=cell, size=size)
+            shapes += caption
+            bottom = max([bottom, *(line.y for line in caption)])
         top = bottom + gap + size / 2
     ground = Rect(0, 0, width, top, Style(WHITE))
     return Drawing(width, top, ((ground,), tuple(heading), tuple(shapes)), title or "; ".join(captions), width)

@@ -49,7 +49,7 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
     size: the width in pixels; None for the usual width.
     """
     total = seconds * (len(frames) - 1) + last
-    times = [seconds * i / total for i in range(len(frames))] + [1.0]
+    times = [seconds * i / total for i in range(len(frames))]
     parts = []
     for depth in range(max(len(frame.layers) for frame in frames)):
         layers = [frame.layers[depth] if depth < len(frame.layers) else () for frame in frames]

@@ -104,7 +104,7 @@ class StonesEnv(GameEnv):
         else:
             without_cell: Places = ((),) * (self.action_space - len(points))  # a pass, or "swap"
             places = tuple((point,) for point in points) + without_cell
-        names_are_numbers = self.action_names[0].isdecimal()
+        names_are_numbers = self.action_names[0].isdecimal()  # the actions are neither points nor columns
         if names_are_numbers or len(places) != self.action_space:
             return super().board_view
         surface = self.surface or ("holes" if stones_fall else "squares")
@@ -205,7 +205,7 @@ class StonesPosition(Position):
     def last_point(self) -> int | None:
         """The point of the last stone; None before the first move and after a pass.
 
-        A game whose actions are not points overrides this property, or gets None; see also `last_drawn`.
+        A game whose actions are not points overrides this property, or gets None; see also `last_cell`.
         """
         on_board = self.env.names_points and self.moves and self.moves[-1] < self.board.size
         return self.moves[-1] if on_board else None
@@ -232,9 +232,9 @@ class StonesPosition(Position):
         return super().drawing(look)
 
     def why_illegal(self, action: int) -> str:
-        if self.env.names_points and action < self.board.size and self.board.ravel()[action]:
-            return f"{self.env.board_view.side(self.board.ravel()[action])} has a stone there"
-        return super().why_illegal(action)
+        is_point = self.env.names_points and action < self.board.size
+        stone = self.board.ravel()[action] if is_point else 0
+        return f"{self.env.board_view.side(stone)} has a stone there" if stone else super().why_illegal(action)
 
     def __str__(self) -> str:
         """Return the board with coordinates; X the first side, O the second, and brackets around the last stone."""
@@ -261,9 +261,9 @@ def follow(boards: Sequence[np.ndarray], to_play: int | None, start: Callable[[n
     fitting = [end for end in ends if to_play in (None, end.to_play)]
     if fitting:
         return max(fitting, key=lambda end: end.to_play)  # Black (+1) if both sides are possible
-    if ends:
-        expected = PLAYER_NAMES[ends[0].to_play].lower()
-        raise ValueError(f"to_play must be {expected!r} after this history, got {PLAYER_NAMES[to_play or 0].lower()!r}")
+    if ends and to_play is not None:
+        expected, given = PLAYER_NAMES[ends[0].to_play].lower(), PLAYER_NAMES[to_play].lower()
+        raise ValueError(f"to_play must be {expected!r} after this history, got {given!r}")
     stuck_at = most_reached + 1  # boards are counted from 1
     raise ValueError(
         f"history must have a legal move between its boards, got none from board {stuck_at} to board {stuck_at + 1}"
@@ -285,7 +285,7 @@ def play_through(position: StonesPosition, boards: Sequence[np.ndarray]) -> tupl
 
 def play_to(position: StonesPosition, board: np.ndarray) -> StonesPosition | None:
     """Return the position after the legal move that leads to this board; None if no legal move leads to it."""
-    candidates = np.flatnonzero(position.legal_mask)[::-1]  # a pass, the last action, is tried first
+    candidates = np.flatnonzero(position.legal_mask)[::-1]  # first the pass, the usual move if no stone is added
     added = np.flatnonzero((board.ravel() != 0) & (position.board.ravel() == 0))
     if position.env.actions_are_points and len(added):
         candidates = np.intersect1d(candidates, added)

@@ -82,7 +82,7 @@ class BoardView:
         return self.places[0 if player > 0 else 1]
 
     @cached_property
-    def _fixed(self) -> tuple[np.ndarray, ...] | None:
+    def _only_cells(self) -> tuple[np.ndarray, ...] | None:
         """For each side, the only cell of each action, -1 for no cell; None in games where an action has several."""
         if any(len(cells) > 1 for side in self.places for cells in side):
             return None
@@ -95,8 +95,8 @@ class BoardView:
         other games it is the first empty one of the action's cells.
         player: who plays, +1 or -1. contents: what is in each cell, 0 for empty ones.
         """
-        if self._fixed is not None:
-            return self._fixed[0 if player > 0 else 1]
+        if self._only_cells is not None:
+            return self._only_cells[0 if player > 0 else 1]
         first_empty = [next((cell for cell in cells if not contents[cell]), -1) for cells in self.places_of(player)]
         return np.array(first_empty, np.int64)
 
@@ -109,7 +109,7 @@ class BoardView:
         cells = places[action] if places else ()  # the surface "text" has no places
         if len(cells) == 1:  # this cell is empty now if its pieces were sown
             return cells[0]
-        return next((cell for cell in reversed(cells) if contents[cell]), None)
+        return next((cell for cell in reversed(cells) if contents[cell]), None)  # cells fill from the first to the last
 
 
 def grid_view(
@@ -122,29 +122,29 @@ def grid_view(
     """
     height, width = shape
     on_lines, holes = surface == "lines", surface == "holes"
-    wide = on_lines and height > 13  # where names of two digits, shown small, would touch stones
-    # half: from the surface's corner to the middle of cell 0.  gap: from the surface's edge to the names.
+    is_large = on_lines and height > 13  # cells are shown small, so that row names of two digits need more room
+    # inset: from the surface's corner to the middle of cell 0.  gap: from the surface's edge to the names.
     if on_lines:  # a cell is a crossing, so the surface ends at the middles of outer cells
-        half, right, bottom = 0.0, width - 1, height - 1
-        gap, margin, stone = 0.83 if wide else 0.72, 1.2 if wide else 1, 0.465
+        inset, right, bottom = 0.0, width - 1, height - 1
+        gap, margin, stone = 0.83 if is_large else 0.72, 1.2 if is_large else 1, 0.465
     else:
-        half, right, bottom = 0.5, width, height
+        inset, right, bottom = 0.5, width, height
         gap, margin, stone = 0.32, 0.6, 0.4
     columns = tuple(COLUMNS[:width]) if width <= len(COLUMNS) else ()
     rows = () if holes or not columns else tuple(str(height - row) for row in range(height))
     x_left, x_right = -gap, round(right + gap, 2)
     y_above, y_below = -gap, round(bottom + gap, 2)
-    labels = [(x + half, y_below, name) for x, name in enumerate(columns)]
+    labels = [(x + inset, y_below, name) for x, name in enumerate(columns)]
     if not holes:
-        labels += [(x + half, y_above, name) for x, name in enumerate(columns)]
-        labels += [(x, y + half, name) for y, name in enumerate(rows) for x in (x_left, x_right)]
+        labels += [(x + inset, y_above, name) for x, name in enumerate(columns)]
+        labels += [(x, y + inset, name) for y, name in enumerate(rows) for x in (x_left, x_right)]
     lines = [(0, y, right, y) for y in range(bottom + 1)] + [(x, 0, x, bottom) for x in range(right + 1)]
     return BoardView(
         title,
         surface,
         size=(right, bottom),
         margin=margin,
-        cells=tuple((x + half, y + half) for y in range(height) for x in range(width)),
+        cells=tuple((x + inset, y + inset) for y in range(height) for x in range(width)),
         places=(places, places),
         lines=() if holes else tuple(lines),
         labels=tuple(labels),

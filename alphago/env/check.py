@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,8 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 A_LEGAL_ACTION = "a legal action while the game goes on (is_over is False)"
-GAME, START, COPY, TURNED, FULL, HALF = range(6)  # slots of the batch in which a game is played
+SLOTS = 6  # of the batch in which a game is played
+GAME, START, COPY, TURNED, FULL, HALF = range(SLOTS)
 
 
 class GameError(AssertionError):
@@ -107,6 +108,7 @@ class _Game:
         return f"{start} after {' '.join(map(self.env.to_text, self.moves))} (actions {self.moves})"
 
     def fail(self, verb: str, expected: str, got: object, cause: Exception | None = None) -> NoReturn:
+        """Raise GameError; verb: the method or attribute of the game that the message blames."""
         raise GameError(f"{verb}: expected {expected}, got {got}\n  in {self.where()}") from cause
 
     def run(self, verb: str, function: Callable[..., Answer], *arguments: object, **keywords: object) -> Answer:
@@ -118,9 +120,10 @@ class _Game:
         except Exception as error:
             self.fail(verb, "no error", f"{type(error).__name__}: {error}", error)
 
-    def play(self, batch: GameBatch, slot: int, action: int, whose: str = "play") -> None:
-        verb = f"{whose}({self.env.to_text(action)})"
-        self.run(verb, batch.play, np.array([slot]), np.array([action], np.int32))
+    def play(self, batch: GameBatch, slot: int, action: int, verb: str = "play") -> None:
+        """Play an action in a slot; verb: what the message blames if it fails."""
+        call = f"{verb}({self.env.to_text(action)})"
+        self.run(call, batch.play, np.array([slot]), np.array([action], np.int32))
 
     def ask(self, batch: GameBatch, verb: str, slots: Sequence[int]) -> np.ndarray:
         """Return the answer of the batch's method called `verb` for some slots.
@@ -143,13 +146,13 @@ class _Game:
         if isinstance(batch, PlainBatch):
             self.check_state(batch, slot)
         view = _View(*(self.ask(batch, verb, [slot])[0] for verb in _View._fields))
-        legal = bool(view.legal_mask.any())
+        has_move = bool(view.legal_mask.any())
         if view.to_play not in (1, -1):
             self.fail("to_play", "+1 or -1", view.to_play)
-        if view.is_over and legal:
+        if view.is_over and has_move:
             actions = np.flatnonzero(view.legal_mask).tolist()
             self.fail("legal_mask", "nothing legal once the game is over", " ".join(map(self.env.to_text, actions)))
-        if not view.is_over and not legal:
+        if not view.is_over and not has_move:
             self.fail("legal_mask", A_LEGAL_ACTION, "none")
         if not np.isfinite(view.planes).all():
             self.fail("planes", "finite numbers", "some that are not")
@@ -183,22 +186,23 @@ class _Game:
         """Fail if two views differ in one of `fields` (default: all fields); the message names the first that differs.
 
         verb: the method that the message blames; "" to blame the method called as the field that differs.
-        why: the rule that is violated.
+        why: why the views must be the same, such as "as in the original"; the message adds it to the expected value.
         """
         for field in fields or _View._fields:
             pair = getattr(expected, field), getattr(got, field)
             if np.array_equal(*pair):  # compares plain numbers too
                 continue
-            texts = [str(value) for value in pair]
+            expected_text, got_text = map(str, pair)
             if field == "legal_mask":
                 action = int(np.flatnonzero(pair[0] != pair[1])[0])
-                texts = [f"{self.env.to_text(action)} {'legal' if mask[action] else 'illegal'}" for mask in pair]
+                name = self.env.to_text(action)
+                expected_text, got_text = (f"{name} {'legal' if mask[action] else 'illegal'}" for mask in pair)
             elif field == "planes":
                 place = tuple(np.argwhere(pair[0] != pair[1])[0])
                 at = "at plane {} row {} column {}".format(*place)
-                texts = [f"{planes[place]:g} {at}" for planes in pair]
+                expected_text, got_text = (f"{planes[place]:g} {at}" for planes in pair)
             blamed = f"{verb}, seen by {field}" if verb else field
-            self.fail(blamed, f"{texts[0]} ({why})", texts[1])
+            self.fail(blamed, f"{expected_text} ({why})", got_text)
 
 
 def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
@@ -212,14 +216,16 @@ def _shape(env: GameEnv, verb: str) -> tuple[int, ...]:
 
 
 def _check_description(game: _Game) -> None:
+    """Check the game's sizes, its name, and that its config makes the game again."""
     env = game.env
     for name in ("N", "planes", "action_space", "max_moves"):
-        value = getattr(env, name, None)
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        value: Any = getattr(env, name, None)
+        is_integer = isinstance(value, int) and not isinstance(value, bool)
+        if not (is_integer and value >= 1):
             game.fail(name, "an integer >= 1", repr(value))
-    shape = getattr(env, "plane_shape", None)
+    shape: Any = getattr(env, "plane_shape", None)
     is_pair = isinstance(shape, tuple) and len(shape) == 2
-    if shape is None or not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
+    if not is_pair or not all(isinstance(length, int) and length > 0 for length in shape):
         game.fail("plane_shape", "a tuple (height, width)", repr(shape))
     game_name = getattr(env, "name", None)
     if not game_name or not isinstance(game_name, str):
@@ -231,6 +237,7 @@ def _check_description(game: _Game) -> None:
 
 
 def _check_texts(game: _Game) -> None:
+    """Check that `from_text` reads the text that `to_text` writes for an action as this action."""
     for action in range(game.env.action_space):
         text = game.run("to_text", game.env.to_text, action)
         back = game.run("from_text", game.env.from_text, text)
@@ -239,6 +246,7 @@ def _check_texts(game: _Game) -> None:
 
 
 def _check_symmetries(game: _Game) -> None:
+    """Check that symmetries are permutations of all points and of all actions, and that the first is the identity."""
     symmetries = game.run("symmetries", lambda: game.env.symmetries)
     height, width = game.env.plane_shape
     lengths = {"points": height * width, "actions": game.env.action_space}
@@ -255,6 +263,7 @@ def _check_symmetries(game: _Game) -> None:
 
 
 def _check_board_view(game: _Game) -> None:
+    """Check that the look of the board says where every action's piece lands, and has every point with an owner."""
     view = game.run("board_view", lambda: game.env.board_view)
     if view.surface == "text":
         return
@@ -290,8 +299,8 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
     number: the game's number, which chooses the symmetry.  Where it is the identity, no turned game is played.
     """
     env = game.env
-    slots = np.arange(6)
-    batch = game.run("new_batch", env.new_batch, len(slots))
+    slots = np.arange(SLOTS)
+    batch = game.run("new_batch", env.new_batch, SLOTS)
     game.run("reset", batch.reset, slots, **game.setup)
     twin = None
     if plain is not None:
@@ -351,6 +360,7 @@ def _check_decisive(game: _Game, batch: GameBatch, view: _View) -> None:
     """Check the move that is said to win at once against all legal moves, each played in a copy."""
 
     def wins(action: int) -> bool:
+        """Return whether the mover has won after an action."""
         batch.copy(np.array([GAME]), np.array([COPY]))
         game.play(batch, COPY, action)
         over = game.ask(batch, "is_over", [COPY])[0]
@@ -400,13 +410,21 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     """Check that the readable position agrees with the batch, and refuses illegal actions."""
 
     def read() -> _View:
+        """Return the position's answers in the view of the player to move, as a batch gives them."""
         mask, planes, score = position.legal_mask, position.planes(), position.score() * view.to_play
         result = position.result * view.to_play
         # A batch's outcome may be a fraction. Its sign must be the result, but in a draw it may have any sign.
         agrees = result == np.sign(view.outcome) or result == score == 0
         outcome = view.outcome if agrees else result
-        # A position has no hash and no ownership: those of the batch are taken, and so are equal.
-        return _View(position.to_play, position.is_over, mask, planes, view.hash, outcome, score, view.ownership)
+        # A position has no hash and no ownership: they stay those of the batch, and so are equal.
+        return view._replace(
+            to_play=position.to_play,
+            is_over=position.is_over,
+            legal_mask=mask,
+            planes=planes,
+            outcome=outcome,
+            score=score,
+        )
 
     game.same("Position", "as in the batch", view, game.run("Position", read))
     _check_contents(game, position)
@@ -449,7 +467,7 @@ def _check_whole_game(game: _Game, batch: GameBatch, views: list[_View]) -> None
     """
     game.same("reset", "a slot that was not used", views[0], game.view(batch, START))
     length, half = len(game.moves), len(game.moves) // 2
-    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # also if there are no moves
+    paths = np.array([game.moves, game.moves], np.int32).reshape(2, length)  # [2, 0] if there are no moves
     lengths = np.array([length, half], np.int32)
     game.run("replay", batch.replay, np.array([START, START]), paths, lengths, np.array([FULL, HALF]))
     for slot, ply in ((FULL, length), (HALF, half)):

@@ -51,7 +51,7 @@ class ConnectFourEnv(StonesEnv):
 
     def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch":
         self.require_cpu(device)
-        return ConnectFourBatch(self, count, kernels, HEADER + HEIGHT * WIDTH, (HEIGHT, WIDTH))
+        return ConnectFourBatch(self, count, kernels, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
         return ConnectFourPosition(self, batch, setup)
@@ -63,10 +63,11 @@ class ConnectFourBatch(LineBatch):
     connect = kernels.CONNECT
 
     def settle(self, row: np.ndarray) -> None:
+        """Do what `LineBatch.settle` does; raise ValueError also for a stone above an empty point."""
         board = self.cells(row).reshape(HEIGHT, WIDTH)
-        if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():
-            row_index, column = floating[0]
-            point = point_text(row_index * WIDTH + column, HEIGHT, WIDTH)
+        if floating := np.argwhere((board[:-1] != 0) & (board[1:] == 0)).tolist():  # stones above an empty point
+            board_row, column = floating[0]
+            point = point_text(board_row * WIDTH + column, HEIGHT, WIDTH)
             raise ValueError(f"board must have its stones on top of each other, got nothing below {point}")
         super().settle(row)
 
@@ -76,10 +77,11 @@ class ConnectFourPosition(StonesPosition):
 
     @property
     def last_point(self) -> int | None:
+        """The point of the last stone, which is the highest of its column; None before the first move."""
         if not self.moves:
             return None
         column = self.moves[-1]
-        row = int(np.argmax(self.board[:, column] != 0))  # of the column's highest stone
+        row = int(np.argmax(self.board[:, column] != 0))
         return row * WIDTH + column
 
     def why_illegal(self, action: int) -> str:

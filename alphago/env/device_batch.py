@@ -62,10 +62,11 @@ class DeviceBatch(GameBatch):
         return self.backend.download(self._rows)
 
     def copy(self, sources: Array, targets: Array, of: GameBatch | None = None) -> None:
+        """Copy positions as `GameBatch.copy` does, also from a batch on another device."""
         if of is None or (isinstance(of, DeviceBatch) and of.device == self.device):
             rows = self._rows if of is None else of._rows
         else:  # only the rows to be copied are transferred
-            index = self.backend.download(self.backend.upload(sources, np.int64))
+            index = self.backend.download(self.backend.upload(sources, np.int64))  # `sources` may be on the device
             rows = self.backend.upload(of.rows[index], np.int32)  # type: ignore[attr-defined]
             sources = np.arange(len(targets))
         self._copy(rows, self.backend.upload(sources, np.int64), self.backend.upload(targets, np.int64))
@@ -81,9 +82,9 @@ class DeviceBatch(GameBatch):
 
     def replay(self, roots: Array, paths: Array, lengths: Array, targets: Array) -> None:
         upload = self.backend.upload
-        steps, depths, slots = upload(paths, np.int32), upload(lengths, np.int32), upload(targets, np.int64)
+        slots = upload(targets, np.int64)
         self._copy(self._rows, upload(roots, np.int64), slots)
-        self._launch("replay_batch", slots, steps, steps.shape[1], depths)
+        self._launch("replay_batch", slots, upload(paths, np.int32), paths.shape[1], upload(lengths, np.int32))
 
     def reach(self, leaves: Leaves, out: Reached) -> Reached:
         """Play the moves of each leaf as `GameBatch.reach` does, with one kernel.
@@ -111,16 +112,16 @@ class DeviceBatch(GameBatch):
         return self._answer("hash_batch", slots, out, np.int64)
 
     def outcome(self, slots: Array, out: Out) -> Out:
-        return self._answer("outcome_batch", slots, out, np.float32, (), self._options)
+        return self._answer("outcome_batch", slots, out, np.float32, self._options)
 
     def score(self, slots: Array, out: Out) -> Out:
         return self._answer("score_batch", slots, out, np.float32)
 
     def ownership(self, slots: Array, out: Out) -> Out:
         if not self.env.has_ownership:
-            return super().ownership(slots, out)  # type: ignore[arg-type, return-value]  # it raises
+            return super().ownership(slots, out)  # type: ignore[arg-type, return-value]  # zeros, in any kind of array
         height, width = self.env.plane_shape
-        return self._answer("ownership_batch", slots, out, np.int8, (height * width,), height * width)
+        return self._answer("ownership_batch", slots, out, np.int8, height * width, shape=(height * width,))
 
     def planes(self, slots: Array, out: Out) -> Out:
         """Write the planes of the positions in `slots` to `out`.
@@ -166,17 +167,17 @@ class DeviceBatch(GameBatch):
         states: int64 [n], the state of one random generator per slot, changed in place.
         """
 
-    def _playout(self, slots: Array, states: Array, *options: int) -> np.ndarray:
+    def _playout(self, slots: Array, states: Array, *arguments: int) -> np.ndarray:
         """Play random moves as `playout` does.
 
-        options: further arguments of the kernel `playout_batch` of the game.
+        arguments: further arguments of the kernel `playout_batch` of the game.
         """
-        in_place = self._reach(states, np.int64, (len(slots),))
+        writable = self._writable(states, np.int64, (len(slots),))
         # The kernel reads and writes the states: unless it can work in place, it gets a copy of their values.
-        streams = self.backend.upload(states, np.int64) if in_place is None else in_place
+        buffer = self.backend.upload(states, np.int64) if writable is None else writable
         moves = self.backend.zeros((len(slots),), np.int32)
-        self._launch("playout_batch", slots, streams, moves, *options)
-        self._deliver(streams, states)
+        self._launch("playout_batch", slots, buffer, moves, *arguments)
+        self._deliver(buffer, states)
         return self.backend.download(moves)
 
     def _launch(self, kernel: str, slots: Array, *arguments: object, threads: int = 1) -> None:
@@ -196,29 +197,33 @@ class DeviceBatch(GameBatch):
         slots: Array,
         out: Out,
         dtype: DTypeLike,
-        shape: tuple[int, ...] = (),
         *arguments: object,
+        shape: tuple[int, ...] = (),
         threads: int = 1,
     ) -> Out:
-        """Run a kernel that writes an array [n, *shape] of `dtype`, copy the array to `out`, and return `out`."""
+        """Run a kernel that writes an array [n, *shape] of `dtype`, copy the array to `out`, and return `out`.
+
+        arguments: of the kernel, after the array. threads: number of threads per slot.
+        """
         buffer = self._buffer(out, dtype, (len(slots), *shape))
         self._launch(kernel, slots, buffer, *arguments, threads=threads)
         return self._deliver(buffer, out)
 
     def _buffer(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray:
         """Return the array that a kernel writes: `out` itself, or a new array that `_deliver` then copies to `out`."""
-        reached = self._reach(out, dtype, shape)
-        return self.backend.zeros(shape, dtype) if reached is None else reached
+        writable = self._writable(out, dtype, shape)
+        return self.backend.zeros(shape, dtype) if writable is None else writable
 
-    def _reach(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray | None:
+    def _writable(self, out: Array, dtype: DTypeLike, shape: tuple[int, ...]) -> KernelArray | None:
         """Return `out` as an array that kernels can write to; None if kernels cannot, so that results must be copied.
 
         Raises ValueError if `out` has another shape, or if results can neither be written nor copied to `out`.
         """
         self._check_shape(out, shape)
-        reached = self.backend.reachable(out)
-        if reached is not None and reached.dtype == dtype and reached.flags.c_contiguous:
-            return reached
+        shared = self.backend.reachable(out)
+        takes_results = shared is not None and shared.dtype == dtype and shared.flags.c_contiguous
+        if takes_results:
+            return shared
         self._check_takes_copies(out, str(np.dtype(dtype)))
         return None
 

@@ -9,11 +9,10 @@ import numpy as np
 
 from alphago.cuda.contract import Array, Backend
 from alphago.cuda.kernel_source import Program, constants
+from alphago.env.batch import FIRST
 from alphago.env.device_batch import DeviceBatch, Out, Target
 from alphago.env.game import GameEnv
 from alphago.env.kernels import rows as layout
-
-FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
 
 
 @cache
@@ -48,15 +47,16 @@ class DeviceRowBatch(DeviceBatch):
 
     def legal_mask(self, slots: Array, out: Out) -> Out:
         actions = self.env.action_space
-        return self._answer("legal_mask_batch", slots, out, np.bool_, (actions,), actions, threads=actions)
+        return self._answer("legal_mask_batch", slots, out, np.bool_, actions, shape=(actions,), threads=actions)
 
     def decisive_moves(self, slots: Array, out: Out) -> Out:
         scratch = self.backend.zeros((len(slots), self._words), np.int32)
-        return self._answer("decisive_moves_batch", slots, out, np.int32, (), scratch, self.env.action_space)
+        return self._answer("decisive_moves_batch", slots, out, np.int32, scratch, self.env.action_space)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         height, width = self.env.plane_shape
-        self._launch(f"planes_{dtype}_batch", slots, *target, height * width, threads=height * width)
+        points = height * width
+        self._launch(f"planes_{dtype}_batch", slots, *target, points, threads=points)
 
     def playout(self, slots: Array, states: Array) -> np.ndarray:
         return self._playout(slots, states)

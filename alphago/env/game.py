@@ -142,7 +142,8 @@ class GameEnv:
         set_up = self.new if isinstance(batch, PlainBatch) else batch.reset
         if not takes_any_keyword(set_up):
             known = [*keywords_of(self.position), *keywords_of(set_up)]
-            check_keywords(f"{type(self).__name__}.position", setup, [name for name in known if name != "slots"])
+            allowed = [name for name in known if name != "slots"]  # an argument of `reset` that describes no position
+            check_keywords(f"{type(self).__name__}.position", setup, allowed)
         batch.reset(np.zeros(1, np.int64), **setup)
         # Arrays become lists, which can be written as text and compared.
         as_lists = {name: value.tolist() if hasattr(value, "tolist") else value for name, value in setup.items()}

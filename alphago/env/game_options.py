@@ -6,7 +6,7 @@ from typing import Any
 
 from alphago.system.validation import check_int
 
-HIDDEN = ("planes", "max_moves", "first_pass")  # the keys of a game's config that a person does not choose
+HIDDEN = ("planes", "max_moves", "first_pass")  # keys of a game's config that a person does not choose
 TITLES = {"board_size": "Size"}  # titles of options that several games have
 MOST = 4000  # the limit of a whole number without a limit of its own
 YES, NO = "yes", "no"
@@ -19,11 +19,13 @@ class Option:
     name: the keyword. title: the words for people. value: the present value, a number or a text.
     choices: the texts to choose from; () for a number or any text.
     least, most, step: the limits of a number; None for no limit. common: numbers to choose with one click.
-    follows: the name of another option on which the usual value depends; "" for none.
+    follows: the name of another option on which the usual value depends, such as "board_size" for the komi; "" for
+        none.
     usual: the usual value for each value of the option `follows`.
-    also: values of other options, by name: if this option's value is neither 0 nor empty, an option that was not set
-        takes its value here.
-    at_start: whether the option is a keyword of `GameEnv.position`, not of the game.
+    also: values of other options, by name, which choosing this option brings along: a handicap of 2 or more in Go also
+        sets the komi to 0.5, unless the person has chosen a komi.
+    at_start: whether the option belongs to the start position, and so is a keyword of `GameEnv.position` (a handicap),
+        not of the game (a komi).
     """
 
     name: str

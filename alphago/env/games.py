@@ -16,8 +16,8 @@ from alphago.env.selfplay_game import SelfPlayGame
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
 USUAL_GAME = GoEnv.name  # the default; packaged networks play it
-VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-FACTS = ("N", "planes", "plane_shape", "action_space", "max_moves")
+VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
+REQUIRED = ("N", "planes", "plane_shape", "action_space", "max_moves")  # attributes that every game defines
 # Defaults of `make_game`, where they differ from those of the game's class.
 DEFAULTS: dict[str, dict[str, Any]] = {GoEnv.name: {"board_size": 9}}
 
@@ -62,7 +62,7 @@ selfplay_game.register(GoEnv, GoSelfPlayGame)
 
 def check_defined(env: GameEnv) -> None:
     """Raise ValueError for a game that lacks a required attribute."""
-    if missing := [fact for fact in FACTS if not hasattr(env, fact)]:
+    if missing := [name for name in REQUIRED if not hasattr(env, name)]:
         raise ValueError(f"{type(env).__name__} must define {', '.join(missing)}")
     try:
         config = env.config

@@ -70,7 +70,9 @@ class GoEnv(StonesEnv):
         fair value there).
     max_moves: plies after which the current board is scored; by default 7 N^2 / 5 rounded down,
         as in AlphaGo.jl; 0 for no limit except 65 536 plies.
-    ko, suicide: see `alphago.env.go_rules.Rules`.  Under simple ko a game can repeat until `max_moves`.
+    ko: "positional": no board occurs twice; "situational": no board occurs twice with the same side to move;
+        "simple": no move restores the board before the other side's last move, so a game can repeat until `max_moves`.
+    suicide: whether a move may remove several own stones; a single stone may never be played so.
     turns: moves of each side after which the board is scored, as in cody2007's games; a pass uses up a turn and
         does not end the game.  None for games that end after two passes.
     margin_weight: weight w of the margin in an outcome, 0 to 1: outcomes become
@@ -113,14 +115,14 @@ class GoEnv(StonesEnv):
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
-        self.history = 1 if self.plane_set else (self.planes - 1) // 2
+        self.history = 1 if self.plane_set else (self.planes - 1) // 2  # boards that a position remembers
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.cuts_games = self.turns is None
         if self.turns is not None:
             self.max_moves = 2 * self.turns
         elif max_moves is None:
-            self.max_moves = 7 * self.N * self.N // 5
+            self.max_moves = 7 * self.N * self.N // 5  # as in AlphaGo.jl
         else:
             self.max_moves = check_int("max_moves", max_moves, 0) or ENDLESS  # 0: no limit
         if self.max_moves > ENDLESS:
@@ -139,7 +141,7 @@ class GoEnv(StonesEnv):
             "board_size": self.N,
             "komi": self.komi,
             "planes": self.plane_set or self.planes,
-            "max_moves": cap if self.turns is None else None,
+            "max_moves": cap if self.turns is None else None,  # fixed turns imply it
             "ko": self.ko,
             "suicide": self.suicide,
             "turns": self.turns,
@@ -191,6 +193,7 @@ class GoEnv(StonesEnv):
         )
 
     def choose(self, **chosen: object) -> Self:
+        """Return the same game with other values of some `options`; `rules`, a name, sets ko and suicide."""
         if "rules" in chosen:
             chosen |= named_rules(str(chosen.pop("rules")))._asdict()
         return super().choose(**chosen)
@@ -223,7 +226,8 @@ class GoEnv(StonesEnv):
         """Return the game in which passing is always legal; without fixed turns, `max_moves` is also at least 4 N^2."""
         if self.turns is not None:
             return self.replace(first_pass=0)
-        return self.replace(max_moves=max(self.max_moves, 4 * self.N * self.N), first_pass=0)
+        enough = 4 * self.N * self.N  # far more plies than a game has that two passes end
+        return self.replace(max_moves=max(self.max_moves, enough), first_pass=0)
 
     def accepts(self, other: GameEnv) -> bool:
         names = ("N", "planes", "plane_set", "max_moves", "ko", "suicide", "turns")
@@ -237,7 +241,8 @@ class GoEnv(StonesEnv):
         if not isinstance(position, GoPosition) or not position.is_even:
             return False
         same_rules = all(getattr(self, name) == getattr(position.env, name) for name in ("N", "ko", "suicide", "turns"))
-        return same_rules and abs(position.komi - self.komi) <= (self.komi_spread or USUAL_SPREAD)
+        spread = self.komi_spread or USUAL_SPREAD  # self-play plays a game without a spread with the usual one
+        return same_rules and abs(position.komi - self.komi) <= spread
 
     def __repr__(self) -> str:
         defaults = GoEnv(self.N).config
@@ -317,6 +322,7 @@ class GoEnv(StonesEnv):
         return with_past(self, stones, mover, komi, Past(move_number, captures, ko, history))
 
     def position_of(self, batch: GameBatch, slot: int) -> GoPosition:
+        """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
         position = GoPosition(self, batch.extract(slot), {})
         komi = {} if position.komi == self.komi else {"komi": position.komi}
         position.setup = {**setup_texts(self, position.board, position.to_play), **komi}

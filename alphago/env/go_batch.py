@@ -69,7 +69,7 @@ class GoBatch(PackedBatch):
         komi = self._start.komi if komi is None else komi
         colours, mover, komi2 = check_setup(self._size, stones, to_play, komi)
         loops.reset_batch(self.rows, slots, self._start.row, komi2)
-        if colours is None:
+        if colours is None:  # the start position
             return
         for slot in slots:
             kernels.set_up(self.rows[slot], colours, mover)
@@ -81,6 +81,7 @@ class GoBatch(PackedBatch):
         loops.give_turn_batch(self.rows, slots, movers)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the game's history planes or its set of rule planes, see `alphago.env.kernels.go_planes`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
@@ -116,9 +117,10 @@ class GoBatch(PackedBatch):
         owners, alive_points = np.empty((2, len(slots), self._size**2), np.int8)  # both from the mover's view
         self.ownership(slots, owners)
         self.pass_alive(slots, alive_points)
-        own, others = alive_points == 1, alive_points == -1
-        must_capture = (own & (owners == -1)).any(axis=1, keepdims=True)
-        out[:, :-1] &= ~(own & ~must_capture | others)  # the last action is the pass
+        own_alive, others_alive = alive_points == 1, alive_points == -1
+        must_capture = (own_alive & (owners == -1)).any(axis=1, keepdims=True)
+        left_out = others_alive | (own_alive & ~must_capture)
+        out[:, :-1] &= ~left_out  # the last action is the pass
         return out
 
     def _scratch(self) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from alphago.env.batch import FIRST
 from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
@@ -62,9 +63,8 @@ class GoCount:
         board = self.position.board.copy()
         board.ravel()[list(self.dead)] = 0
         batch = self.position.env.position(board=board).batch  # Black to move, so that the mover's view is Black's
-        owners = np.empty((1, board.size), np.float32)
-        batch.ownership(np.zeros(1, np.int64), owners)
-        return owners.astype(np.int8).reshape(board.shape)
+        owners = batch.ownership(FIRST, np.empty((1, board.size), np.int8))
+        return owners.reshape(board.shape)
 
     @property
     def areas(self) -> tuple[int, int]:
@@ -100,15 +100,17 @@ class GoCount:
 
 def count_of(position: Position) -> GoCount | None:
     """Return the count with all stones alive if a game of Go ended here by two passes, else None."""
-    if not isinstance(position, GoPosition) or not position.is_over or position.env.turns is not None:
+    if not isinstance(position, GoPosition) or not position.is_over:
         return None
-    ended_by_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
-    return GoCount(position) if ended_by_passes else None
+    passes_end_games = position.env.turns is None
+    ends_with_passes = position.moves[-2:] == (position.env.pass_action, position.env.pass_action)
+    return GoCount(position) if passes_end_games and ends_with_passes else None
 
 
 def chains(board: np.ndarray) -> Iterable[list[int]]:
     """Yield the chains of a board [N, N] of 1, -1 and 0, each as a sorted list of points."""
-    size, stones, seen = len(board), board.ravel(), set[int]()
+    size, stones = len(board), board.ravel()
+    seen = set[int]()
     for start in np.flatnonzero(stones).tolist():
         if start in seen:
             continue

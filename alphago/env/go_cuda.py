@@ -14,13 +14,15 @@ from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_planes
 from alphago.env.kernels import go_row as layout
 
-BOARD_PARTS = 4  # parts of rule planes that are no board rows: the score, its sign, two planes of pass-alive points
+# The rule planes of a board are divided among threads: a part for each row of the board, and so many others, which are
+# the score, its sign, and two planes of pass-alive points.
+BOARD_PARTS = 4
 NO_MASK = 0  # a null pointer
 PROGRAM = Program(
     Path(__file__).parent / "kernels" / "go.cu",
     constants(layout, alive, go_planes) | {"BOARD_PARTS": BOARD_PARTS, "MARGIN_WEIGHT": 0, "MAX_SIZE": MAX_SIZE},
 )
-ALIVE = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
+ALIVE_PLANES = [go_planes.OWN_ALIVE, go_planes.ENEMY_ALIVE]
 
 
 class CudaGoBatch(DeviceBatch):
@@ -42,7 +44,7 @@ class CudaGoBatch(DeviceBatch):
         self._start = backend.upload(start.row, np.int32)
         # The index of each rule plane (see go_planes); None for history planes.
         self._places = None if start.places is None else backend.upload(start.places, np.int64)
-        self._has_alive = start.places is not None and bool((start.places[ALIVE] != go_planes.ABSENT).any())
+        self._has_alive = start.places is not None and bool((start.places[ALIVE_PLANES] != go_planes.ABSENT).any())
         self._unused_scratch = self._scratch(1)  # passed where there are no alive planes, which alone need scratch
         self.reset(np.arange(count))
 
@@ -59,15 +61,16 @@ class CudaGoBatch(DeviceBatch):
         self._launch("reset_batch", slots, self._start, komi2, threads=LANES)
         if colours is None:
             return
-        dead = self.backend.zeros((len(slots),), np.int32)  # by slot, a point without liberty, or NO_ACTION
-        self._launch("set_up_batch", slots, self.backend.upload(colours, np.int8), mover, dead)
-        point = int(self.backend.download(dead).max(initial=layout.NO_ACTION))  # NO_ACTION is less than any point
+        misplaced = self.backend.zeros((len(slots),), np.int32)  # by slot, a point without liberty, or NO_ACTION
+        self._launch("set_up_batch", slots, self.backend.upload(colours, np.int8), mover, misplaced)
+        point = int(self.backend.download(misplaced).max(initial=layout.NO_ACTION))  # NO_ACTION is less than any point
         if point != layout.NO_ACTION:
             raise ValueError(f"the chain at {self.env.to_text(point)} has no liberty")
 
     def legal_mask(self, slots: Array, out: Out) -> Out:
-        size = self._size
-        return self._answer("legal_mask_batch", slots, out, np.bool_, (self.env.action_space,), size, threads=size + 1)
+        threads = self._size + 1  # one for each row of the board, and one for the pass
+        shape = (self.env.action_space,)
+        return self._answer("legal_mask_batch", slots, out, np.bool_, self._size, shape=shape, threads=threads)
 
     def write_planes(self, slots: Array, dtype: str, target: Target) -> None:
         if self._places is None:
@@ -88,13 +91,14 @@ class CudaGoBatch(DeviceBatch):
 
     def _write_rule_planes(self, slots: Array, dtype: str, target: Target, mask: KernelArray | int) -> None:
         """Launch the kernel that writes rule planes, and the legal mask unless `mask` is NO_MASK."""
-        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._unused_scratch
+        scratch = self._scratch(2 * len(slots)) if self._has_alive else self._unused_scratch  # for both sides
         arguments = (*target, self.env.planes, self._places, mask, *scratch)
         self._launch(f"rule_planes_{dtype}_batch", slots, *arguments, threads=LANES)
 
     def pass_alive(self, slots: Array, out: Out) -> Out:
         """Write the pass-alive points, as `GoBatch.pass_alive`."""
-        return self._answer("pass_alive_batch", slots, out, np.int8, (self._size**2,), *self._scratch(len(slots)))
+        scratch = self._scratch(len(slots))
+        return self._answer("pass_alive_batch", slots, out, np.int8, *scratch, shape=(self._size**2,))
 
     def playout(self, slots: Array, states: Array, fill_eyes: bool = False) -> np.ndarray:
         """Play random moves as `DeviceBatch.playout` does.

@@ -61,11 +61,12 @@ class GoPosition(StonesPosition):
         players_of_stones = [mover for mover, action in turns if action != self.env.pass_action]
 
         def lost_stones(colour: str, player: int) -> int:
+            """Return how many stones a side has lost; colour: the keyword of its stones in the set-up."""
             placed = len(list_points(self.setup.get(colour, ()))) + players_of_stones.count(player)
             return placed - int((self.board == player).sum())
 
-        before = self.setup.get("captures", (0, 0))
-        return before[0] + lost_stones("white", -1), before[1] + lost_stones("black", 1)
+        black_before, white_before = self.setup.get("captures", (0, 0))
+        return black_before + lost_stones("white", -1), white_before + lost_stones("black", 1)
 
     @cached_property
     def ko_points(self) -> tuple[int, ...]:
@@ -77,9 +78,11 @@ class GoPosition(StonesPosition):
 
     @property
     def is_even(self) -> bool:
+        """Whether the game began on the empty board, and the sides have moved in turn since, Black first."""
         has_stones_or_history = bool(self.setup.keys() - {"komi"})
         turns = (*self.movers, self.to_play)
-        no_turn_skipped = all(player == (1 if ply % 2 == 0 else -1) for ply, player in enumerate(turns))
+        black_turns, white_turns = turns[0::2], turns[1::2]  # Black begins
+        no_turn_skipped = set(black_turns) == {1} and set(white_turns) <= {-1}
         return not has_stones_or_history and no_turn_skipped
 
     def give_turn(self, player: int) -> Self:
@@ -96,7 +99,8 @@ class GoPosition(StonesPosition):
 
     @property
     def caption(self) -> str:
-        passed = ", after a pass" if self.moves and self.last_point is None and not self.is_over else ""
+        last_was_pass = bool(self.moves) and self.last_point is None
+        passed = ", after a pass" if last_was_pass and not self.is_over else ""
         black, white = self.captures
         taken = f"; captured by Black {black}, by White {white}" if black or white else ""
         return f"{super().caption}{passed}; komi {self.komi:g}{taken}"
@@ -121,13 +125,15 @@ class GoPosition(StonesPosition):
 
     def repeats(self, action: int) -> bool:
         """Return whether an illegal move on an empty point is not suicide, so that only the ko rule forbids it."""
-        row, check_repetition = self.row, False
+        row = self.row
+        check_repetition = False
         return bool(legal.allowed(row, layout.point_of(row, action), int(row[layout.TO_PLAY]), check_repetition))
 
     def why_illegal(self, action: int) -> str:
+        """Return why an action is illegal in a game that is not over: early pass, stone, repetition or suicide."""
         row = self.row
         if action == self.env.pass_action:
-            return f"passing is allowed from move {row[layout.FIRST_PASS] + 1} on"
+            return f"passing is allowed from move {row[layout.FIRST_PASS] + 1} on"  # plies count from 0, moves from 1
         if self.board.ravel()[action]:
             return super().why_illegal(action)
         if self.repeats(action):

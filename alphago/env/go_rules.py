@@ -11,6 +11,7 @@ from alphago.system.validation import check_float, check_int, is_finite, is_int,
 
 MIN_SIZE, MAX_SIZE = 2, 25
 USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game has another spread
+MOST_KOMI = 1000  # more points than any board has
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
 
@@ -44,10 +45,16 @@ NAMED = {
 }
 TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
+# KataGo's long names, such as koSIMPLEscoreAREAtaxNONEsui0button1; what may follow, such as fpok1, does not count here.
 LONG_NAME = re.compile(
-    r"ko(?P<ko>SIMPLE|POSITIONAL|SITUATIONAL)scoreAREA(?:tax(?P<tax>\w+?))?sui(?P<suicide>[01])"
-    r"(?:button[01])?(?:whiteHandicapBonus(?P<bonus>N-1|N|0))?\w*",
-    re.IGNORECASE,
+    r"""ko (?P<ko> SIMPLE | POSITIONAL | SITUATIONAL)
+    scoreAREA
+    (?:tax (?P<tax> \w+?))?
+    sui (?P<suicide> [01])
+    (?:button (?P<button> [01]))?
+    (?:whiteHandicapBonus (?P<bonus> N-1 | N | 0))?
+    \w*""",
+    re.IGNORECASE | re.VERBOSE | re.ASCII,
 )
 
 
@@ -61,9 +68,14 @@ def read_rules(text: str) -> Rules | None:
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match["ko"].lower(), match["suicide"] == "1")
-    word = re.sub("[^a-z]", "", text.lower())
+    word = letters_of(text)
     word = ALIASES.get(word, word)
-    return next((rules for name, rules in NAMED.items() if re.sub("[^a-z]", "", name.lower()) == word), None)
+    return next((rules for name, rules in NAMED.items() if letters_of(name) == word), None)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters of a text in lower case, without other signs."""
+    return re.sub("[^a-z]", "", text.lower())
 
 
 def rules_of_json(text: str) -> Rules | None:
@@ -90,11 +102,12 @@ def rules_fields(text: str) -> dict[str, Any]:
 
 
 def long_name_fields(text: str) -> dict[str, Any]:
-    """Return the parts of KataGo's long name about taxes and handicap, as fields of its JSON; {} for any other text."""
+    """Return the parts of KataGo's long name about the score, as fields of its JSON; {} for any other text."""
     match = LONG_NAME.fullmatch(text.strip())
-    return (
-        {} if match is None else {"tax": match["tax"] or "NONE", "whiteHandicapBonus": (match["bonus"] or "0").upper()}
-    )
+    if match is None:
+        return {}
+    bonus = (match["bonus"] or "0").upper()
+    return {"tax": match["tax"] or "NONE", "hasButton": match["button"] == "1", "whiteHandicapBonus": bonus}
 
 
 def why_other_score(text: str) -> str:
@@ -102,11 +115,11 @@ def why_other_score(text: str) -> str:
 
     text: a name, KataGo's long name, or its JSON.
     """
-    words = re.sub("[^a-z]", "", text.lower())
+    words = letters_of(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
     fields = rules_fields(text) or long_name_fields(text)
-    # A name has the word only if there is a button; JSON may also say "hasButton": false.
+    # A short name has the word only if there is a button; the other forms may also say that there is none.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
     if str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
@@ -154,14 +167,14 @@ def usual_komi(size: int) -> float:
 
 
 def check_komi(komi: float) -> float:
-    """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -1000 to 1000."""
+    """Return komi as a float; raise ValueError unless it is a multiple of 0.5 from -MOST_KOMI to MOST_KOMI."""
     try:
-        value = check_float("komi", komi, -1000, 1000)
+        value = check_float("komi", komi, -MOST_KOMI, MOST_KOMI)
         if (2 * value).is_integer():
             return value
     except ValueError:
         pass  # one message for both faults
-    raise ValueError(f"komi must be a multiple of 0.5 from -1000 to 1000, got {shown(komi)}")
+    raise ValueError(f"komi must be a multiple of 0.5 from -{MOST_KOMI} to {MOST_KOMI}, got {shown(komi)}")
 
 
 def handicap_komi(size: int, komi: float) -> float:
@@ -186,13 +199,13 @@ def handicap_points(size: int, count: int) -> list[int]:
     if not 2 <= check_int("handicap", count, 0) <= most:
         allowed = f"from 2 to {most}" if most else "0"
         raise ValueError(f"handicap must be {allowed} on {size}x{size}, got {count}")
-    near = 2 if size < 13 else 3
+    near = 2 if size < 13 else 3  # the third or the fourth line, counted from 0
     far, middle = size - 1 - near, size // 2
     corners = [(far, near), (near, far), (near, near), (far, far)]  # (row, column), row 0 at the top
     sides = [(middle, near), (middle, far), (near, middle), (far, middle)]
     pairs_of_sides = max(0, count - 4) // 2
     places = corners[:count] + sides[: 2 * pairs_of_sides]
-    if count in (5, 7, 9):
+    if count in (5, 7, 9):  # a stone is left over besides corners and pairs of sides
         places.append((middle, middle))
     return [row * size + column for row, column in places]
 

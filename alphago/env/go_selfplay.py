@@ -40,8 +40,8 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         if env.komi_spread == 0:
             return {}
         around_komi = generator.random() < 0.5
-        mean, deviation = (env.komi, 2.0) if around_komi else (env.komi / 2, 5.0)
-        drawn = generator.normal(mean, deviation * env.komi_spread)
+        mean, spreads = (env.komi, 2.0) if around_komi else (env.komi / 2, 5.0)
+        drawn = generator.normal(mean, spreads * env.komi_spread)
         points = env.N * env.N
         return {"komi": float(np.clip(np.round(2 * drawn) / 2, -points, points))}  # a multiple of 0.5
 
@@ -50,7 +50,7 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         """The actions from which random openings choose: the points off the edge, bool [action_space]."""
         inner = np.zeros(self.env.plane_shape, np.bool_)
         inner[1:-1, 1:-1] = True
-        return np.append(inner.ravel(), False)
+        return np.append(inner.ravel(), False)  # no pass
 
     @property
     def usual_length(self) -> float:

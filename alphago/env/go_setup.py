@@ -32,7 +32,7 @@ def with_past(env: GameEnv, stones: np.ndarray, to_play: int | None, komi: float
     if past.ko is not None:
         if earlier_boards:
             raise ValueError(f"ko must be None with a history, which determines it, got {shown(past.ko)}")
-        to_play = to_play or 1
+        to_play = to_play or 1  # Black by default
         earlier_boards = [board_before_ko(env, stones, to_play, past.ko)]
     known_plies = len(earlier_boards)  # one ply leads from each board to the next
     plies = known_plies
@@ -91,7 +91,7 @@ def board_before_ko(env: GameEnv, stones: np.ndarray, mover: int, ko: int | str)
     try:  # recapturing brings that board back
         before = set_up(env, stones, mover).play(ko).board
     except IllegalMove:
-        before = stones
+        before = stones  # no difference, which is refused below
     if (before != stones).sum() != 2:  # recapturing must place one stone and take one
         raise ValueError(f"ko must be a point where {PLAYER_NAMES[mover]} would take one stone, got {shown(ko)}")
     return before

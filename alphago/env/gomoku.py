@@ -79,9 +79,11 @@ class GomokuBatch(LineBatch):
     """Gomoku positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: GomokuEnv, count: int) -> None:
-        self.connect, depth = env.connect_row, (env.planes - 1) // 2
-        super().__init__(env, count, kernels, kernels.row_words(env.N, depth), (env.N, env.connect_row, depth))
+        self.connect = env.connect_row
+        depth = (env.planes - 1) // 2  # boards in the planes
+        words = kernels.row_words(env.N, depth)
+        super().__init__(env, count, kernels, words=words, options=(env.N, env.connect_row, depth))
 
     def settle(self, row: np.ndarray) -> None:
         super().settle(row)
-        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN
+        row[HEADER + self.env.N**2 :] = kernels.UNKNOWN  # the latest actions

@@ -37,8 +37,8 @@ class OwareRules(NamedTuple):
 
 
 RULES = {
-    "tournament": OwareRules(200, True, "own", False),
-    "cgzero": OwareRules(199, False, "nobody", True),
+    "tournament": OwareRules(max_moves=200, repetition=True, remainder="own", graded=False),
+    "cgzero": OwareRules(max_moves=199, repetition=False, remainder="nobody", graded=True),
 }
 
 
@@ -108,7 +108,7 @@ class OwareEnv(GameEnv):
     @cached_property
     def board_view(self) -> BoardView:
         """Black's houses below from the left, White's above from the right, and a store behind them for each side."""
-        black_middles = [(0.7 + 1.4 * house, 3.8) for house in range(SIDE)]
+        black_middles = [(0.7 + 1.4 * house, 3.8) for house in range(SIDE)]  # each house has a width of 1.4
         white_middles = [(x, 2.1) for x, _ in reversed(black_middles)]
         names = [(x, y + 1.15, name) for (x, y), name in zip(black_middles, LETTERS, strict=True)]
         names += [(x, y - 0.9, name) for (x, y), name in zip(white_middles, LETTERS, strict=True)]
@@ -149,7 +149,7 @@ class OwareEnv(GameEnv):
 
     def __repr__(self) -> str:
         """Return the call with the fewest arguments that constructs the game."""
-        calls: list[list[str]] = []
+        calls: list[list[str]] = []  # for each variant, the arguments that make this game of it
         for name, rules in RULES.items():
             usual = {**rules._asdict(), "planes": "board"}
             named = [] if name == "tournament" else [f"rules={name!r}"]
@@ -186,10 +186,14 @@ class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: OwareEnv, count: int) -> None:
-        self._bits = kernels.REPETITION * env.repetition | kernels.GRADED * env.graded
+        self._bits = 0  # the rules as the kernels read them
+        if env.repetition:
+            self._bits |= kernels.REPETITION
         if env.remainder == "own":
             self._bits |= kernels.REMAINDER
-        super().__init__(env, count, kernels, kernels.row_words(env.max_moves, self._bits))
+        if env.graded:
+            self._bits |= kernels.GRADED
+        super().__init__(env, count, kernels, words=kernels.row_words(env.max_moves, self._bits))
 
     def reset(
         self,
@@ -211,11 +215,11 @@ class OwareBatch(RowBatch):
         if not are_integers or seeds.min() < 0 or seeds.sum() > SEEDS:
             raise ValueError(f"houses must be {HOUSES} integers >= 0 with a sum of at most {SEEDS}, got {houses!r}")
         captured = SEEDS - int(seeds.sum())
-        if abs(margin) > captured or (captured + margin) % 2:
+        if abs(margin) > captured or (captured + margin) % 2:  # Black's part is (captured + margin) / 2
             raise ValueError(f"margin must be a difference of two parts of {captured} captured seeds, got {margin!r}")
         ply = check_int("move_number", move_number, 0, self.env.max_moves)
         mover = check_player(to_play)
-        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]
+        start = [mover, margin, ply, self.env.max_moves, self._bits, *seeds.tolist()]  # as `kernels.set_up` reads it
         kernels.reset_batch(self.rows, slots, np.array(start, np.int64))
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
@@ -273,6 +277,7 @@ class OwarePosition(Position):
         return f"move {self.move_number}: {self.state_text}"
 
     def drawing(self, look: Look = PLAIN) -> Drawing:
+        """Return the drawing of houses and stores; an overlay's actions are the houses of the player to move."""
         picture = Houses(
             self.houses,
             stores=self.captures,

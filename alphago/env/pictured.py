@@ -174,8 +174,8 @@ class Pictured:
         position: Any = self
         points: dict[int, tuple[int, int]] = {}
         moves = line.split() if isinstance(line, str) else line
-        for number, action in enumerate(moves, 1):
-            action = position.check_action(action)
+        for number, move in enumerate(moves, 1):
+            action = position.check_action(move)
             point = int(position.points_of_actions[action])
             if point >= 0:
                 points[number] = point, position.to_play
@@ -194,8 +194,8 @@ class Pictured:
         return view.landing_cells(self.to_play, np.array(self.contents))
 
 
-def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
-    """Return the numbers of the last `last` moves for a drawing, as {point: number}, in the order of the numbers.
+def move_numbers(positions: Sequence[Any], count: int) -> dict[int, int]:
+    """Return the numbers of the last `count` moves for a drawing, as {point: number}, in the order of the numbers.
 
     If several moves were played on one point, the point gets the number of the latest.
 
@@ -205,7 +205,7 @@ def move_numbers(positions: Sequence[Any], last: int) -> dict[int, int]:
     moves = len(positions) - 1
     for number, (before, after) in enumerate(pairwise(positions), 1):
         point = int(before.points_of_actions[after.moves[-1]])  # -1 for a pass
-        if point >= 0 and number > moves - last:
+        if point >= 0 and number > moves - count:
             numbers.pop(point, None)  # so that the point comes last
             numbers[point] = number
     return numbers

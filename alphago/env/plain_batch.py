@@ -43,7 +43,7 @@ class PlainBatch(GameBatch):
         for source, target in zip(sources, targets, strict=True):
             state = source_batch.states[source]
             copied = state.copy()
-            if not isinstance(copied, type(state)):
+            if not isinstance(copied, type(state)):  # such as None
                 self._break("copy", "return another state", copied)
             self.states[target] = copied
             self.plies[target] = source_batch.plies[source]
@@ -66,7 +66,7 @@ class PlainBatch(GameBatch):
         return out
 
     def _number(self, method: str, answer: object, most: float) -> float:
-        """Return a state's answer if it is a number from -most to most."""
+        """Return a state's answer as a float; raise BrokenGame unless it is a number from -most to most."""
         if not (isinstance(answer, Real) and -most <= float(answer) <= most):
             self._break(method, f"be a number from {-most:g} to {most:g}", answer)
         return float(answer)
@@ -86,7 +86,10 @@ class PlainBatch(GameBatch):
         state = self.states[slot].copy()
         mover = state.to_play
         state.play(action)
-        return bool(state.is_over() and state.to_play * state.outcome() * mover == 1)
+        if not state.is_over():
+            return False
+        black_outcome = state.to_play * state.outcome()
+        return bool(black_outcome == mover)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         for i, slot in enumerate(slots):
@@ -115,7 +118,7 @@ class PlainBatch(GameBatch):
         for i, planes in enumerate(self.planes(slots, np.empty(shape, np.float32))):
             state = self.states[slots[i]]
             digest = hashlib.blake2b(planes.tobytes(), digest_size=8)
-            digest.update(bytes([1, state.to_play > 0]))  # the side to move
+            digest.update(bytes([1, state.to_play > 0]))  # the side to move; the 1 keeps the hashes as they always were
             out[i] = int.from_bytes(digest.digest(), "little", signed=True)
         return out
 

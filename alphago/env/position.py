@@ -130,10 +130,10 @@ class Position(Pictured):
 
         Raises IllegalMove if the move is not legal.
         """
-        action = self.check_action(action)
+        legal_action = self.check_action(action)
         batch = self.batch.extract(0)
-        batch.play(FIRST, np.array([action], np.int32))
-        return type(self)(self.env, batch, self.setup, (*self.moves, action), (*self.movers, self.to_play))
+        batch.play(FIRST, np.array([legal_action], np.int32))
+        return type(self)(self.env, batch, self.setup, (*self.moves, legal_action), (*self.movers, self.to_play))
 
     def give_turn(self, player: int) -> Self:
         """Return the position in which `player`, +1 or -1, moves next: this position if it is the player's turn.
@@ -180,21 +180,22 @@ class Position(Pictured):
 
         Raises IllegalMove, with the reason, if the move is not legal.
         """
+        given: object = action
         if isinstance(action, str):
             try:
-                action = self.env.from_text(action)
+                given = self.env.from_text(action)
             except ValueError as error:
-                raise UnknownMove(str(action), str(error), self) from None
-        if isinstance(action, (bool, np.bool_)) or not isinstance(action, (int, np.integer)):
-            raise UnknownMove(str(action), f"action must be an integer or a text, got {shown(action)}", self)
-        action = int(action)
-        if not 0 <= action < self.env.action_space:
+                raise UnknownMove(action, str(error), self) from None
+        if isinstance(given, (bool, np.bool_)) or not isinstance(given, (int, np.integer)):
+            raise UnknownMove(str(given), f"action must be an integer or a text, got {shown(given)}", self)
+        number = int(given)
+        if not 0 <= number < self.env.action_space:
             last = self.env.action_space - 1
-            raise UnknownMove(str(action), f"no action {action} in {self.env}: actions are 0 to {last}", self)
-        if not self.legal_mask[action]:
-            reason = "the game is over" if self.is_over else self.why_illegal(action)
-            raise IllegalMove(self.env.to_text(action), reason, self)
-        return action
+            raise UnknownMove(str(number), f"no action {number} in {self.env}: actions are 0 to {last}", self)
+        if not self.legal_mask[number]:
+            reason = "the game is over" if self.is_over else self.why_illegal(number)
+            raise IllegalMove(self.env.to_text(number), reason, self)
+        return number
 
     def why_illegal(self, action: int) -> str:
         """Return a short reason why an action is illegal in a game that is not over."""

@@ -69,12 +69,12 @@ class ReversiEnv(StonesEnv):
     def symmetries(self) -> Symmetries:
         """The four symmetries that keep the start position: identity, half turn, and both diagonal reflections."""
         points, actions = symmetry.square(self.N, extra_actions=1)
-        kept = [0, 2, 4, 6]
+        kept = [0, 2, 4, 6]  # `square` has rotations by 0 to 3 quarters, then each of them transposed
         return Symmetries(points[kept], actions[kept])
 
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
         if device == "cpu":
-            return ReversiBatch(self, count, kernels, HEADER + self.N * self.N, (self.N,))
+            return ReversiBatch(self, count, kernels, words=HEADER + self.N * self.N, options=(self.N,))
         return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
@@ -85,8 +85,10 @@ class ReversiBatch(StonesBatch):
     """Reversi positions as packed rows."""
 
     def settle(self, row: np.ndarray) -> None:
-        board, low = self.cells(row).reshape(self.env.N, self.env.N), self.env.N // 2 - 1
-        if not board[low : low + 2, low : low + 2].all():
+        """Set margin and end of the game from the stones; raise ValueError if a point in the middle is empty."""
+        board = self.cells(row).reshape(self.env.N, self.env.N)
+        middle = slice(self.env.N // 2 - 1, self.env.N // 2 + 1)
+        if not board[middle, middle].all():
             raise ValueError("board must have stones on the four points in the middle")
         kernels.settle(row)
 

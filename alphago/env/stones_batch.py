@@ -59,6 +59,7 @@ class LineBatch(StonesBatch):
         return -1 if cells.sum() > 0 else 1
 
     def settle(self, row: np.ndarray) -> None:
+        """Set ply, winner and end of the game from the stones; raise ValueError if the mover or both sides have won."""
         cells, mover = self.cells(row), int(row[TO_PLAY])
         winners = [side for side in (1, -1) if row_kernels.has_line(row, side, self.connect)]
         if len(winners) > 1:

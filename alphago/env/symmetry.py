@@ -30,5 +30,5 @@ def square(size: int, extra_actions: int = 0) -> Symmetries:
     rotations = [np.rot90(board, quarters) for quarters in range(4)]
     reflections = [rotated.T for rotated in rotations]
     points = np.stack([transformed.ravel() for transformed in rotations + reflections])
-    unchanged = np.tile(np.arange(size * size, size * size + extra_actions), (8, 1))
+    unchanged = np.tile(np.arange(size * size, size * size + extra_actions), (len(points), 1))
     return Symmetries(points, np.concatenate([points, unchanged], axis=1))

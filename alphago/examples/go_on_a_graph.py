@@ -78,6 +78,7 @@ class GraphGo:
         return self.known["chains"]
 
     def play(self, action: int) -> None:
+        """Place a stone and take the enemy chains without liberties, or pass."""
         self.plies += 1
         self.known = {}
         if action == self.env.pass_action:
@@ -177,6 +178,7 @@ class GraphGo:
         return self.owners() * self.to_play
 
     def score(self) -> float:
+        """Return the mover's margin in points; where captures win, 1 or -1, and 0 before the end."""
         if self.env.captures_win:
             black, white = self.captured
             if black or white:

@@ -66,6 +66,7 @@ class GraphGoEnv(StonesEnv):
         height, width = self.plane_shape
 
         def beside(point: int) -> Iterator[int]:
+            """Yield the points beside a point; none if the point is missing."""
             if point in self.missing:
                 return
             row, column = divmod(point, width)

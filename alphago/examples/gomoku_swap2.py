@@ -32,6 +32,7 @@ class Swap2:
         self.winner = 0  # +1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
+        """Place a stone on a point, or choose one of the two actions after the points: swap, or two more stones."""
         points = self.board.size
         if action == points:  # swap: the other side goes on with White
             self.to_play, self.choices = -self.to_play, 0
@@ -40,11 +41,15 @@ class Swap2:
         else:
             self.put(action)
 
+    @property
+    def next_stone(self) -> int:
+        """The colour of the next stone: 1 black, -1 white; stones are black and white in turn."""
+        return 1 if self.stones % 2 == 0 else -1
+
     def put(self, point: int) -> None:
-        """Place a stone; the stones are black and white in turn."""
-        colour = 1 if self.stones % 2 == 0 else -1
+        """Place the next stone; the opening goes on, or the turn ends."""
         place = divmod(point, len(self.board))
-        self.board[place] = colour
+        self.board[place] = self.next_stone
         self.stones += 1
         if self.opening:  # none of these stones wins
             self.opening -= 1
@@ -81,7 +86,7 @@ class Swap2:
 
     def planes(self) -> np.ndarray:
         """Return the stones of the next stone's colour and of the other colour, and the stage of the opening."""
-        own = self.board * (1 if self.stones % 2 == 0 else -1)
+        own = self.board * self.next_stone
         facts = (self.opening / 3, self.choices > 0, self.choices > 1, self.stones % 2)
         return np.stack([own == 1, own == -1, *(np.full(own.shape, fact) for fact in facts)]).astype(np.float32)
 
@@ -132,13 +137,9 @@ class Swap2Position(StonesPosition):
         return self.batch.states[0].board.copy()  # type: ignore[attr-defined]
 
     @property
-    def next_stone(self) -> int:
-        return 1 if self.batch.states[0].stones % 2 == 0 else -1  # type: ignore[attr-defined]
-
-    @property
     def state_text(self) -> str:
         """The side to move, and the colour of the next stone."""
-        colour = "black" if self.next_stone == 1 else "white"
+        colour = "black" if self.batch.states[0].next_stone == 1 else "white"  # type: ignore[attr-defined]
         return super().state_text if self.is_over else f"{super().state_text}, next a {colour} stone"
 
 

@@ -23,6 +23,7 @@ class Hex:
         self.winner = 0  # 1 or -1; 0 before a side has won
 
     def play(self, action: int) -> None:
+        """Place a stone, or swap: the action after the points."""
         if action == self.board.size:  # Black's stone becomes White's, mirrored
             self.board = -self.board.T.copy()
         else:
@@ -107,7 +108,7 @@ class HexEnv(StonesEnv):
         ]
         low, high = -0.65, last + 0.65  # the edges are 0.65 steps outside the outermost cells
         corners = [xy(row, column) for row, column in ((low, low), (low, high), (high, high), (high, low))]
-        top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))
+        top, right, bottom, left = ((*corners[i], *corners[(i + 1) % 4]) for i in range(4))  # to the next corner
         return BoardView(
             self.title_and_size,
             self.surface,

@@ -16,7 +16,8 @@ from alphago.system.validation import shortened, shown
 
 LONGEST_REPLY = 10_000_000  # bytes
 TIMEOUT = 600.0  # seconds without any reply
-LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")  # programs that start another program
+# How the names of programs begin that start another program, such as python3.11.
+LAUNCHERS = ("python", "nice", "taskset", "sh", "bash", "env")
 
 
 class AnalysisClient(LineProcess):
@@ -73,7 +74,8 @@ class AnalysisClient(LineProcess):
             if "error" in reply:
                 raise self.failed(f"it was refused: {shown(reply['error'])}")
             only_warns = "warning" in reply and "rootInfo" not in reply
-            if reply and not reply.get("isDuringSearch") and not only_warns:
+            is_left_out = only_warns or not reply or reply.get("isDuringSearch")  # no text, or an intermediate result
+            if not is_left_out:
                 return reply
 
     def root(self, reply: Mapping[str, Any]) -> tuple[float, float]:

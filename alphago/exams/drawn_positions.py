@@ -103,18 +103,25 @@ class Drawn:
         losses = np.full((2, self.position.env.action_space), np.nan, np.float32)  # NaN for illegal moves
         losses[:, actions] = (values.max(axis=0) - values).T
         rate_losses, point_losses = losses
-        best = int(np.nanargmin(rate_losses + point_losses / POINTS))
+        black_win, black_lead = self.root
         return ExamPosition(
-            self.position.komi, self.position.moves, *self.root, best=best, points=point_losses, rates=rate_losses
+            komi=self.position.komi,
+            moves=self.position.moves,
+            black_win=black_win,
+            black_lead=black_lead,
+            best=int(np.nanargmin(rate_losses + point_losses / POINTS)),
+            points=point_losses,
+            rates=rate_losses,
         )
 
 
 def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
     """Return the games at `paths` that begin on the empty board; raise ValueError if there are none."""
+    most_positions = READ // max(1, len(paths))  # from each path
     records = [
         record
         for path in paths
-        for record in read_collection(path, env, READ // len(paths))
+        for record in read_collection(path, env, most_positions)
         if set(record.setup) <= {"komi"}
     ]
     if not records:
@@ -167,5 +174,5 @@ def draw(env: GoEnv, records: Sequence[GameRecord], drawing: DrawSettings) -> It
 
 def symmetric_key(position: GoPosition) -> bytes:
     """Return a key that two positions share if they have the same side to move and komi, and symmetric stones."""
-    turned = position.board.ravel()[position.env.symmetries.points]
-    return min(board.tobytes() for board in turned) + f"{position.to_play} {position.komi}".encode()
+    boards = position.board.ravel()[position.env.symmetries.points]  # [S, N * N], one for each symmetry
+    return min(board.tobytes() for board in boards) + f"{position.to_play} {position.komi}".encode()

@@ -79,9 +79,9 @@ class ExamResult:
         """Return a player's grade in each kind of position, a name of KINDS, of which the exam has positions."""
         return self._by(player, KINDS, self.kinds)
 
-    def _by(self, player: int, names: Sequence[str], name_of: Sequence[str]) -> dict[str, Grade]:
-        """Return a player's grade in the positions of each name; name_of: the name of each position."""
-        rows = {name: np.array(name_of) == name for name in names}
+    def _by(self, player: int, names: Sequence[str], position_names: Sequence[str]) -> dict[str, Grade]:
+        """Return a player's grade in the positions of each name that occurs; position_names: one for each position."""
+        rows = {name: np.array(position_names) == name for name in names}  # bools [n]
         return {name: self.grade(player, chosen) for name, chosen in rows.items() if chosen.any()}
 
     @cached_property
@@ -115,10 +115,10 @@ class ExamResult:
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
         """Return a picture of a player's worst moves, each with the judge's best move."""
         worst = self.worst(player, most)
-        kinds = [self.kinds[i] for i in worst]
+        worst_kinds = [self.kinds[i] for i in worst]
         actions = self.answers[player].actions[worst].tolist()
         title = f"The moves with which {self.names[player]} loses most, {len(self.exam)} positions"
-        return worst_sheet(self.exam, worst, actions, kinds, title=title)
+        return worst_sheet(self.exam, worst, actions, worst_kinds, title=title)
 
     def _repr_svg_(self) -> str:
         return str(self.sheet())
@@ -172,13 +172,14 @@ def worst_sheet(exam: Exam, rows: Sequence[int], actions: Sequence[int], kinds: 
 def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     """Return the discs of the best move and of `action` in a position of an exam."""
     judged, mover = exam.positions[row], exam.boards[row].to_play
-    rate = judged.black_win if mover > 0 else 1 - judged.black_win
+    best_rate = judged.black_win if mover > 0 else 1 - judged.black_win  # the mover's, if it plays the best move
     q = np.full(len(judged.rates), np.nan)
     priors = np.zeros(len(judged.rates))
-    priors[action] = 0.3
+    priors[action] = 0.3  # a paler disc
     priors[judged.best] = 1.0  # the move with the largest prior gets the ring
     for move in (action, judged.best):
-        q[move] = 2 * np.clip(rate - judged.rates[move], 0, 1) - 1
+        rate = np.clip(best_rate - judged.rates[move], 0, 1)
+        q[move] = 2 * rate - 1
     return Overlay(q=q, priors=priors, show="q")
 
 

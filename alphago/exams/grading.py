@@ -27,7 +27,8 @@ ALIKE = 0.1  # points that a best move may lose
 BLUNDER = 2.0  # points above which a move counts as a blunder
 PART = 64  # most positions that a thread searches between two reports
 
-NEVER = threading.Event()
+NEVER = threading.Event()  # is never set, so that it stops no search
+ROUNDING = 1e-6  # points; exams round losses to 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +99,8 @@ def mark(exam: Exam, answers: Answers) -> Marks:
     return Marks(
         points=of_answers(np.minimum(points, MOST_LOST)),
         rate=of_answers(rates),
-        best=of_answers(points <= ALIKE + 1e-6),
-        blunders=of_answers(points > BLUNDER + 1e-6),
+        best=of_answers(points <= ALIKE + ROUNDING),
+        blunders=of_answers(points > BLUNDER + ROUNDING),
         win_error=answers.black_win - exam.black_win[rows],
         lead_error=answers.black_lead - exam.black_lead[rows],
         judged=exam.black_win[rows],
@@ -139,11 +140,13 @@ class ExamPlayer:
         level: float | None = None,
     ) -> None:
         self.exam = exam
+        # How to play at the level: the loss to aim at, and the readouts.
         self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
-        if self.terms is not None:  # how to play at the level: the loss to aim at, and the readouts
+        if self.terms is not None:
             readouts = self.terms.readouts
         self.readouts = readouts
-        self.settings = make_search(search, max(readouts, 1), leaves_for(len(exam), readouts))
+        least_readouts = max(readouts, 1)  # a search cannot have 0, though it is not run then
+        self.settings = make_search(search, least_readouts, leaves_for(len(exam), readouts))
         boards = exam.positions_of(env)
         self.maker = GroupMaker(boards, evaluator, readouts, self.settings, symmetries=False, device="auto")
 
@@ -171,7 +174,7 @@ class ExamPlayer:
             return priors.argmax(axis=1)
         if isinstance(self.settings, Puct):
             return np.array([found.best(i) for i in range(len(found))])
-        by_chance = np.zeros(len(found), np.bool_)
+        by_chance = np.zeros(len(found), np.bool_)  # no move is drawn by chance
         return group.search.choose(group.games, by_chance, chance=np.zeros(len(found))).astype(np.int64)
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:

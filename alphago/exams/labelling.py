@@ -48,15 +48,16 @@ def label_games(
     env = exam_env(size)
     records = read_games_of(games, env)
     with AnalysisClient(engine) as client:
+        readouts_text = "1 readout" if labelling.readouts == 1 else f"{labelling.readouts} readouts"
         teacher = {
-            "name": f"{engine_text(client.describe())}, {labelling.readouts} readout{'s' * (labelling.readouts > 1)}",
+            "name": f"{engine_text(client.describe())}, {readouts_text}",
             "rules": RULES,
             "readouts": labelling.readouts,
             "drawn": drawing_facts(records, labelling),
         }
         with LabelWriter(dataset, env, teacher) as writer:
             tell(writer.count, labelling.positions)
-            last_number = writer.drawn  # of the positions that an earlier call has labelled
+            last_number = writer.drawn  # of the last position that an earlier call has labelled
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             try:
                 for drawn, label in labels(client, env, drawing, labelling.readouts):
@@ -110,10 +111,10 @@ def label_of(client: AnalysisClient, env: GoEnv, reply: dict[str, Any], mover: i
     Raises EngineError if something is missing.
     """
     label = np.zeros((), label_dtype(env.N))
-    win, lead = client.root(reply)
-    label["win"], label["lead"] = (win, lead) if mover > 0 else (1 - win, -lead)
+    black_win, black_lead = client.root(reply)
+    label["win"], label["lead"] = (black_win, black_lead) if mover > 0 else (1 - black_win, -black_lead)
     try:
-        label["ownership"] = np.round(np.array(reply["ownership"]) * mover * OWNED)
+        label["ownership"] = np.round(np.array(reply["ownership"]) * mover * OWNED)  # -OWNED .. OWNED
         if readouts == 1:
             policy = np.maximum(np.array(reply["policy"]), 0)  # illegal moves are -1 in the reply
         else:

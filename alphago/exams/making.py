@@ -28,6 +28,7 @@ from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
 
 AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
+HEADER_START = b'{"exam": '  # the first bytes of an exam's file
 
 Questions = dict[str, tuple[Drawn, int | None]]  # by a query's id: the position, and the move, None for none
 
@@ -98,7 +99,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
         whole_lines = data[: data.rfind(b"\n") + 1]
         if not whole_lines:
             # A call that was killed may have left a part of the header; any other data is not an exam.
-            if data and not header_line(size, provenance).startswith(data[:9]):
+            if data and not header_line(size, provenance).startswith(data[: len(HEADER_START)]):
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
             path.write_bytes(header_line(size, provenance))
             return 0, -1
@@ -155,9 +156,9 @@ def ask_moves(client: AnalysisClient, asked: Questions, drawn: Drawn, visits: in
     legal = np.flatnonzero(drawn.position.legal_mask).tolist()
     drawn.missing = set(legal)
     for action in legal:
-        after = drawn.position.play(action)
-        if after.is_over:
-            drawn.after[action] = (1 + after.result) / 2, after.score()  # Black's win rate and lead
+        next_position = drawn.position.play(action)
+        if next_position.is_over:
+            drawn.after[action] = (1 + next_position.result) / 2, next_position.score()  # Black's win rate and lead
             drawn.missing.discard(action)
         else:
             ask(client, asked, drawn, action, visits)

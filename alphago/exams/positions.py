@@ -144,7 +144,8 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
     """
     packaged = {f"{board}x{board}": path for board, path in packaged_exams().items()}
     name = f"{size}x{size}" if file is None else str(file)
-    if name in packaged and (file is None or not Path(name).exists()):
+    is_file = file is not None and Path(name).exists()
+    if name in packaged and not is_file:
         return read_exam(packaged[name])
     if file is None:
         raise ValueError(
@@ -236,9 +237,15 @@ def read_position(row: Mapping[str, Any], size: int, where: str) -> ExamPosition
     except ValueError as error:  # IllegalMove is a ValueError
         raise ValueError(f"{where}: {error}") from error
     points, rates = read_losses(row["lost"], position, where)
-    win = check_float(f"{where}: black_win", row["black_win"], 0, 1)
-    lead = check_float(f"{where}: black_lead", row["black_lead"])
-    return ExamPosition(position.komi, position.moves, win, lead, best, points, rates)
+    return ExamPosition(
+        komi=position.komi,
+        moves=position.moves,
+        black_win=check_float(f"{where}: black_win", row["black_win"], 0, 1),
+        black_lead=check_float(f"{where}: black_lead", row["black_lead"]),
+        best=best,
+        points=points,
+        rates=rates,
+    )
 
 
 def read_losses(lost: object, position: GoPosition, where: str) -> tuple[np.ndarray, np.ndarray]:

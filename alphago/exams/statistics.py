@@ -87,7 +87,7 @@ def root_mean_square(errors: np.ndarray) -> Estimate:
     if not len(errors) or np.isnan(errors).any():
         return UNKNOWN
     root = math.sqrt(float(np.mean(errors**2)))
-    return around(root, errors**2 / max(2 * root, 1e-12))
+    return around(root, errors**2 / max(2 * root, 1e-12))  # the derivative of a root is 1 / (2 root)
 
 
 def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
@@ -112,7 +112,7 @@ def correlation_of(first: np.ndarray, second: np.ndarray) -> Estimate:
     if one_is_constant:
         return UNKNOWN
     correlation = float(np.corrcoef(first, second)[0, 1])
-    middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))
+    middle = math.atanh(np.clip(correlation, -1 + 1e-12, 1 - 1e-12))  # infinite at -1 and 1
     margin = Z / math.sqrt(len(first) - 3)
     return Estimate(correlation, math.tanh(middle - margin), math.tanh(middle + margin))
 

@@ -91,7 +91,7 @@ def exam(
     ]
     if not examinees or not all(examinee.readouts for examinee in examinees):
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
-    questions = chosen or find_exam(None, board_of(examinees))
+    questions = find_exam(None, board_of(examinees)) if chosen is None else chosen
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     names: list[str] = []
     answers: list[Answers] = []

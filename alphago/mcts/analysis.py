@@ -126,7 +126,8 @@ def iter_analysis(
     check_bool("move_ownership", move_ownership)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
     read = partial(PositionGroup.analysis, plies=plies, move_ownership=move_ownership)
-    return yield_analyses(maker, maker.parts(cores), every, read, stop or threading.Event())
+    parts = maker.parts(cores)  # however many positions they have: all are searched side by side
+    return yield_analyses(maker, parts, every, read, stop or threading.Event())
 
 
 def yield_analyses(
@@ -187,7 +188,8 @@ class GroupMaker:
 
         The number is at least 1 and at most MOST_GAMES.
         """
-        return max(1, min(MOST_GAMES, TREE_BYTES // ((self.readouts + 2) * node_bytes(self.env))))
+        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
+        return max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
 
     def parts(self, threads: int, most: int | None = None) -> list[range]:
         """Divide the positions into ranges, one for each thread; return the ranges.

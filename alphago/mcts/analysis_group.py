@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from alphago.mcts.evaluator import Evaluator, Forecaster
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.tree_reading import read_analysis
 
-FIRST = np.zeros(1, np.int64)
+FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch, and the game of a group of one position
 CHUNK = 256  # positions that are evaluated together
 
 
@@ -91,7 +92,8 @@ def evaluate_alone(
 class PositionGroup:
     """A search of several positions of one game; the constructor evaluates the roots.
 
-    readouts: simulations for each position. rules: the forbidden moves of each position.
+    readouts: simulations for each position.  rules: the forbidden moves of each position.
+    symmetries: whether to average over all symmetries of the board.
     """
 
     def __init__(
@@ -105,10 +107,10 @@ class PositionGroup:
         symmetries: bool = False,
     ) -> None:
         self.positions = positions
-        self.live = live_of(positions)
+        self.live = live_of(positions)  # only these are searched, each in a slot of its own
         count = len(self.live)
         slots = max(1, count)  # one idle slot if all games are over
-        nodes = readouts + settings.leaves + 2  # room for these simulations: the trees need not grow
+        nodes = readouts + settings.leaves + 2  # as `AnalysisSearch.wave` needs in the end: the trees need not grow
         self.search = AnalysisSearch(env, evaluator, slots, settings, symmetries=symmetries, nodes=nodes)
         for slot, i in enumerate(self.live):
             self.search.start(slot, positions[i], rules[i])
@@ -120,6 +122,20 @@ class PositionGroup:
         """Let `run` add more simulations to each position than the constructor was told; the trees then grow."""
         self.budget[: len(self.live)] += readouts
 
+    def below(self, action: int, after: Position) -> "PositionGroup":
+        """Return a search of the position after a move, which begins with the part of this search below that move.
+
+        The search has no readouts left until `add_readouts`.  This group must have one position, whose game is not over
+        after the move either; its own search stays as it is.
+        """
+        group = copy(self)
+        group.positions = [after]
+        group.budget = np.zeros_like(self.budget)
+        group.search = self.search.copy()
+        group.search.advance(FIRST, np.array([action], np.int32))
+        group.search.expand_roots(FIRST)  # it is not evaluated yet if the move has no visits
+        return group
+
     @property
     def readouts_left(self) -> int:
         """The number of simulations left, over all positions."""
@@ -128,7 +144,7 @@ class PositionGroup:
     def run(self, stop: threading.Event, until: float = math.inf) -> None:
         """Search until no readouts are left, `stop` is set, or `time.monotonic()` reaches `until`."""
         while self.readouts_left and not stop.is_set() and time.monotonic() < until:
-            if not self.search.wave(self.budget):
+            if not self.search.wave(self.budget):  # without a new leaf no simulation is left
                 break
 
     def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:
@@ -175,7 +191,7 @@ def write_ended(analysis: Analysis, i: int, position: Position) -> None:
     analysis.to_play[i], analysis.prior[i] = mover, 0
     analysis.value[i] = analysis.raw_value[i] = mover * position.outcome
     if analysis.ownership is None or analysis.raw_ownership is None or analysis.ownership_stdev is None:
-        return
+        return  # a network without forecasts: the scores stay NaN
     analysis.root_score[i] = analysis.raw_score[i] = mover * position.score()
     analysis.root_score_stdev[i] = analysis.ownership_stdev[i] = 0
     owners = position.batch.ownership(FIRST, np.empty((1, analysis.ownership[i].size), np.int8))

@@ -31,6 +31,13 @@ class MoveAnalysis(NamedTuple):
     line_visits: tuple[int, ...]
 
 
+class RootReadings(NamedTuple):
+    """What n positions are worth, as people read it; `Analysis` explains points of view and units."""
+
+    values: np.ndarray  # float32 [n]
+    scores: np.ndarray  # float32 [n]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """Evaluations of n positions of a game with A actions and a board of H x W points, as arrays.
@@ -145,7 +152,7 @@ class Analysis:
             raise ValueError("positions must be known for a picture, as they are in what analyze() returns")
         to_mover = 1 if self.views is None else int(self.views[i])  # sign that turns row i to the mover's view
         to_black = to_mover * int(self.to_play[i])
-        results: dict[str, Any] = {"priors": self.prior[i]}
+        results: dict[str, Any] = {"priors": self.prior[i]}  # keywords of Position.svg
         if self.visits[i].any():
             values, _, _ = self.readings
             results |= {"visits": self.visits[i], "q": to_mover * values[i]}
@@ -185,7 +192,9 @@ class Analysis:
         return sign * np.minimum(sign * values, sign * limits)
 
     def capped(self, values: np.ndarray) -> np.ndarray:
-        """Return values of the actions, [n, A], in which none is better for the mover than that of the best action.
+        """Return values of the actions, [n, A], lowered so that none is better for the mover than the best action's.
+
+        values: [n, A], in the rows' views.
 
         The best action is the one that is played. A better value of another action comes from fewer visits, and is less
         certain.
@@ -205,15 +214,15 @@ class Analysis:
         return q, score, np.asarray(bound, q.dtype)
 
     @cached_property
-    def root_readings(self) -> tuple[np.ndarray, np.ndarray]:
-        """The values and scores of the positions, each [n], as people read them: those of the best action.
+    def root_readings(self) -> RootReadings:
+        """The values and scores of the positions, as people read them: those of the best action.
 
         A position is worth what its best action is worth, while the means over all simulations are lower if many
         actions lose.  Without visits the value and score are the network's.
         """
         best_value, best_score = self._of_leading(self.q), self._of_leading(self.score)
         value = np.where(np.isnan(best_value), self.value, best_value)
-        return value, np.where(np.isnan(best_score), self.root_score, best_score)
+        return RootReadings(value, np.where(np.isnan(best_score), self.root_score, best_score))
 
     def best(self, i: int = 0) -> int:
         """Return the best action of position i; raise ValueError if its game is over."""
@@ -259,7 +268,7 @@ class Analysis:
 
     def line_text(self, action: int, i: int = 0) -> str:
         """Return the expected line of play that begins with an action, as text; only the action if it has no visits."""
-        return " ".join(map(self.env.to_text, self.move(i, action, 0).line))
+        return " ".join(map(self.env.to_text, self.move(i, action, order=0).line))
 
     def describe(self, i: int = 0, lines: int = 5, plies: int = 6) -> str:
         """Return a table of the best moves of position i: visits, mean value, prior, and the expected line.
@@ -268,7 +277,7 @@ class Analysis:
 
         lines: the most moves in the table.  plies: the most plies of each expected line.
         """
-        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings[0][i]
+        mover, value = PLAYER_NAMES[int(self.to_play[i])], self.root_readings.values[i]
         head = f"{mover} to play, {self.root_visits[i]} visits, value {value:+.3f} for {mover}"
         rows = [
             f"  {self.env.to_text(move.action):>5} {move.visits:6d} visits  value {move.q:+.3f}"
@@ -281,7 +290,7 @@ class Analysis:
         """Return the analyses of the positions with these indices, in this order."""
         parts: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
         taken = {name: array[rows] for name, array in parts.items() if array is not None}
-        chosen = np.arange(len(self))[rows]
+        chosen = np.arange(len(self))[rows]  # also if `rows` is a slice or counts from the end
         return replace(self, **taken, positions=tuple(self.positions[i] for i in chosen) if self.positions else ())
 
 

@@ -80,6 +80,20 @@ class AnalysisSearch(Search):
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
 
+    def copy(self) -> "AnalysisSearch":
+        """Return a search with the same positions, trees and forbidden moves, which continues independently."""
+        averages = len(self.symmetries) > 1
+        capacity = self.tree.parent.shape[1]
+        twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=capacity)
+        games = np.arange(self.games)
+        twin.batch.copy(games, games, of=self.batch)
+        for source, target in zip(self.tree, twin.tree, strict=True):
+            target[...] = source
+        twin.scores[...], twin.owners[...] = self.scores, self.owners
+        twin.root_priors[...] = self.root_priors
+        twin._forbidden = dict(self._forbidden)
+        return twin
+
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 
@@ -140,18 +154,20 @@ class AnalysisSearch(Search):
             moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
             subtrees.advance(self.tree, np.array([game]), np.array([action], np.int32), moved_to)
             kept = np.flatnonzero(moved_to != NONE)
+            # The right side is copied before anything is written, so nodes may move over each other.
             self.scores[game, moved_to[kept]] = self.scores[game, kept]
             self.owners[game, moved_to[kept]] = self.owners[game, kept]
             self._forbidden.pop(game, None)
 
     def _make_room(self, nodes: int) -> None:
+        """Let every tree have room for `nodes` nodes, and the scores and owners for as many as the trees."""
         super()._make_room(nodes)
         games, before = self.scores.shape
-        room = self.tree.parent.shape[1]
-        if room > before:  # the tree has grown
+        capacity = self.tree.parent.shape[1]
+        if capacity > before:  # the trees have grown
             scores, owners = self.scores, self.owners
-            self.scores = np.zeros((games, room), np.float32)
-            self.owners = np.zeros((games, room, owners.shape[2]), np.int8)
+            self.scores = np.zeros((games, capacity), np.float32)
+            self.owners = np.zeros((games, capacity, owners.shape[2]), np.int8)
             self.scores[:, :before], self.owners[:, :before] = scores, owners
 
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
@@ -225,7 +241,9 @@ class AnalysisSearch(Search):
                 self.root_priors[game] = prior
             rules = [rule for rule in self.forbidden(game) if rule.player == mover and depth < rule.plies]
             excluded = list({action for rule in rules for action in rule.actions})
-            sum_of_others = np.delete(prior, excluded).sum() if excluded else 0
+            if not excluded:
+                continue
+            sum_of_others = np.delete(prior, excluded).sum()
             if sum_of_others > 0:
                 prior[excluded] = 0
                 prior /= sum_of_others

@@ -121,11 +121,11 @@ class FunctionEvaluator(Evaluator):
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         for i, slot in enumerate(slots):
             position = batch.env.position_of(batch, int(slot))
-            policy, value = read_answer(self.function(position), batch.env)
+            policy, black_value = read_answer(self.function(position), batch.env)
             # Every legal action gets a prior above 0, so that the search can find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)
             priors[i] = masked / masked.sum()
-            values[i] = position.to_play * value
+            values[i] = position.to_play * black_value
 
 
 def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
@@ -143,7 +143,8 @@ def read_answer(answer: object, env: GameEnv) -> tuple[np.ndarray, float]:
             f" {policy.size} of {policy.dtype}"
         )
     policy = policy.astype(np.float32).reshape(-1)
-    if not (np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0):
+    has_weights = np.isfinite(policy).all() and policy.min() >= 0 and policy.max() > 0
+    if not has_weights:
         raise ValueError(
             "the network's policy must be finite numbers >= 0, one of them above 0, got numbers from"
             f" {policy.min():g} to {policy.max():g}"
@@ -181,7 +182,8 @@ def as_network(network: object, env: GameEnv | None = None) -> object:
 def fitting_network(network: Any, env: GameEnv | None) -> object:
     """Return a network as `as_network` does; a size-free network is resized to the board of `env`."""
     network = as_network(network, env)
-    if env is None or not hasattr(network, "evaluator") or not hasattr(network, "resized"):
+    is_network = hasattr(network, "evaluator") and hasattr(network, "resized")
+    if env is None or not is_network:
         return network
     # A game with other planes is accepted if its board is the same.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)

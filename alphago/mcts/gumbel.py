@@ -49,7 +49,7 @@ class Gumbel(SearchSettings):
 
     @classmethod
     def for_readouts(cls, readouts: int, **given: object) -> Self:
-        """Return settings for a number of simulations per move; at most half as many actions are considered."""
+        """Return settings for a number of simulations per move: half as many actions are considered, 2 to 16."""
         return super().for_readouts(readouts, **{"considered": max(2, min(16, readouts // 2)), **given})
 
     @property
@@ -91,13 +91,15 @@ class GumbelRule(SearchRule):
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
-        chances = np.empty((len(games), self.noise.shape[1]))
+        """Draw new Gumbel noise for the games' roots; `prepare` and the kernels add it to the logits."""
+        chances = np.empty((len(games), self.noise.shape[1]))  # uniform in [0, 1), a row for each game
         for row, generator in zip(chances, generators, strict=True):
             generator.random(out=row)
         gumbel.add_gumbel_noise(chances, games, self.noise)
 
     def prepare(self, tree: Tree, games: np.ndarray, readouts: np.ndarray) -> None:
-        scores = np.empty(self.noise.shape[1])
+        """Make the candidates children of the roots, and set each game's schedule for its number of simulations."""
+        scores = np.empty(self.noise.shape[1])  # scratch memory
         gumbel.add_candidates(tree, games, self.noise, np.minimum(self.considered, readouts), scores)
         budgets, self.parameters.schedule_of[games] = np.unique(readouts, return_inverse=True)
         schedules = halving_schedules(self.considered, tuple(budgets.tolist()))
@@ -129,6 +131,7 @@ class GumbelRule(SearchRule):
         return self._improved(tree, games)
 
     def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the roots' improved policies, float32 [n, A], and the winners of sequential halving, int32 [n]."""
         policies = np.empty((len(games), self.noise.shape[1]), np.float32)
         actions = np.empty(len(games), np.int32)
         gumbel.improved_policy(tree, games, self.parameters, policies, actions)
@@ -150,10 +153,11 @@ def halving_schedule(considered: int, readouts: int) -> np.ndarray:
         visits = 0
         remaining = candidates  # candidates of the present phase
         while len(schedule) < readouts:
-            for _ in range(max(1, readouts // (phases * remaining))):
+            rounds = max(1, readouts // (phases * remaining))  # visits of each candidate in this phase
+            for _ in range(rounds):
                 schedule += [visits] * remaining
                 visits += 1
-            remaining = max(min(2, candidates), remaining // 2)
+            remaining = max(min(2, candidates), remaining // 2)  # the better half goes on, but two candidates at least
         by_candidates[candidates] = schedule[:readouts]
     return by_candidates
 

@@ -22,18 +22,21 @@ from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
-IDLE = {"points": 0.75, "win rate": 0.01}  # most that a pass may lose if the board is done
-OPEN = 1 / 3  # share of it while the search is not sure who wins
-NO_HOPE = -0.8  # value below which a lost board may be left as it is; above 0.8 the search is sure to win
-PASS_READOUTS = 400  # simulations that a pass needs between the two: fewer tell a last point from noise too seldom
-MOVING = 0.05  # share of the points that may still change hands if it is done
-EMPTY = 0.25  # share of the points that may belong to no side if it is done: on an open board a network may expect none
+SURE = 0.8  # a value farther from 0 than this: the search is sure who wins
+PASS_READOUTS = 400  # simulations before a pass while it is not sure: fewer tell a last point from noise too seldom
+# When the board counts as settled, so that its mover passes:
+IDLE = {"points": 0.75, "win rate": 0.01}  # the most that a move gains over a pass
+IDLE_WHEN_UNSURE = 1 / 3  # the part of IDLE that a move gains at most while the search is not sure who wins
+MOVING = 0.05  # the most of all points that may still change hands
+EMPTY = 0.25  # the most of all points that belong to no side; a network may expect no change on an open board either
 PRIOR_VISITS = 8.0  # visits that the prior counts for in a move's share
 FEWEST = 4  # candidates
-FIRST, MORE = 0.1, 0.4  # candidates, as a share of all actions: at target 0, and more for a target of WORTH
-LEAST_SHARE = 1e-6
+FIRST, MORE = 0.1, 0.4  # candidates, as a part of all actions: at target 0, and more for a target of WORTH
+LEAST_SHARE = 1e-6  # a smaller share counts as this, so that its logarithm is not too low
 HALVINGS = 24  # of the interval of temperatures
-COLDEST = 1e-2
+COLDEST = 1e-2  # the least temperature, at which the best move is nearly certain
+# The greatest temperature for a loss of `goal` times WORTH is the smaller of `STEEP` goal and `BASE` + `FLAT` goal.
+STEEP, BASE, FLAT = 20.0, 2.0, 8.0
 CHUNK = 1024  # positions that are evaluated together
 
 
@@ -57,10 +60,11 @@ def level_shares(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -
 class MoveLosses(NamedTuple):
     """What the moves of n positions lose for their movers, by the search's estimate.
 
-    lost: float32 [n, A], at least 0, the difference from the best move; NaN for moves that are no candidates.
-    shares: float32 [n, A], visits mixed with priors; 0 there.
-    passes: bool [n], whether to pass at once, since the board is done or no candidate is left.
-    analysis: of the search.
+    lost: float32 [n, A], at least 0: what the candidate of the greatest share is worth more than the move; NaN for
+        moves that are no candidates.
+    shares: float32 [n, A], visits mixed with priors; 0 for moves that are no candidates.
+    passes: bool [n], whether to pass at once, since the board is settled or no candidate is left.
+    analysis: the search's analysis of the positions.
     """
 
     lost: np.ndarray
@@ -70,49 +74,59 @@ class MoveLosses(NamedTuple):
 
 
 def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
-    """Return what `move_losses` does, after PASS_READOUTS simulations where it would pass in an undecided game."""
-    losses, slots = move_losses(search, games, terms), np.arange(len(games))
-    doubtful = slots[losses.passes & (np.abs(losses.analysis.value) < abs(NO_HOPE))]
+    """Return what each candidate loses in `games` (int64 [n]), as `move_losses`, with passes that are searched enough.
+
+    Where the side would pass although the search is not sure who wins, it runs up to PASS_READOUTS simulations first.
+    """
+    losses = move_losses(search, games, terms)
+    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     if len(doubtful):
         more = np.zeros(search.games, np.int32)
         more[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.visits[games[doubtful], ROOT])
         search.run(more)
         longer = move_losses(search, games[doubtful], terms)
-        for found, better in zip(losses[:3], longer[:3], strict=True):
-            found[doubtful] = better
+        losses.lost[doubtful] = longer.lost
+        losses.shares[doubtful] = longer.shares
+        losses.passes[doubtful] = longer.passes
     return losses
 
 
 def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), whose roots must be evaluated and not over.
 
-    A move with visits has the mean of its simulations, any other the network's evaluation of the position after it.
+    A move with visits is worth the mean of its simulations, any other what the network expects after it.
     """
-    analysis, unit = read_analysis(search, games, plies=1), terms.unit
-    env, count = search.env, len(games)
+    analysis = read_analysis(search, games, plies=1)
+    env, unit, count = search.env, terms.unit, len(games)
     sensible = search.batch.sensible_mask(games, np.empty((count, env.action_space), np.bool_))
-    shares = shares_of(analysis)
-    candidates = sensible & (shares >= least_shares(np.where(sensible, shares, 0), terms.target / WORTH[unit]))
-    passing, passes = env.pass_action, np.zeros(count, np.bool_)
-    if passing is None:
+    all_shares = shares_of(analysis)
+    goal = terms.target / WORTH[unit]
+    candidates = sensible & (all_shares >= least_shares(np.where(sensible, all_shares, 0), goal))
+    passes = np.zeros(count, np.bool_)
+    if env.pass_action is None:
         worth = worth_of(search, games, analysis, candidates, unit)
     else:
-        candidates[:, passing] = sensible[:, passing]  # so that its worth is known to `done`, whatever its share
+        # `should_pass` needs the worth of a pass, whatever its share.
+        candidates[:, env.pass_action] = sensible[:, env.pass_action]
         worth = worth_of(search, games, analysis, candidates, unit)
-        candidates[:, passing] = False  # a pass is no candidate beside other moves
-        passes = done(search, games, analysis, worth, unit)
-        passes |= ~candidates.any(axis=1) & (analysis.prior[:, passing] > 0)
-    empty = ~candidates.any(axis=1)
-    candidates[empty] = ~np.isnan(worth[empty])  # moves that no person plays, if nothing else is legal
-    shares = np.where(candidates, shares, 0).astype(np.float32)
+        candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
+        may_pass = analysis.prior[:, env.pass_action] > 0
+        passes = should_pass(search, games, analysis, worth, unit) | (~candidates.any(axis=1) & may_pass)
+    without = ~candidates.any(axis=1)
+    candidates[without] = ~np.isnan(worth[without])  # any move with visits, though no person would play it
+    shares = np.where(candidates, all_shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
     return MoveLosses(lost, shares, passes, analysis)
 
 
 def played_losses(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
-    """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it."""
-    analysis, rows = read_analysis(search, games, plies=1), np.arange(len(games))
+    """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it.
+
+    unit: of the losses, as in `LevelTerms`.
+    """
+    analysis = read_analysis(search, games, plies=1)
+    rows = np.arange(len(games))
     wanted = np.zeros(analysis.visits.shape, np.bool_)
     wanted[rows, actions] = True
     worth = worth_of(search, games, analysis, wanted, unit)
@@ -133,6 +147,7 @@ def worth_of(
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
     analysis: of the games.  wanted: bool [n, A], moves whose worth is computed although they have no visits.
+    unit: "points" for scores, "win rate" for win rates.
     """
     worth = (analysis.score if unit == "points" else analysis.win_rate).copy()
     unseen = wanted & (analysis.visits == 0)
@@ -141,40 +156,49 @@ def worth_of(
 
 
 def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
-    """Return the least share of a candidate in each row of `shares`, [n, 1]; goal: the target in units of WORTH."""
+    """Return the least share of a candidate in each row of `shares`, [n, 1].
+
+    goal: the target in units of WORTH; a greater one admits more candidates.
+    """
     actions = shares.shape[1]
-    most = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)
-    return -np.sort(-shares, axis=1)[:, most - 1 : most]
+    candidates = min(max(FEWEST, int((FIRST + MORE * goal) * actions)), actions)
+    descending = -np.sort(-shares, axis=1)
+    return descending[:, candidates - 1 : candidates]
 
 
-def done(search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: np.ndarray, unit: str) -> np.ndarray:
-    """Return for each game, bool [n], whether its mover passes, as it never does if that would lose a won game.
+def should_pass(
+    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: np.ndarray, unit: str
+) -> np.ndarray:
+    """Return for each game, bool [n], whether its mover should pass, in a game that has passes.
 
-    It passes if the pass ends the game and wins; or if nothing is left to gain, each point of the board already belongs
-    to the side that the search expects, and the mover has won on the board or has no hope.  Without forecasts it passes
-    if that is the search's best move.
+    The mover passes if the pass ends the game and wins; or if nothing is left to gain, each point of the board already
+    belongs to the side that the search expects, the mover has won on the board or has no hope, and the pass is not rash
+    (see `without_rash_passes`).  Without forecasts the mover passes if that is the search's best move.
 
     worth: float32 [n, A], of the moves, in `unit`.
     """
-    env, rows, slots = search.env, np.arange(len(games)), np.arange(len(games))
-    outcomes = search.batch.outcome(games, np.empty(len(games), np.float32))
+    env, count = search.env, len(games)
+    slots = np.arange(count)
+    outcomes = search.batch.outcome(games, np.empty(count, np.float32))  # of the boards as they are
     shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
-    best, may_pass = shares.argmax(axis=1), analysis.prior[:, env.pass_action] > 0
-    after = env.new_batch(len(games))
+    best = shares.argmax(axis=1)
+    may_pass = analysis.prior[:, env.pass_action] > 0
+    after = env.new_batch(count)
     after.copy(games, slots, of=search.batch)
     after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
-    wins = after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
+    wins = after.is_over(slots, np.empty(count, np.bool_)) & (outcomes > 0)
     if analysis.ownership is None:
         return may_pass & (wins | (best == env.pass_action))
-    owners = search.batch.ownership(games, np.empty((len(games), search.owners.shape[2]), np.int8))
-    changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2  # points
-    gain = worth[rows, best] - worth[:, env.pass_action]
-    unsure = np.abs(analysis.value) < abs(NO_HOPE)
-    settled = (changing <= MOVING * owners.shape[1]) & (gain <= IDLE[unit] * np.where(unsure, OPEN, 1))
-    settled &= (outcomes > 0) | (analysis.value < NO_HOPE)
-    settled &= (owners == 0).mean(axis=1) <= EMPTY
+    owners = search.batch.ownership(games, np.empty((count, search.owners.shape[2]), np.int8))
+    # The difference of a point that changes hands, from 1 to -1, is 2.
+    changing = np.abs(owners - analysis.ownership.reshape(owners.shape)).sum(axis=1) / 2
+    gain = worth[slots, best] - worth[:, env.pass_action]
+    is_sure = np.abs(analysis.value) >= SURE
+    nothing_to_gain = gain <= IDLE[unit] * np.where(is_sure, 1, IDLE_WHEN_UNSURE)
+    points_settled = (changing <= MOVING * owners.shape[1]) & ((owners == 0).mean(axis=1) <= EMPTY)
+    has_won_or_no_hope = (outcomes > 0) | (analysis.value < -SURE)
     not_rash = shares[:, env.pass_action] > 0
-    return may_pass & (wins | (settled & not_rash))
+    return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 
 
 def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:
@@ -189,9 +213,10 @@ def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, u
 
 
 def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
-    """Do as `worth_after` for pairs of a game and an action, int32 [m] both, in one batch."""
+    """Do as `worth_after` for m pairs of a game, int64 [m], and an action, int32 [m], in one batch."""
     env, count = search.env, len(games)
-    batch, slots = env.new_batch(count), np.arange(count)
+    slots = np.arange(count)
+    batch = env.new_batch(count)
     batch.copy(games, slots, of=search.batch)
     movers = batch.to_play(slots, np.empty(count, np.int8))
     batch.play(slots, actions)
@@ -201,31 +226,35 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
     values = batch.outcome(slots, np.empty(count, np.float32))
     scores = batch.score(slots, np.empty(count, np.float32))
     live = slots[~over]
-    priors, live_values = np.empty((len(live), env.action_space), np.float32), np.empty(len(live), np.float32)
-    if search.forecaster is not None and search.has_forecasts and unit == "points":
-        forecasts = np.empty(len(live), np.float32), np.empty((len(live), search.owners.shape[2]), np.float32)
-        search.forecaster.evaluate_forecasts(batch, live, priors, live_values, forecasts)
-        scores[live] = forecasts[0]
+    priors = np.empty((len(live), env.action_space), np.float32)  # not used
+    live_values = np.empty(len(live), np.float32)
+    needs_scores = unit == "points"
+    if needs_scores and search.forecaster is not None and search.has_forecasts:
+        live_scores = np.empty(len(live), np.float32)
+        ownership = np.empty((len(live), search.owners.shape[2]), np.float32)  # not used
+        search.forecaster.evaluate_forecasts(batch, live, priors, live_values, (live_scores, ownership))
+        scores[live] = live_scores
     elif len(live):
         search.evaluator.evaluate(batch, live, priors, live_values)
     values[live] = live_values
-    return signs * scores if unit == "points" else (1 + signs * values) / 2
+    return signs * scores if needs_scores else (1 + signs * values) / 2
 
 
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:
     """Return the probability of each move, float64 [n, A], with which the expected loss is the target.
 
-    If there is none, it is the nearest one.  The greatest temperature grows with the target, from 0 on: where a search
-    that hardly looked at most moves believes that none loses, a player that loses little still plays the likely ones.
+    If no temperature gives this loss, the probabilities are those with the nearest one.  The greatest temperature grows
+    with the target, from 0 on: where a search that hardly looked at most moves believes that none loses, a player that
+    loses little still plays the likely ones.
     """
     lost = np.nan_to_num(losses.lost.astype(np.float64) / WORTH[terms.unit])
     logits = np.log(np.maximum(losses.shares, LEAST_SHARE, dtype=np.float64)) - lost
     logits[losses.shares <= 0] = -np.inf
     logits -= logits.max(axis=1, keepdims=True)
     goal = terms.target / WORTH[terms.unit]
-    hottest = max(COLDEST, min(2 + 8 * goal, 20 * goal))
+    hottest = max(COLDEST, min(BASE + FLAT * goal, STEEP * goal))  # rises steeply at first, then less
     low, high = np.full(len(lost), COLDEST), np.full(len(lost), hottest)
-    for _ in range(HALVINGS):
+    for _ in range(HALVINGS):  # by ratio, since temperatures differ by orders of magnitude
         middle = np.sqrt(low * high)
         too_hot = (softmax(logits, middle) * lost).sum(axis=1) > goal
         low, high = np.where(too_hot, low, middle), np.where(too_hot, middle, high)

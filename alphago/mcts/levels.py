@@ -40,10 +40,11 @@ class LevelTable(NamedTuple):
 
     def interpolate(self, level: float, name: str) -> float:
         """Return a number of the rows, such as `target` or `lost`, interpolated at a level; NaN if no row has it."""
-        known = [(number, row[name]) for number, row in enumerate(self.rows, 1) if name in row]
+        known = [(row_level, row[name]) for row_level, row in enumerate(self.rows, 1) if name in row]
         if not known:
             return float("nan")
-        return float(np.interp(level, *np.array(known).T))
+        levels, numbers = zip(*known, strict=True)
+        return float(np.interp(level, levels, numbers))
 
 
 @functools.cache
@@ -96,9 +97,8 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     if isinstance(level, str):
         return "level even: follows your strength"
     table = level_table(env, has_scores)
-    parts, lost = [], table.interpolate(level, "lost")
-    if level == LEVELS:
-        parts.append("full strength")
+    parts = ["full strength"] if level == LEVELS else []
+    lost = table.interpolate(level, "lost")
     scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
@@ -106,11 +106,13 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     elif level < LEVELS:
         aim = scale * table.interpolate(level, "target")
         parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
-    row = table.rows[int(level) - 1] if float(level).is_integer() else {}
+    row = table.rows[int(level) - 1] if float(level).is_integer() else {}  # games are not interpolated
     if "games" in row:
-        won, drawn, games = row["games"][0], row["games"][1], sum(row["games"])
+        won, drawn, _ = row["games"]
+        win_rate = (won + drawn / 2) / sum(row["games"])
         rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
-        parts.append(f"wins {100 * (won + drawn / 2) / games:.0f} % against {rival}")
-    if parts and table.board != env.N and env.name in all_tables()["games"]:
+        parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
+    is_other_board = table.board != env.N and env.name in all_tables()["games"]  # the levels of "any" game name none
+    if parts and is_other_board:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

@@ -32,7 +32,8 @@ def network_digest(env: GameEnv, evaluator: Evaluator) -> str:
         playing = slots[ply:]  # so that each game has another length
         playing = playing[~batch.is_over(playing, np.empty(len(playing), np.bool_))]
         legal = batch.legal_mask(playing, np.empty((len(playing), env.action_space), np.bool_))
-        batch.play(playing, (generator.random(legal.shape) * legal).argmax(axis=1).astype(np.int32))
+        random_moves = (generator.random(legal.shape) * legal).argmax(axis=1)  # illegal moves have the number 0
+        batch.play(playing, random_moves.astype(np.int32))
     slots = slots[~batch.is_over(slots, np.empty(CHECKED, np.bool_))]
     priors, values = np.empty((len(slots), env.action_space), np.float32), np.empty(len(slots), np.float32)
     evaluator.evaluate(batch, slots, priors, values)

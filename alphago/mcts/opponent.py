@@ -51,34 +51,37 @@ class StrengthEstimator:
     """
 
     def __init__(self, env: GameEnv, evaluator: Evaluator) -> None:
-        self.search = AnalysisSearch(env, evaluator, 1, Puct(leaves=4))
+        self.search = AnalysisSearch(env, evaluator, games=1, settings=Puct(leaves=4))
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
-        self.usual = np.array([targets[USUAL - 1], *targets])  # what `look` returns for a typical move of level USUAL
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `look` returned, by set-up and moves
+        self.usual = np.array(
+            [targets[USUAL - 1], *targets]
+        )  # as `losses_by` returns for a typical move of level USUAL
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by set-up and moves
 
     def estimate(self, position: Position) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game."""
+        befores = position.replay()  # the position before each move, and then `position` itself, which zip leaves out
         opponent_moves = [
             (before.give_turn(mover), action)
-            for before, mover, action in zip(position.replay(), position.movers, position.moves, strict=False)
+            for before, mover, action in zip(befores, position.movers, position.moves, strict=False)
             if mover != position.to_play
         ]
-        seen = [self.look(before, action) for before, action in opponent_moves[-LATEST:]]
+        latest = [self.losses_by(action, before) for before, action in opponent_moves[-LATEST:]]
         totals = USUAL_MOVES * self.usual
-        for age, losses in enumerate(reversed(seen)):  # the latest move first; older moves count less
+        for age, losses in enumerate(reversed(latest)):  # the latest move first; older moves count less
             totals = totals + FADING**age * losses
         level = self.level_of(totals)
         table = level_table(self.search.env, self.search.has_forecasts)
         lost = table.interpolate(level, "lost")
         if np.isnan(lost):  # the level was not measured
             lost = table.interpolate(level, "target")
-        return OpponentStrength(level, lost, table.unit, len(seen))
+        return OpponentStrength(level=level, lost=lost, unit=table.unit, moves=len(latest))
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.
 
-        totals: a sum of arrays that `look` returned: the opponent's loss, then the loss of each level.
+        totals: a sum of arrays that `losses_by` returned: the opponent's loss, then the loss of each level.
         """
         lost, *by_level = totals.tolist()
         # A higher level must not lose more than a lower one: the greatest loss of the level and of all above it.
@@ -86,15 +89,18 @@ class StrengthEstimator:
         level = np.interp(-lost, -descending, np.arange(1, LEVELS + 1))  # negated, since np.interp needs ascending x
         return round(float(level), 1)
 
-    def look(self, before: Position, action: int) -> np.ndarray:
-        """Return what a move loses by the search's estimate, and what each level would lose, float64 [1 + LEVELS].
+    def losses_by(self, action: int, before: Position) -> np.ndarray:
+        """Return what a move loses by the search's estimate, then what each level would lose, float64 [1 + LEVELS].
 
         Where there is little to lose, every level would lose little, so that such a move says little about its player.
+
+        before: the position before the move.
         """
         key = str(before.setup), (*before.moves, action)
         if key in self.seen:
             return self.seen[key]
-        game, unit = np.zeros(1, np.int64), self.levels[0].unit
+        game = np.zeros(1, np.int64)
+        unit = self.levels[0].unit  # all levels have the same
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
         estimated = float(played_losses(self.search, game, np.array([action]), unit)[0])

@@ -10,7 +10,7 @@ import numpy as np
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
+from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import sure_losses, weights
@@ -85,20 +85,25 @@ class MCTSPlayer:
         self.search: Search
         self.level = None if level is None else check_level(level)
         if check_bool("forecasts", forecasts) or self.level is not None:
-            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, search_settings)
+            forecaster = as_forecast_evaluator(self.network, env, device)
+            self.search = AnalysisSearch(env, forecaster, games=1, settings=search_settings)
         else:
-            self.search = Search(env, as_evaluator(self.network, env, device), 1, search_settings)
+            evaluator = as_evaluator(self.network, env, device)
+            self.search = Search(env, evaluator, games=1, settings=search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:
         """Start a game at `position` (None: the start position) with an empty tree.
 
         forbidden: moves that the search must not try until a move is played; needs `forecasts`.
-        Raises ValueError, and changes nothing, for a position of another game or if all legal moves are forbidden.
+        Raises ValueError, and changes nothing, for a position of another game, for forbidden moves without `forecasts`,
+        and if all legal moves are forbidden.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
+        if usable(forbidden) and not isinstance(self.search, AnalysisSearch):
+            raise ValueError("forecasts must be True for a player with forbidden moves, got False")
         record = RecordBuilder(position.setup_in(self.env), env=self.env)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
@@ -121,9 +126,9 @@ class MCTSPlayer:
             return 0
         readouts = self.search.settings.leaves if parallel_readouts is None else parallel_readouts
         check_int("parallel_readouts", readouts, 1)
-        before = self.root_visits
+        visits_before = max(self.root_visits, 1)  # the root's own evaluation, its first visit, is no simulation
         self.search.run(np.array([readouts], np.int32))
-        return self.root_visits - max(before, 1)  # the root's own evaluation, its first visit, is no simulation
+        return self.root_visits - visits_before
 
     @property
     def forbidden(self) -> tuple[Forbidden, ...]:
@@ -170,7 +175,7 @@ class MCTSPlayer:
         """
         if self.is_done():
             raise ValueError(f"no move to pick: the game is over ({self.result_string})")
-        if self.root_visits < 2:
+        if self.root_visits < 2:  # at most the root's own evaluation
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
         return int(self.search.choose(_GAME, by_chance, self.generator.random(1))[0])
@@ -184,7 +189,7 @@ class MCTSPlayer:
             return self.level_move(self.level)
         if not self.is_done():
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
-            self.search.run(np.array([self.num_readouts], np.int32), np.array([self.two_player_mode]))
+            self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
         return self.pick_move()
 
     def level_move(self, level: Level) -> int:
@@ -236,7 +241,7 @@ class MCTSPlayer:
         priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
         to_play = self.position.to_play
         excluded = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
-        if np.delete(priors, excluded).any():
+        if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
             priors[0, excluded] = 0
         outcomes = np.array([to_play * self.position.outcome])
         return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
@@ -313,7 +318,7 @@ class MCTSPlayer:
             # The margin of the board counts only if its sign is the result.
             if self._was_resign or np.sign(score) != outcome:
                 score = outcome
-        self._record.plies = []
+        self._record.plies = []  # the same builder makes the record again after each move
         for row in [*earlier_rows(self._start), *self._moves]:
             self._record.add(*row)
         return self._record.finish(outcome, score, self._was_resign, self.env.action_space)

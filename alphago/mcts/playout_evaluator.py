@@ -37,6 +37,8 @@ class PlayoutEvaluator(Evaluator):
     def play_out(self, batch: GameBatch, slots: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Play one random game from each slot; return the results for the slots' movers, float32 [n], -1 .. 1.
 
+        A game that is not over after MOST_PLIES has the result of its board as it is then.
+
         seeds: uint64 [n], of the games.
         """
         count = len(slots)
@@ -51,8 +53,8 @@ class PlayoutEvaluator(Evaluator):
                 break
             legal = games.legal_mask(playing, np.empty((len(playing), self.env.action_space), np.bool_))
             games.play(playing, self.draw(legal, mixed(seeds[playing] + np.uint64(ply))))
-        to_play = games.to_play(all_games, np.empty(count, np.int8))
-        black_outcomes = games.outcome(all_games, np.empty(count, np.float32)) * to_play
+        last_to_play = games.to_play(all_games, np.empty(count, np.int8))  # `outcome` is from their view
+        black_outcomes = games.outcome(all_games, np.empty(count, np.float32)) * last_to_play
         return black_outcomes * movers
 
     def draw(self, legal: np.ndarray, seeds: np.ndarray) -> np.ndarray:
@@ -63,7 +65,7 @@ class PlayoutEvaluator(Evaluator):
         if self.env.pass_action is not None:
             has_others = legal.sum(axis=1) > 1
             legal[has_others, self.env.pass_action] = False
-        # Each action gets a random number; the legal action with the greatest number is drawn.
+        # Each action gets a random number, that of the game's SplitMix64 after as many steps; the greatest is drawn.
         numbers = mixed(seeds[:, None] + np.arange(1, legal.shape[1] + 1, dtype=np.uint64) * STEP)
         above_zero = numbers | np.uint64(1)
         return np.where(legal, above_zero, np.uint64(0)).argmax(axis=1).astype(np.int32)

@@ -78,10 +78,10 @@ class PuctRule(SearchRule):
         """Make the rule for a search of `games` games."""
         self.settings = settings
         self.parameters = PuctParameters(  # kernels are compiled for floats, so settings such as 1 become 1.0
-            np.full(games, settings.c_puct, np.float64),
-            float(settings.parent_value_weight),
-            float(settings.first_play_reduction),
-            settings.virtual_loss,
+            c_puct=np.full(games, settings.c_puct, np.float64),
+            parent_value_weight=float(settings.parent_value_weight),
+            first_play_reduction=float(settings.first_play_reduction),
+            virtual_loss=settings.virtual_loss,
         )
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
@@ -90,11 +90,12 @@ class PuctRule(SearchRule):
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
+        """Mix Dirichlet noise over the legal actions into the priors at the roots, as AlphaGo Zero does."""
         if self.settings.dirichlet_weight == 0:
             return
         action_space = tree.waiting.shape[2]
         noise = np.zeros((len(games), action_space), np.float32)
-        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / action_space
+        alpha = self.settings.dirichlet_alpha or 0.03 * 361 / action_space  # see the setting `dirichlet_alpha`
         legal = batch.legal_mask(games, np.empty(noise.shape, np.bool_))
         for i, generator in enumerate(generators):
             actions = np.flatnonzero(legal[i])
@@ -129,11 +130,16 @@ class PuctRule(SearchRule):
     def selfplay_moves(
         self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the shares of visits, and the most visited actions; in `early` games actions drawn by visits.
+
+        In `early` games the visits are raised to the power `squash` first.
+        """
         chance = np.array([generator.random() for generator in generators])
         if self.settings.squash == 1:
             return self.policies(tree, games), self.choose(tree, games, early, chance)
-        visits = root_visits(tree, games) ** np.where(early, self.settings.squash, 1)[:, None]
-        return visits / visits.sum(axis=1, keepdims=True), choose_actions(visits, early, chance)
+        powers = np.where(early, self.settings.squash, 1)[:, None]
+        squashed = root_visits(tree, games) ** powers
+        return squashed / squashed.sum(axis=1, keepdims=True), choose_actions(squashed, early, chance)
 
 
 def only_legal(tree: Tree) -> np.ndarray:

@@ -35,7 +35,7 @@ class Ranges:
     ) -> tuple[int, int]:
         """Choose leaves in all games, and return their number and that of collisions, as `waves.select` does."""
         bounds = self.bounds(len(budget))
-        if len(bounds) == 2:
+        if len(bounds) == 2:  # one range
             leaves, collisions = self._select(tree, budget, rule, wave, games)
             return leaves, collisions
         counts = np.empty((len(bounds) - 1, 2), np.int64)
@@ -49,7 +49,7 @@ class Ranges:
         The rows of a game must be contiguous in `wave`.
         """
         bounds = self.bounds(len(wave.game))
-        if len(bounds) == 2:
+        if len(bounds) == 2:  # one range
             return waves.expand(tree, wave, reached, priors, values)
         begins = np.array([whole_games(wave.game, bound) for bound in bounds])
         first_priors = begins[:-1]

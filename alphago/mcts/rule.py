@@ -127,7 +127,7 @@ class SearchSettings(ABC):
     @property
     def keeps_trees(self) -> bool:
         """Whether the search of a move continues in the tree of the previous move's search."""
-        return self.new_rule(0, 0).keeps_trees
+        return self.new_rule(0, 0).keeps_trees  # a rule for no games
 
     @property
     def heeds_early(self) -> bool:
@@ -214,7 +214,7 @@ def without_idle_moves(
     is_idle = ~sensible[slots, actions] & may_pass
     outcomes = here.outcome(slots, np.empty(len(games), np.float32))
     weights = np.where(sensible, weights, 0)
-    # The pass comes before all moves in a decided game, after all moves in any other game.
+    # The pass comes before all moves in a decided game; in any other game after all moves, with the least weight.
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
     weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
     replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)

@@ -22,15 +22,18 @@ from alphago.mcts.tree import Wave, grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
+FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
+# More leaves of one game cost quality: at most 8 are chosen, and one for each 16 simulations of a move.
+MOST_LEAVES, READOUTS_PER_LEAF = 8, 16
 
 
 def leaves_for(games: int, readouts: int) -> int:
-    """Return a value of `leaves` with which a wave fills the network's batch although there are few games.
+    """Return a value of `leaves`, 1 to 8, with which a wave fills the network's batch although there are few games.
 
     games: number of all games played at once, over all threads; results then do not depend on the number of cores.
     readouts: simulations per move.
     """
-    return max(1, min(8, 128 // max(games, 1), readouts // 16))
+    return max(1, min(MOST_LEAVES, FULL_BATCH // max(games, 1), readouts // READOUTS_PER_LEAF))
 
 
 class Search:
@@ -57,7 +60,7 @@ class Search:
         self.games = games
         self.settings = settings
         self.rule = settings.new_rule(games, env.action_space)
-        rows = games * settings.leaves
+        rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, nodes, env.action_space)
         self._select, self._expand = self.rule.select, waves.expand
@@ -66,8 +69,9 @@ class Search:
             self._select, self._expand = ranges.select, ranges.expand
         self._leaf_slots = np.arange(games, games + rows)
         self._wave = new_wave(rows, env.max_moves + 1)
-        over, movers, outcomes = (np.zeros(rows, dtype) for dtype in (np.bool_, np.int8, np.float32))
-        self._reached = Reached(over, movers, outcomes)
+        self._reached = Reached(
+            over=np.zeros(rows, np.bool_), movers=np.zeros(rows, np.int8), outcomes=np.zeros(rows, np.float32)
+        )
         self._priors = np.zeros((rows, env.action_space), np.float32)
         self._decisive = np.zeros(rows, np.int32) if settings.decisive_moves and env.has_decisive_moves else None
         self._all_games = 0, games  # the range of games that `_select` searches
@@ -146,7 +150,7 @@ class Search:
         while budget.any():
             if best_only is not None:
                 budget[self.rule.settled(self.tree, budget) & best_only] = 0
-            if not self.wave(budget):
+            if not self.wave(budget):  # without a new leaf no simulation is left
                 return
 
     def wave(self, budget: np.ndarray) -> int:
@@ -203,7 +207,8 @@ class Search:
         """
         with BOARDS:
             self.batch.reach(leaves, out)
-        over, values = out.over, out.outcomes
+        over = out.over
+        values = out.outcomes  # those of finished games are in place already
         live = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
         priors = self._priors[: len(live)]
         if len(live) == len(over):
@@ -264,5 +269,6 @@ class Search:
         subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
 
     def _make_room(self, nodes: int) -> None:
+        """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
         if nodes > self.tree.parent.shape[1]:
             self.tree = grown(self.tree, nodes + nodes // 4)

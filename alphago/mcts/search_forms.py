@@ -114,17 +114,18 @@ def check_used(kind: type[SearchSettings], name: str, value: object = UNSET) -> 
 def check_heeds_early(search: SearchSettings, name: str) -> None:
     """Raise UnusedSetting for `name`, a setting of self-play's first moves, if the rule does not heed it."""
     if not search.heeds_early:
-        rule = next(rule for rule, kind in SEARCHES.items() if kind().heeds_early)
-        raise unused_setting(name, type(search), rule)
+        rule_that_heeds = next(rule for rule, kind in SEARCHES.items() if kind().heeds_early)
+        raise unused_setting(name, type(search), rule_that_heeds)
 
 
 def unused_setting(name: str, kind: type[SearchSettings], rule: str, remedy: str | None = None) -> UnusedSetting:
     """Return the error for a setting of the rule called `rule` that a search of class `kind` does not have.
 
-    remedy: the value of `search` that the message proposes; None for the rule's name.
+    remedy: the value of `search` that the message proposes in Python; None for the rule's name, which it always
+        proposes on the command line.
     """
     fault = f"{name} is a setting of {SEARCHES[rule].__qualname__}, but this search is {kind.__qualname__}"
-    return UnusedSetting(fault, f"search={remedy or repr(rule)}", ("search", rule))
+    return UnusedSetting(fault, way=f"search={remedy or repr(rule)}", option=("search", rule))
 
 
 def all_fields(*kinds: type[SearchSettings]) -> list[str]:

@@ -96,13 +96,16 @@ def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.nda
     columns = search.env.action_space + 1  # the last one is for the whole tree
     numbers = np.zeros((4, len(games), columns))
     ownership = np.zeros((2, len(games), columns if every_move else 1, owners.shape[2]), np.float32)
-    sums = TreeSums(*numbers, *ownership)
+    sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
     kernels.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
     return sums
 
 
 def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations, float32, from weighted sums; NaN where the weight is 0."""
+    """Return means and standard deviations, float32, from weighted sums; NaN where the weight is 0.
+
+    total, squared: sums of weighted numbers and of their weighted squares.  weight: sums of the weights.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / weight
         variance = np.maximum(squared / weight - mean * mean, 0)
@@ -111,7 +114,7 @@ def mean_and_stdev(total: np.ndarray, squared: np.ndarray, weight: np.ndarray) -
 
 def ownership_of(sums: TreeSums, env: GameEnv, every_move: bool) -> dict[str, np.ndarray]:
     """Return the ownership fields of an analysis: for the position, and with `every_move` also after each action."""
-    weight = sums.weight if every_move else sums.weight[:, -1:]
+    weight = sums.weight if every_move else sums.weight[:, -1:]  # the last entry is for the whole tree
     flat_mean, flat_stdev = mean_and_stdev(sums.ownership, sums.squared_ownership, weight[:, :, None])
     shape = (*flat_mean.shape[:2], *env.plane_shape)
     mean, stdev = flat_mean.reshape(shape), flat_stdev.reshape(shape)
@@ -127,8 +130,8 @@ def lower_bounds(q: np.ndarray, visits: np.ndarray, squared: np.ndarray) -> np.n
 
     q: [n, A], mean values.  visits: [n, A].  squared: [n, A], sums of squared values.
 
-    The sample variance of few visits is unreliable, so the largest possible variance is mixed in with weight 1 / N^2
-    for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
+    The sample variance of few visits is unreliable, so a variance greater by 1, the largest that values from -1 to 1
+    have, is mixed in with weight 1 / N^2 for N visits, as in KataGo (`Search::getSelfUtilityLCBAndRadius`).
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         count = visits.astype(np.float64)

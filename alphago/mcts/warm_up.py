@@ -47,8 +47,9 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     paths = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
     try:
         command = [sys.executable, "-m", "alphago.mcts.warm_up", game]
-        quiet: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **quiet)
+        # The pipe tells the process when this one has ended, see `end_with_parent`.
+        streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **streams)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(end, process)
@@ -132,7 +133,8 @@ def compile_player(analysis: bool = True) -> None:
     from alphago.mcts.tree_reading import read_analysis
 
     blank: Any = Blank()
-    games, budget = np.arange(1), np.full(1, 4, np.int32)
+    games = np.arange(1)
+    budget = np.full(1, 4, np.int32)  # a few simulations call every kernel
     search = AnalysisSearch(blank, UniformEvaluator(), 1, make_search(None, readouts=4, leaves=USUAL_LEAVES))
     search.forget(games)
     search.prepare(games, budget)

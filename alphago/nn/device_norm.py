@@ -19,8 +19,8 @@ from alphago.cuda.kernel_source import Program
 
 PIECE = 8  # channels that a thread reads at once
 THREADS = 256  # of a block
-BLOCKS = 1056  # of a pass that makes sums: eight for each multiprocessor of an H100
-SHARES = 2048 * 132  # threads of a pass that makes none
+BLOCKS = 8 * 132  # of a kernel that makes sums: eight for each multiprocessor of an H100
+SHARES = 2048 * 132  # threads of a kernel that makes none: as many as an H100 holds at once
 PROGRAM = Program(Path(__file__).parent / "kernels" / "norm.cu", {"PIECE": PIECE, "THREADS": THREADS})
 
 
@@ -35,7 +35,10 @@ def kernels_on(device: str) -> tuple[Backend, Kernels] | None:
 
 
 def suits_device(features: torch.Tensor) -> bool:
-    """Return whether the kernels read a tensor: bfloat16, [B, C, H, W], channels-last, C divisible by 8, on a GPU."""
+    """Return whether the kernels read a tensor: bfloat16, [B, C, H, W], not empty, channels-last, on a GPU.
+
+    C must be divisible by PIECE, and a point must have at most THREADS pieces.
+    """
     return (
         features.is_cuda
         and features.dtype == torch.bfloat16
@@ -54,9 +57,9 @@ class Launcher:
     def __init__(self, features: torch.Tensor) -> None:
         self.channels = features.shape[1]
         self.rows = features.numel() // self.channels
-        self.pieces = self.channels // PIECE
+        self.pieces = self.channels // PIECE  # of a row, which is a point of a board
         self.lanes = THREADS // self.pieces  # rows of a block at a time
-        self.blocks = min(BLOCKS, -(-self.rows // self.lanes))
+        self.blocks = min(BLOCKS, -(-self.rows // self.lanes))  # rounded up, so that all rows have a block
         self.shares = min(SHARES // self.pieces, self.rows)  # rows of all threads at a time
         self.device = features.device
         self._features = features
@@ -76,23 +79,27 @@ class Launcher:
             self._kernels.launch(kernel, items, *addresses)
 
     def sums(self, kernel: str, inputs: tuple[object, ...], *numbers: object) -> torch.Tensor:
-        """Launch a kernel that makes two sums for each channel, and return those of each block, [blocks, 2, C]."""
+        """Launch a kernel that makes two sums for each channel, and return those of each block, [blocks, 2, C].
+
+        inputs: the kernel's features.  numbers: its arrays of numbers for each channel.
+        """
         partials = self.new(self.blocks, 2, self.channels)
         sizes = (self.rows, self.pieces, self.lanes, self.blocks)
         self.launch(kernel, self.blocks * THREADS, *inputs, *sizes, *numbers, partials)
         return partials
 
     def of_channels(self, kernel: str, partials: torch.Tensor, *arguments: object) -> None:
-        """Launch a kernel that computes numbers for each channel from the sums of the blocks."""
+        """Launch a kernel that computes numbers for each channel from the blocks' sums, `partials` from `sums`."""
         self.launch(kernel, self.channels * THREADS, partials, self.blocks, self.rows, self.channels, *arguments)
 
     def pass_over(self, kernel: str, inputs: tuple[object, ...], numbers: torch.Tensor, *outputs: object) -> None:
-        """Launch a kernel that computes features from features, with numbers for each channel."""
+        """Launch a kernel that computes the features `outputs` from `inputs` and numbers for each channel."""
         sizes = (self.rows, self.pieces, self.shares)
         self.launch(kernel, self.shares * self.pieces, *inputs, *sizes, numbers, *outputs)
 
 
 def address(argument: object) -> object:
+    """Return what a kernel gets for an argument: a tensor's address, 0 for None, a number unchanged."""
     if argument is None:
         return 0
     return argument.data_ptr() if isinstance(argument, torch.Tensor) else argument
@@ -117,10 +124,14 @@ class DeviceNormRelu(torch.autograd.Function):
         bias: torch.Tensor,
         norm: nn.BatchNorm2d,
     ) -> torch.Tensor:
+        """Return relu(norm(features) + added), and move the running statistics of `norm`.
+
+        weight, bias: the norm's parameters, which are arguments so that they get gradients.
+        """
         here = Launcher(features)
         statistics = here.new(4, here.channels)  # means, 1 / deviations, scales, shifts
         partials = here.sums("norm_sums", (features,))
-        constants = (float(norm.eps), float(norm.momentum or 0.0))
+        constants = (float(norm.eps), float(norm.momentum or 0.0))  # a norm that suits the kernels has a momentum
         running = (norm.running_mean, norm.running_var)
         here.of_channels("norm_statistics", partials, weight, bias, *constants, statistics, *running)
         out = torch.empty_like(features)
@@ -132,15 +143,17 @@ class DeviceNormRelu(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of the arguments of `forward`, from the gradient of its result; None for `norm`."""
         features, out, weight, statistics = ctx.saved_tensors
         here = Launcher(features)
-        given = gradient.to(features.dtype).contiguous(memory_format=torch.channels_last)
-        inputs = (given, out, features)
-        factors = here.new(3, here.channels)
+        like_features = gradient.to(features.dtype).contiguous(memory_format=torch.channels_last)
+        inputs = (like_features, out, features)
+        factors = here.new(3, here.channels)  # dx = first * (the gradient that the relu passes) + second * x + third
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         partials = here.sums("gradient_sums", inputs, statistics)
         here.of_channels("gradient_factors", partials, weight, statistics, dweight, dbias, factors)
-        dx, dadded = torch.empty_like(features), torch.empty_like(features) if ctx.has_added else None
+        dx = torch.empty_like(features)
+        dadded = torch.empty_like(features) if ctx.has_added else None
         kernel = "norm_add_relu_backward" if ctx.has_added else "norm_relu_backward"
         here.pass_over(kernel, inputs, factors, dx, dadded)
         return dx, dadded, dweight, dbias, None

@@ -117,7 +117,7 @@ def export_model(
     for file, data in files.items():
         write_atomic(file, data)
     total = sum(len(data) for data in files.values())
-    return Export(tuple(files), total, positions * len(games), differences)
+    return Export(files=tuple(files), bytes=total, positions=positions * len(games), differences=differences)
 
 
 # --- the network's operations ----------------------------------------------------------------------
@@ -166,7 +166,7 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
     slot: the part's slot, such as "policy".  inputs: the part's input.
     Raises ValueError if the part cannot be translated.
     """
-    part = module.head if isinstance(module, ValueOutputs) else module
+    part = module.head if isinstance(module, ValueOutputs) else module  # what the user knows, for the message
     try:
         outputs = Translator(fold_batch_norms(module.eval()), graph, slot).run(inputs)
     except Exception as error:  # torch.fx may raise anything on a module that it cannot trace
@@ -181,7 +181,7 @@ def games_to_compare(net: NeuralNet) -> list[GameEnv]:
     """Return the games for the comparison: the network's, and for a size-free network also one on another board."""
     if not net.size_free:
         return [net.env]
-    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):
+    for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):  # a game with even boards only has one of the first two
         try:
             return [net.env, net.env.resized(size)]
         except ValueError:  # the game has no such board
@@ -244,7 +244,7 @@ def about(net: NeuralNet) -> dict[str, object]:
     """Return facts about a network for an exported file, as plain data: game, sizes, inputs, and actions."""
     env = net.env
     height, width = env.plane_shape
-    only_pass_follows = env.pass_action is not None or env.action_space <= height * width
+    only_pass_follows = env.pass_action is not None or env.action_space <= height * width  # after the points' actions
     actions: str | list[str]
     if env.actions_are_points and only_pass_follows:
         actions = "row * board side + column, row 0 at the top; then the pass"
@@ -280,8 +280,8 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
 def npz_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
     """Return the contents of a file of the format "npz"; graph: the operations of `net`."""
     file = io.BytesIO()
-    text = np.frombuffer(json.dumps(manifest(graph, net, {})).encode(), np.uint8)
-    arrays: Mapping[str, Any] = {**graph.weights, "manifest": text}
+    text = json.dumps(manifest(graph, net, {})).encode()
+    arrays: Mapping[str, Any] = {**graph.weights, "manifest": np.frombuffer(text, np.uint8)}
     np.savez(file, **arrays)
     return file.getvalue()
 
@@ -291,7 +291,7 @@ def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> d
 
     graph: the operations of `net`.  path: the file with the weights.
     """
-    dtype = np.dtype("<f2" if format == "w16" else "<f4")
+    dtype = np.dtype("<f2" if format == "w16" else "<f4")  # little-endian float16 or float32
     layers, parts = [], []
     offset = 0  # in numbers, from the start of the file
     for name, array in layer_weights(graph).items():

@@ -75,6 +75,13 @@ class NetworkGraph:
         self.weights[name] = array.astype(np.int64 if array.ndim and array.dtype.kind in "iu" else np.float32)
         return name
 
+    def keep_weight(self, value: Number, name: str) -> Tensor:
+        """Store a layer's weight, and return it as an input of an operation.
+
+        The Tensor has no shape: it is an operation's output whose shape is asked for.
+        """
+        return Tensor(self.keep(value, name), ())
+
 
 def run_graph(graph: NetworkGraph, weights: Mapping[str, np.ndarray], planes: np.ndarray) -> dict[str, np.ndarray]:
     """Compute a graph's outputs with numpy, as other programs do, and return them by name.

@@ -29,26 +29,26 @@ def grow(net: NeuralNet, tower_height: int | None = None, channels: int | None =
     larger = NeuralNet(net.env, tower_height=height, channels=width, size_free=True)
     weights = larger.state_dict()  # shares the network's memory
     for name, old in net.state_dict().items():
-        embed(old, weights[name], halves=2 if name.endswith(POOLED) else 1)
+        embed(old, weights[name], groups=2 if name.endswith(POOLED) else 1)
     larger.taught_by = net.taught_by
     return larger.train(net.training)
 
 
 @torch.no_grad()
-def embed(old: torch.Tensor, new: torch.Tensor, halves: int) -> None:
+def embed(old: torch.Tensor, new: torch.Tensor, groups: int) -> None:
     """Copy a layer's weights into those of a larger layer.
 
     The first outputs and inputs of the larger layer are the old ones.  Weights from new inputs to old outputs become 0;
     all other weights of new outputs stay as they are.
 
     old, new: the weights, [outputs, inputs, ...], [outputs] or a scalar.
-    halves: number of equal parts into which the inputs are divided; in each part the new inputs follow the old ones.
+    groups: number of equal groups of inputs; in each group the new inputs follow the old ones.
     """
     if old.dim() == 0:
         new.copy_(old)
     elif old.dim() == 1:
         new[: len(old)] = old
     else:
-        outputs, inputs = old.shape[0], old.shape[1] // halves
+        outputs, inputs = old.shape[0], old.shape[1] // groups
         new[:outputs] = 0
-        new.unflatten(1, (halves, -1))[:outputs, :, :inputs] = old.unflatten(1, (halves, -1))
+        new.unflatten(1, (groups, -1))[:outputs, :, :inputs] = old.unflatten(1, (groups, -1))

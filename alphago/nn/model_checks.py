@@ -34,7 +34,8 @@ def check_modules(
     for slot, module in modules.items():
         if slot in custom and module is None:
             raise ModelError(f"{path} was saved with its own {slot}, a {shortened(custom[slot])}: pass one as {slot}=…")
-        if slot not in custom and slot not in parts and module is not None:
+        is_default = slot not in custom and slot not in parts
+        if is_default and module is not None:
             raise ModelError(f"{path} has the default {slot}, but {type(module).__name__} was passed for it")
 
 

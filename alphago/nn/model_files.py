@@ -74,8 +74,8 @@ def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: f
     name = description["structure"].get("game")
     if name not in GAMES:
         raise ModelError(
-            f"{path} holds a network for {description['env']}, which does not come with the package: pass the game as "
-            f"env=…, or on the command line --game {description['reference']}"
+            f"{path} holds a network for {description['env']}, which does not come with the package: give the game, in "
+            f"Python to load_model as env=…, on the command line as --game {description['reference']}"
         )
     try:
         env = GAMES[name].from_saved(description["env_config"])
@@ -222,15 +222,16 @@ def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
     """
     if not begin:
         raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
-    if begin.startswith(b"PK"):
-        raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
-    starts_json = begin[8:] == b"{"
-    if begin.startswith(b"\x80") and not starts_json:  # a header's length may begin with this byte too
-        raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
-    if len(begin) == 9 and not starts_json:
-        raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
+    starts_json = begin[8:] == b"{"  # then the first 8 bytes are its length, which may look like another file's mark
+    if not starts_json:
+        if begin.startswith(b"PK"):
+            raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
+        if begin.startswith(b"\x80"):
+            raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
+        if len(begin) == 9:
+            raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
     end = 8 + int.from_bytes(begin[:8], "little")
-    if size < max(end, 9):
+    if size < max(end, 9):  # a file of fewer than 9 bytes has no JSON, whatever length it gives
         raise ModelError(f"{path} is cut off: {size:,} bytes are not even its header")
     if end > MOST_HEADER or size > MOST_BYTES:
         raise ModelError(
@@ -282,7 +283,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
             check_table(key, description[key])
         check_structure(description["structure"])
         net = description["net"]
-        net.setdefault("parts", {})
+        net.setdefault("parts", {})  # here and below: what files of earlier versions lack
         for key in ("custom", "parts"):
             check_table(key, net[key])
         for slot in net["parts"]:

@@ -206,8 +206,9 @@ class NeuralNet(nn.Module):
         shared: False for a new evaluator that only the caller uses, for example to `load` other weights into it.
         """
         modules = (self.base_net, self.value, self.policy)
-        make = partial(make_evaluator, self.env, modules, dtype, device, exact, before)
-        return get_or_make(modules, (self.env, dtype, device, exact), make) if shared else make()
+        make = partial(make_evaluator, self.env, modules, dtype=dtype, device=device, exact=exact, before=before)
+        key = (self.env, dtype, device, exact)  # without `before`, which changes no result
+        return get_or_make(modules, key, make) if shared else make()
 
     def forecast_evaluator(self, device: str = "cpu", *, dtype: str | None = None) -> NetEvaluator:
         """Return an evaluator that also predicts score and ownership, if the value head does; cached as in `evaluator`.
@@ -310,7 +311,7 @@ def cgzero_parts(env: GameEnv) -> dict[str, nn.Module]:
     CGZero's published code leaves the sizes open.  These give 19 831 weights on `OwareEnv(planes="one-hot")`, within
     CGZero's limit of 80 KB.
     """
-    return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, 48, 32)}
+    return {"base_net": DenseBase(env.planes, env.plane_shape, (48,)), **flat_heads(env, features=48, hidden=32)}
 
 
 def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
@@ -319,8 +320,8 @@ def cody2007_parts(env: GameEnv) -> dict[str, nn.Module]:
     The base has five 3x3 convolutions of 128 channels: one, then two residual blocks of two.  Each head has two dense
     layers.  Unlike the original, the policy head ends without a relu, and the value head has a relu between its layers.
     """
-    tower = ResidualTower(env.planes, 128, 2)
-    return {"base_net": tower, **flat_heads(env, 128 * prod(env.plane_shape), 128)}
+    tower = ResidualTower(env.planes, channels=128, height=2)
+    return {"base_net": tower, **flat_heads(env, features=128 * prod(env.plane_shape), hidden=128)}
 
 
 def flat_heads(env: GameEnv, features: int, hidden: int) -> dict[str, nn.Module]:

@@ -19,6 +19,7 @@ from alphago.system.validation import plain_number
 
 SLOTS = ("base_net", "value", "policy")
 PARTS: dict[str, type[nn.Module]] = {}  # registered classes, by name
+LARGEST_VALUE = 1.001  # of a value head: a rounded tanh may be slightly above 1
 PartClass = TypeVar("PartClass", bound=type[nn.Module])
 
 
@@ -77,7 +78,8 @@ def describe_part(module: nn.Module | None) -> dict[str, object] | None:
 
 def describe_slots(slots: Mapping[str, nn.Module | None]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return two dictionaries by slot: the descriptions of registered parts, and the class names of other modules."""
-    parts = {slot: text for slot, module in slots.items() if (text := describe_part(module)) is not None}
+    descriptions = {slot: describe_part(module) for slot, module in slots.items()}
+    parts = {slot: description for slot, description in descriptions.items() if description is not None}
     others = {slot: module for slot, module in slots.items() if module is not None and slot not in parts}
     return parts, {slot: class_path(type(module)) for slot, module in others.items()}
 
@@ -172,12 +174,12 @@ def fits_game(structure: Mapping[str, Any], env: GameEnv, size_free: bool) -> bo
     if not size_free:
         return structure == wanted
 
-    def passes(described: Mapping[str, Any]) -> int:
+    def number_of_passes(described: Mapping[str, Any]) -> int:
         """Return the number of passes among the actions; a game has a pass on every board or on none."""
         return described.get("action_space", 0) - math.prod(described.get("plane_shape", [0]))
 
     same_game = all(structure.get(key) == wanted[key] for key in ("game", "planes"))
-    return same_game and passes(structure) == passes(wanted)
+    return same_game and number_of_passes(structure) == number_of_passes(wanted)
 
 
 @contextmanager
@@ -220,11 +222,12 @@ def check_heads(value: nn.Module, policy: nn.Module, features: torch.Tensor, env
     fits = values.shape in ((2, 1), (2,))
     check_shape("value", value, features, values, expected="[2, 1] or [2]", fits=fits)
     largest = values.abs().max()
-    if largest > 1.001:
+    if largest > LARGEST_VALUE:
         raise ValueError(f"value: {class_path(type(value))} must give -1 to 1, got {largest:.3g}; end it with a tanh")
     logits = run_part("policy", policy, features)
     expected, fits = f"[2, {env.action_space}] (logits of {env})", logits.shape == (2, env.action_space)
     check_shape("policy", policy, features, logits, expected=expected, fits=fits)
+    # Further rows, since logits of a single position might look like probabilities by chance.
     random_features = torch.randn(4, *features.shape[1:], generator=torch.Generator().manual_seed(0)).to(features)
     all_logits = torch.cat([logits, run_part("policy", policy, random_features)])
     sums = all_logits.sum(dim=1)

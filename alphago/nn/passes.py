@@ -73,7 +73,8 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
         search a pooling is used, which the evaluators can translate.
     """
     if training:
-        return features.permute(0, 2, 3, 1).flatten(1, 2).mean(dim=1)
+        channels_last = features.permute(0, 2, 3, 1)  # [B, H, W, C]
+        return channels_last.flatten(1, 2).mean(dim=1)
     return F.avg_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
 
 
@@ -118,6 +119,10 @@ class NormRelu(torch.autograd.Function):
         bias: torch.Tensor,
         norm: nn.BatchNorm2d,
     ) -> torch.Tensor:
+        """Return relu(norm(features) + added), and move the running statistics of `norm`.
+
+        weight, bias: the norm's parameters, which are arguments so that they get gradients.
+        """
         x, channels = flat(features), len(weight)
         tiles = np.empty((2, kernels.ROWS * channels), np.float32)  # each channel's scale and shift, repeated
         mean, deviation = np.empty(channels), np.empty(channels)
@@ -138,6 +143,7 @@ class NormRelu(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        """Return the gradients of the arguments of `forward`, from the gradient of its result; None for `norm`."""
         features, out, weight = ctx.saved_tensors
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
@@ -153,6 +159,7 @@ class BoardPool(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Context, features: torch.Tensor) -> torch.Tensor:
+        """Return each channel's mean and maximum over each board, [B, 2 C]; keep where the maxima are."""
         boards, channels, height, width = features.shape
         out = torch.empty(boards, 2 * channels)
         ctx.argmax = np.empty((boards, channels), np.int32)

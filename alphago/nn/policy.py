@@ -28,9 +28,9 @@ class PointPolicy(nn.Module):
 
     def __init__(self, channels: int, has_pass: bool, hidden: int = 16) -> None:
         super().__init__()
-        self.squeeze = conv_bn(channels, hidden, 1)
+        self.squeeze = conv_bn(channels, hidden, kernel_size=1)
         self.pooled = board_bias(hidden)
-        self.points = nn.Conv2d(hidden, 1, 1, bias=False)
+        self.points = nn.Conv2d(hidden, 1, kernel_size=1, bias=False)
         start_small(self.points)
         self.last = nn.Linear(2 * hidden, 1) if has_pass else None
         if self.last is not None:
@@ -64,7 +64,7 @@ class DensePolicy(nn.Module):
 
     def __init__(self, channels: int, plane_shape: Sequence[int], action_space: int) -> None:
         super().__init__()
-        self.squeeze = conv_bn(channels, 2, 1)
+        self.squeeze = conv_bn(channels, 2, kernel_size=1)
         self.last = nn.Linear(2 * plane_shape[0] * plane_shape[1], action_space)
         start_small(self.last)
 

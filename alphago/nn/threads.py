@@ -70,10 +70,11 @@ def own_thread() -> Iterator[None]:
 
 @contextlib.contextmanager
 def quick_switches(wanted: bool) -> Iterator[None]:
-    """If `wanted`, let threads take turns at Python every SWITCH_SECONDS within the `with` block.
+    """If `wanted`, let the thread that holds Python's lock give it to a waiting thread after SWITCH_SECONDS.
 
-    A thread that comes back from a GPU needs Python for a moment to give it more work.  By Python's default it waits
-    up to 5 ms, several times as long as the GPU was at work, while another thread records moves or draws samples.
+    This holds for all threads within the `with` block.  A thread whose work on a GPU has ended needs Python's lock for
+    a moment to give the GPU more work.  By Python's default it waits up to 5 ms for the lock, several times as long as
+    the GPU was at work, while another thread records moves or draws samples.
     """
     before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_SECONDS if wanted else before)

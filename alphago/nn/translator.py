@@ -18,7 +18,7 @@ from torch import fx, nn
 from alphago.nn.graph import NetworkGraph, Number, Side, Sides, Tensor
 
 BOARD = [2, 3]  # the axes of height and width
-SIDE = "side"  # prefix of the names of symbolic sides for which no operation exists yet
+SIDE = "side"  # the prefix of the names of placeholders, see `side`
 # Options of a pooling that have no effect if its window is the whole board.
 POOLING_DEFAULTS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
 
@@ -35,6 +35,7 @@ class Translator(fx.Interpreter):
         self.operations, self.slot = graph, slot
 
     def call_module(self, target: object, args: tuple[object, ...], kwargs: dict[str, object]) -> object:
+        """Translate the layer named `target`, by the entry for its class in MODULES."""
         module = self.fetch_attr(str(target))
         translate = MODULES.get(type(module))
         if translate is None or kwargs or len(args) != 1:
@@ -48,7 +49,7 @@ class Translator(fx.Interpreter):
         if is_shape and isinstance(args[0], Tensor):
             return Shape(side(args[0], axis) for axis in range(len(args[0].shape)))
         reads_tensors = any(isinstance(item, Tensor) for item in flattened(args))
-        if isinstance(args[0], Shape) or not reads_tensors:
+        if isinstance(args[0], Shape) or not reads_tensors:  # such as `x.shape[0]`: an item of a shape
             return super().call_function(target, args, kwargs)  # type: ignore[arg-type]
         translate = FUNCTIONS.get(target)
         if translate is None:
@@ -67,17 +68,24 @@ class Shape(tuple[int | Tensor, ...]):
 
 
 def side(tensor: Tensor, axis: int) -> int | Tensor:
-    """Return one dimension of a tensor: an integer, or a symbolic Tensor (see `number`) if the dimension may change."""
+    """Return one dimension of a tensor: an integer, or if it may change, a placeholder Tensor for `operand`.
+
+    The placeholder's name is "side:NAME:AXIS", with the tensor's name.
+    """
     length = tensor.shape[axis]
     return length if isinstance(length, int) else Tensor(f"{SIDE}:{tensor.name}:{axis}", (length,))
 
 
-def number(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
-    """Return an operand: for a symbolic dimension from `side` a computed Tensor, float32 [1]; others unchanged."""
+def operand(graph: NetworkGraph, value: Tensor | Number) -> Tensor | Number:
+    """Return an operand of an arithmetic operation: the value itself, or for a placeholder of `side` a real Tensor.
+
+    For a placeholder, the operations that compute the dimension, as float32 [1], are appended to the graph.
+    """
     if not (isinstance(value, Tensor) and value.name.startswith(SIDE)):
         return value
-    _, name, axis = value.name.split(":")  # as `side` made it
-    length = graph.add("Shape", [Tensor(name, ())], (1,), start=int(axis), end=int(axis) + 1)
+    _, name, axis = value.name.split(":")
+    measured = Tensor(name, ())  # an operation reads only its inputs' names
+    length = graph.add("Shape", [measured], (1,), start=int(axis), end=int(axis) + 1)
     return graph.add("Cast", [length], (1,), to=1)  # onnx.TensorProto.FLOAT
 
 
@@ -94,7 +102,7 @@ def flattened(values: object) -> list[object]:
 def weights_of(graph: NetworkGraph, module: nn.Conv2d | nn.Linear, name: str) -> list[Tensor]:
     """Store the weights of a layer, and return its kernel and, if it has one, its bias as inputs of an operation."""
     named = (("weight", module.weight), ("bias", module.bias))
-    return [Tensor(graph.keep(array, f"{name}.{key}"), ()) for key, array in named if array is not None]
+    return [graph.keep_weight(array, f"{name}.{key}") for key, array in named if array is not None]
 
 
 def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: str) -> Tensor:
@@ -104,7 +112,7 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
         raise NotImplementedError(f"no translation of {module}")
     kernel, sides = module.weight.shape[2:], list(inputs.shape[2:])
     for axis, length in enumerate(sides):
-        growth = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)  # with a stride of 1
+        growth = 2 * padding[axis] - module.dilation[axis] * (kernel[axis] - 1)  # of the side, with a stride of 1
         if isinstance(length, int):
             sides[axis] = (length + growth - 1) // stride[axis] + 1
         elif growth != 0 or stride[axis] != 1:
@@ -134,9 +142,9 @@ def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name
     scale = torch.rsqrt(module.running_var + module.eps)
     scale = scale if module.weight is None else scale * module.weight
     shift = -module.running_mean * scale if module.bias is None else module.bias - module.running_mean * scale
-    # Stored under names of their own, they count as weights, and not as constants.
-    scales = Tensor(graph.keep(scale.view(1, -1, 1, 1), f"{name}.scale"), ())
-    shifts = Tensor(graph.keep(shift.view(1, -1, 1, 1), f"{name}.shift"), ())
+    # Named like weights of the layer, so that they are not counted among the constants.
+    scales = graph.keep_weight(scale.view(1, -1, 1, 1), f"{name}.scale")
+    shifts = graph.keep_weight(shift.view(1, -1, 1, 1), f"{name}.shift")
     scaled = graph.add("Mul", [inputs, scales], inputs.shape)
     return graph.add("Add", [scaled, shifts], inputs.shape)
 
@@ -155,16 +163,19 @@ def elu(graph: NetworkGraph, inputs: Tensor, alpha: float = 1.0, inplace: bool =
 
 
 def elementwise(op: str) -> Callable[..., Tensor]:
+    """Return a function that translates an operation of two tensors, or of a tensor and a number."""
+
     def translate(graph: NetworkGraph, a: Tensor | Number, b: Tensor | Number) -> Tensor:
-        operands = [number(graph, a), number(graph, b)]
-        return graph.add(op, operands, broadcast(*(getattr(item, "shape", ()) for item in operands)))
+        operands = [operand(graph, a), operand(graph, b)]
+        shapes = [getattr(item, "shape", ()) for item in operands]  # a Python number has none
+        return graph.add(op, operands, broadcast(*shapes))
 
     return translate
 
 
 def broadcast(*shapes: Sequence[Side]) -> Sides:
-    """Return the shape of the sum of tensors with these shapes."""
-    backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)
+    """Return the shape of the sum of tensors with these shapes, in which a side of 1 is repeated."""
+    backwards = zip_longest(*(reversed(shape) for shape in shapes), fillvalue=1)  # shapes are aligned at their ends
     return tuple(next((length for length in sides if length != 1), 1) for sides in backwards)[::-1]
 
 
@@ -190,7 +201,8 @@ def reshape(graph: NetworkGraph, inputs: Tensor, shape: Sides) -> Tensor:
 
 
 def flatten(graph: NetworkGraph, inputs: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    begin, end = (dim % len(inputs.shape) for dim in (start_dim, end_dim))
+    """Translate torch's flatten: the dimensions from `start_dim` to `end_dim`, included, become one."""
+    begin, end = (dim % len(inputs.shape) for dim in (start_dim, end_dim))  # negative dimensions count from the end
     shape = (*inputs.shape[:begin], product(inputs.shape[begin : end + 1]), *inputs.shape[end + 1 :])
     if begin == 1 and len(shape) == 2:
         return graph.add("Flatten", [inputs], shape, axis=1)
@@ -219,6 +231,7 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
     def translate(
         graph: NetworkGraph, inputs: Tensor, kernel_size: Sequence[int | Tensor], **options: object
     ) -> Tensor:
+        # The shape of a placeholder of `side` is the name of the dimension, as in the shape of `inputs`.
         window = tuple(length.shape[0] if isinstance(length, Tensor) else length for length in kernel_size)
         if window != inputs.shape[2:] or not options.items() <= POOLING_DEFAULTS.items():
             raise NotImplementedError("no translation of pooling over parts of the board")
@@ -228,6 +241,7 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
 
 
 def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """Translate a concatenation; a side that is known only at run time has a name such as "2+height"."""
     shape = [*parts[0].shape]
     axis = dim % len(shape)
     sides = [part.shape[axis] for part in parts]

@@ -51,9 +51,9 @@ class ForecastValue(ForecastHead):
 
     def __init__(self, channels: int, planes: int = 16, hidden: int = 64) -> None:
         super().__init__()
-        self.squeeze = conv_bn(channels, planes, 1)
-        self.owner = nn.Conv2d(planes, 1, 1)
-        self.hidden = nn.Linear(3 * planes + 1, hidden)
+        self.squeeze = conv_bn(channels, planes, kernel_size=1)
+        self.owner = nn.Conv2d(planes, 1, kernel_size=1)
+        self.hidden = nn.Linear(3 * planes + 1, hidden)  # three numbers for each plane, and the sum of the ownership
         self.last = nn.Linear(hidden, 2)  # value, score
         nn.init.kaiming_normal_(self.hidden.weight, nonlinearity="relu")
         start_small(self.owner, self.last)
@@ -72,8 +72,8 @@ class ForecastValue(ForecastHead):
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         mean, maximum = board_pool(board, self.training)
-        side = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE
-        summary = torch.cat([mean, mean * side, maximum, ownership_sum(ownership, self.training)], dim=1)
+        size = (features.shape[-1] - TYPICAL_SIDE) / TYPICAL_SIDE  # of the board, 0 for a typical one
+        summary = torch.cat([mean, mean * size, maximum, ownership_sum(ownership, self.training)], dim=1)
         return self.last(torch.relu(self.hidden(summary))), ownership
 
 
@@ -88,7 +88,7 @@ class DenseValue(nn.Module):
 
     def __init__(self, channels: int, plane_shape: Sequence[int], hidden: int = PAPER_HIDDEN) -> None:
         super().__init__()
-        self.squeeze = conv_bn(channels, 1, 1)
+        self.squeeze = conv_bn(channels, 1, kernel_size=1)
         self.hidden, self.last = two_layers(plane_shape[0] * plane_shape[1], hidden)
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
@@ -125,7 +125,7 @@ class AddedForecast(ForecastHead):
     def __init__(self, value: nn.Module, channels: int) -> None:
         super().__init__()
         self.value = value
-        self.owner = nn.Conv2d(channels, 1, 1)
+        self.owner = nn.Conv2d(channels, 1, kernel_size=1)
         self.score = nn.Linear(2 * channels + 1, 1)
         start_small(self.owner, self.score)
 

@@ -40,9 +40,9 @@ def read_collection(path: str | Path, env: GameEnv, positions: int) -> list[Game
     for files_read, place in enumerate(np.random.default_rng(0).permutation(len(files))):
         if missing <= 0:
             break
-        files_left = len(files) - files_read
+        share = math.ceil(missing / (len(files) - files_read))  # of the missing positions, for each file that is left
         try:
-            games = read_games(files[place], env, positions=math.ceil(missing / files_left))
+            games = read_games(files[place], env, positions=share)
         except ValueError as error:
             first_fault = first_fault or str(error)
             continue

@@ -29,6 +29,7 @@ from alphago.system.validation import check_ranges, setting, settings
 DAMAGED = "damaged file"
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
 PLAYER = "another player"
+# The faults that end a game's legal beginning.
 CUT = (kinds.TRUNCATED, kinds.POINT, kinds.OCCUPIED, kinds.SUICIDE, kinds.REPETITION, kinds.ENDED, kinds.SET_UP)
 YEAR = re.compile(r"(?:1[6-9]|20)[0-9]{2}")
 PLAY = re.compile(rb";\s*([BW])\s*\[\s*([a-z]{2}|)\s*\]")
@@ -131,7 +132,7 @@ class Converter:
             "outcome": int(game.outcome or 0),
             "flags": flags_of(has_result, ended),
             "score2": score2,
-            "handicap": min(game.handicap, 255),
+            "handicap": min(game.handicap, 255),  # a byte of the row
             "rules": rules_code(game.played_rules),
             "year": int(year[0]) if year else 0,
             **self.rank_columns(game),
@@ -146,7 +147,13 @@ class Converter:
             return reasons[0]
         if not self.filter.has_player(game.players):
             return PLAYER
-        return self.why_filtered(game.board_size, len(game.moves), game.handicap, game.outcome, self.ranks(game))
+        return self.why_filtered(
+            size=game.board_size,
+            moves=len(game.moves),
+            handicap=game.handicap,
+            outcome=game.outcome,
+            ranks=self.ranks(game),
+        )
 
     def ranks(self, game: SgfGame | None) -> tuple[int, int]:
         """Return the ranks of Black and White; a player without a rank gets the filter's `rank`, or 0 if it has none.
@@ -213,8 +220,8 @@ class Converter:
     def add_line(self, into: Collector, name: str, line: bytes) -> None:
         """Add the game of a line, `id TAB ;B[pd];W[dp]…`.
 
-        A line with root properties (SZ, RE, …) is read as SGF.  Lines with nothing but plays are read nine times as
-        fast, since archives of this kind have millions of games.
+        A line with root properties (SZ, RE, …) is read as SGF.  Lines with nothing but plays have a faster reader of
+        their own (nine times as fast), since archives of this kind have millions of games.
 
         name: the file's name, for messages.
         """
@@ -230,18 +237,20 @@ class Converter:
         entry = self.entry(label)
         plays = plays_of(moves.strip())
         if plays is None:
-            into.reject(kinds.POINT if moves.strip() else kinds.UNREADABLE, f"{where}: moves must be ;B[pd];W[dp]…")
+            reason = kinds.POINT if moves.strip() else kinds.UNREADABLE
+            into.reject(reason, f"{where}: moves must be ;B[pd];W[dp]…")
             return
+        _, actions = plays
         # In an index the outcome of a draw and an unknown outcome are both 0; the margin is 0 only for a draw.
         has_result = entry is not None and (entry["outcome"] != 0 or entry["margin2"] == 0)
         outcome = float(entry["outcome"]) if entry is not None and has_result else None
-        reason = self.why_filtered(19, len(plays[1]), 0, outcome, self.ranks(None))
+        reason = self.why_filtered(size=19, moves=len(actions), handicap=0, outcome=outcome, ranks=self.ranks(None))
         if self.filter.player is not None:  # lines of plays name no players
             reason = PLAYER
         if reason:
             into.reject(reason, where)
         else:
-            self.add_plays(into, where, plays, result=entry if has_result else None, entry=entry)
+            self.add_plays(into, where, plays, entry, has_result=has_result)
 
     def entry(self, label: bytes) -> np.void | None:
         """Return the index's entry of a game; None if the index does not have it.  label: the game's id."""
@@ -254,13 +263,13 @@ class Converter:
         return entry
 
     def add_plays(
-        self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], result: Any, entry: Any
+        self, into: Collector, where: str, plays: tuple[np.ndarray, np.ndarray], entry: Any, *, has_result: bool
     ) -> None:
         """Add a game on 19x19.  A game with an illegal play is rejected, or, with `filter.cut`, kept up to that play.
 
         where: names the game in messages.  plays: colours and actions, as from `plays_of`.
-        entry: the game's entry in the index, for the komi; None if there is no entry.
-        result: the same entry, for outcome and margin; None if the outcome is unknown.
+        entry: the game's entry in the index; None if there is no entry.
+        has_result: whether the entry says how the game ended.
         """
         colours, actions = plays
         words, legal_plays, rules, area = follow_plays(colours, actions)
@@ -272,7 +281,7 @@ class Converter:
             into.reject(SHORT, where)
             return
         komi2 = self.komi2(None if entry is None or entry["komi2"] == NO_KOMI else entry["komi2"] / 2)
-        margin2 = NO_MARGIN if result is None else int(result["margin2"])
+        margin2 = int(entry["margin2"]) if has_result else NO_MARGIN
         counted2 = 2 * area - komi2  # twice Black's margin on the last board, see `score`
         same_winner = counted2 * margin2 > 0
         agree = same_winner and abs(counted2 - margin2) <= 2 * SCORED_WITHIN
@@ -283,8 +292,8 @@ class Converter:
             "size": 19,
             "first": int(colours[0]) if len(colours) else 1,
             "komi2": komi2,
-            "outcome": 0 if result is None else int(result["outcome"]),
-            "flags": flags_of(result is not None, ended),
+            "outcome": int(entry["outcome"]) if has_result else 0,
+            "flags": flags_of(has_result, ended),
             "score2": counted2 if ended else 0,
             "rules": rules_code(rules),
             **self.rank_columns(None),
@@ -329,7 +338,7 @@ def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:
 
     Returns None if the text has any other form, or a point off the board.
     """
-    if len(text) % 6 == 0 and len(text):  # perhaps all plays have six bytes, as in ;B[pd]: numpy reads them at once
+    if text and len(text) % 6 == 0:  # perhaps all plays have six bytes, as in ;B[pd]: numpy reads them at once
         begins, colours, opens, columns, rows, closes = np.frombuffer(text, np.uint8).reshape(-1, 6).T
         is_plain = (begins == ord(";")).all() and (opens == ord("[")).all() and (closes == ord("]")).all()
         if is_plain and ((colours == ord("B")) | (colours == ord("W"))).all():
@@ -375,7 +384,7 @@ def follow_plays(colours: np.ndarray, actions: np.ndarray) -> tuple[np.ndarray, 
         attempts.append((legal_plays, rules, batch))
         if legal_plays == len(actions):
             break
-    legal_plays, rules, batch = max(attempts, key=lambda attempt: attempt[0])  # the first, if several are equal
+    legal_plays, rules, batch = max(attempts, key=lambda attempt: attempt[0])  # most plays; of equals the first
     played = int(batch.rows[0, PLY])  # without passes after the end of the game, which are legal but not stored
     words = stored_plies(steps_of(actions[:played], colours[:played], first), 361)
     return words, legal_plays, rules, int(black_score(batch))

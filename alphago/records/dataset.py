@@ -31,6 +31,7 @@ from alphago.system.validation import checks_keywords
 FORMAT, VERSION = "alphago-dataset", 1
 INDEX = "index.json"
 WHITE_STONE, SKIPPED = 0x8000, 0x4000
+POINT = WHITE_STONE - 1  # the bits of a set-up stone that are its point
 ACTION = SKIPPED - 1  # the bits of a ply that are its action
 UNKNOWN_KOMI = -32768
 REPAIR = "import the games again into another folder: alphago sgf FILES --to FOLDER"
@@ -117,6 +118,7 @@ class StoredGame(NamedTuple):
         policies = np.zeros((count, env.action_space), np.uint16)
         policies[np.arange(count), moves] = POLICY_SCALE
         outcome = float(self.row["outcome"])
+        last_board_known = self.has_score and count == len(self.moves)
         zeros = np.zeros(count, np.float32)
         record = GameRecord(
             moves=moves.astype(np.int16),
@@ -128,7 +130,7 @@ class StoredGame(NamedTuple):
             movers=self.movers[:count],
             outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not self.has_score or count < len(self.moves),  # if so, training ignores the last board
+            resigned=not last_board_known,  # training ignores the last board of a resigned game
             setup=self.setup(env),
         )
         return record if self.label is None else labelled_record(record, self.label, env)
@@ -171,6 +173,7 @@ class Dataset:
         self.index = read_index(self.path)
         self.parts = [self._open(part) for part in self.index["parts"]]
         self.rows = np.concatenate([part.games for part in self.parts]) if self.parts else np.zeros(0, GAME)
+        # For each part, the number of games in it and in all parts before it.
         self._ends = np.cumsum([len(part.games) for part in self.parts]).astype(np.int64)
 
     def _open(self, part: Mapping[str, Any]) -> Part:
@@ -239,8 +242,9 @@ class Dataset:
 
     def _place(self, number: int) -> tuple[int, int]:
         """Return the index of the part with game `number`, and the game's place in that part."""
-        part = int(np.searchsorted(self._ends, number, side="right"))
-        return part, number - (int(self._ends[part - 1]) if part else 0)
+        part = int(np.searchsorted(self._ends, number, side="right"))  # how many parts end at or before the game
+        games_before_part = int(self._ends[part - 1]) if part else 0
+        return part, number - games_before_part
 
     def words(self, number: int) -> tuple[np.void, np.ndarray]:
         """Return a game in its stored form: its row, and its stones and plies, uint16."""
@@ -255,7 +259,7 @@ class Dataset:
         row, words = self.words(number)
         stones, plies = words[: row["stones"]], words[row["stones"] :]
         actions = (plies & ACTION).astype(np.int32)
-        points = (stones & (WHITE_STONE - 1)).astype(np.int32)
+        points = (stones & POINT).astype(np.int32)
         area = int(row["size"]) ** 2
         is_cut_off = len(plies) != row["length"]
         if is_cut_off or (actions > area).any() or (points >= area).any():
@@ -266,7 +270,15 @@ class Dataset:
         label = None if labels is None else labels[place]
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
         skipped = (plies & SKIPPED) != 0  # such plies are no moves; they let the colours alternate
-        return StoredGame(row, actions[~skipped], movers[~skipped], skipped, points[~is_white], points[is_white], label)
+        return StoredGame(
+            row,
+            moves=actions[~skipped],
+            movers=movers[~skipped],
+            skipped=skipped,
+            black=points[~is_white],
+            white=points[is_white],
+            label=label,
+        )
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:
         """Yield the games with these numbers; None for all games."""

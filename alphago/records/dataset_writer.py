@@ -36,6 +36,7 @@ from alphago.system.files import explain_os_error, lock, user_path, write_atomic
 GAMES_PER_PART = 20_000
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
 EXAMPLES = 3  # messages kept about games left out, for each reason
+LONGEST_MESSAGE = 300  # characters of such a message
 SEED_FACTOR, HASH_FACTOR = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93  # odd numbers whose multiples spread over 64 bits
 
 
@@ -79,8 +80,8 @@ class Collector:
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
-        self.words: list[np.ndarray] = []
-        self.length = 0
+        self.words: list[np.ndarray] = []  # stones and plies of each game
+        self.length = 0  # the number of all these words
         self.rejected: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
 
@@ -90,7 +91,7 @@ class Collector:
         row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
         """
         complete = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
-        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))
+        self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
         self.words.append(words)
         self.length += len(words)
 
@@ -99,7 +100,7 @@ class Collector:
         self.rejected[reason] += 1
         kept = self.examples.setdefault(reason, [])
         if len(kept) < EXAMPLES:
-            kept.append(sentence[:300])
+            kept.append(sentence[:LONGEST_MESSAGE])
 
     def batch(self) -> Batch:
         moves = np.concatenate(self.words) if self.words else np.zeros(0, np.uint16)
@@ -115,7 +116,7 @@ def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
     actions = words ^ marks
     copies = symmetry_maps(size)[:, actions] | marks  # [8, words]
     copies[:, :stones].sort(axis=1)  # the order of set-up stones does not matter
-    head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")
+    head = bytes((size, first & 0xFF)) + stones.to_bytes(2, "little")  # & 0xFF: -1 as a byte
     smallest = min(copy.tobytes() for copy in copies.astype("<u2"))  # the same for all copies of the game
     return int.from_bytes(hashlib.blake2b(head + smallest, digest_size=8).digest(), "little")
 
@@ -245,7 +246,7 @@ class DatasetWriter:
             if last["sources"] == wanted["sources"]:
                 self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
                 return int(last["jobs"])
-            imports.pop()
+            imports.pop()  # the sources have changed: the import begins again
         elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
             return None
         imports.append({**wanted, "before": self.games, "jobs": 0, "complete": False, "rejected": {}, "examples": {}})
@@ -317,8 +318,8 @@ def paths_of(entry: Mapping[str, Any]) -> list[str]:
 def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
     """Return `games` and `moves` of several batches, joined for one part, with `start` adjusted."""
     games = []
-    words = [np.zeros(0, "<u2")]
-    total = 0
+    words = [np.zeros(0, "<u2")]  # of each game; the empty one is for batches without games
+    total = 0  # the number of all these words
     for batch in batches:
         for row in batch.games:
             start = int(row["start"])

@@ -19,6 +19,7 @@ from alphago.system.files import explain_os_error, name_in_errors
 TIMEOUT = 60.0  # seconds without any data
 PIECE = 2**18  # bytes between two calls of `on_progress`
 PART = ".part"  # suffix of a file that is still being fetched
+MOST_FAILURES = 3  # failed files, with none fetched, after which there is probably no network
 
 GITHUB = "https://raw.githubusercontent.com"
 ARCHIVES = "https://codeload.github.com"
@@ -33,7 +34,7 @@ KGS_FILES = """
 
 def months(first: tuple[int, int], last: tuple[int, int]) -> list[str]:
     """Return all months from the first to the last, each given as (year, month), as texts such as "2005-11"."""
-    numbers = range(12 * first[0] + first[1] - 1, 12 * last[0] + last[1])
+    numbers = range(12 * first[0] + first[1] - 1, 12 * last[0] + last[1])  # 12 * year + month, with January as 0
     return [f"{number // 12}-{number % 12 + 1:02d}" for number in numbers]
 
 
@@ -119,8 +120,8 @@ def fetch(address: str, folder: Path, on_progress: Callable[[int], object] | Non
         received, expected = receive(address, part, bytes_before, on_progress)
     except urllib.error.HTTPError as error:
         error.close()
-        complete_before = error.code == 416 and bytes_before > 0  # 416: nothing follows the bytes received before
-        if not complete_before:
+        is_complete = error.code == 416 and bytes_before > 0  # 416: nothing follows the bytes that the file has
+        if not is_complete:
             raise OSError(f"{address} cannot be fetched: the server answers {error.code} {error.reason}") from None
     except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
@@ -147,7 +148,7 @@ def receive(
     request = urllib.request.Request(address, headers={"Range": f"bytes={bytes_before}-"} if bytes_before else {})
     received = 0
     with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-        sends_rest = bytes_before > 0 and answer.status == 206
+        sends_rest = bytes_before > 0 and answer.status == 206  # 206: only the bytes that were asked for
         with open(part, "ab" if sends_rest else "wb", buffering=0) as file:
             while data := answer.read(PIECE):
                 with name_in_errors(part):
@@ -179,7 +180,7 @@ def fetch_collection(
                 fetched.append(fetch(address, folder / kind, on_progress))
             except OSError as error:
                 missing.append(str(error))
-                if not files and len(missing) >= 3:  # probably there is no network
+                if not files and len(missing) >= MOST_FAILURES:
                     break
     if not files:
         raise OSError(missing[0])

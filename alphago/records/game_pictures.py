@@ -38,20 +38,21 @@ def record_svg(record: Game, env: GameEnv | None, ply: int | None, look: Mapping
     if ply is not None:
         check_int("ply", ply, 0, len(record))
     position = record.position(game, ply)
-    caption = {"caption": end_text(record)} if ply in (None, len(record)) else {}
+    is_final = ply in (None, len(record))
+    caption = {"caption": end_text(record)} if is_final else {}
     return position.svg(**{"numbers": True, **caption, **look})
 
 
 def record_animation(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Svg:
     """Return an animated SVG; see `GameRecord.animation`."""
     frames = frames_of(record, env, seconds)
-    return animate(frames, seconds, max(seconds, LAST), size)
+    return animate(frames, seconds, last=max(seconds, LAST), size=size)
 
 
 def record_gif(record: Game, env: GameEnv | None, seconds: float, size: float | None) -> Gif:
     """Return an animated GIF; see `GameRecord.gif`."""
     frames = frames_of(record, env, seconds)
-    return to_gif(frames, seconds, max(seconds, LAST), size)
+    return to_gif(frames, seconds, last=max(seconds, LAST), size=size)
 
 
 def frames_of(record: Game, env: GameEnv | None, seconds: float) -> list[Drawing]:

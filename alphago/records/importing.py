@@ -113,7 +113,7 @@ def import_games(
     with DatasetWriter(dataset, split) as writer:
         jobs_done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
-            return ImportReport(0, writer.games)
+            return ImportReport(kept=0, total=writer.games)
         batches = convert_jobs(converter, jobs(places, skip=jobs_done), workers)
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
@@ -121,11 +121,14 @@ def import_games(
                 kept = writer.games - writer.before
                 on_progress(kept + sum(writer.rejected.values()), kept)
         writer.finish()
-        return ImportReport(writer.games - writer.before, writer.games, writer.rejected, writer.examples)
+        kept = writer.games - writer.before
+        return ImportReport(kept, total=writer.games, rejected=writer.rejected, examples=writer.examples)
 
 
 def stamp(path: str | Path, dataset: str | Path) -> list[object]:
-    """Return [path, size, modification time], to notice changes; for a folder also a digest of its files.
+    """Return [path, size, modification time] of a source, which change when it does; for a folder also a digest.
+
+    dataset: the dataset's folder.
 
     A folder's size is the sum of its files' sizes, its time that of the newest file.  The digest is over the names,
     sizes and times of the files.  Files in the dataset's own folder, and files that no import reads, are left out.
@@ -175,8 +178,11 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
     if isinstance(workers, int) and workers > 1:
         yield from convert_in_processes(converter, groups, workers)
         return
-    with contextlib.nullcontext() if isinstance(workers, int) else pool_of(workers) as pool:
-        if pool is None:
+    if isinstance(workers, int):
+        yield from map(converter.convert, groups)
+        return
+    with pool_of(workers) as pool:
+        if pool is None:  # there are no others: this process converts
             yield from map(converter.convert, groups)
         else:
             packed = map(pieces_to_bytes, groups)
@@ -257,7 +263,7 @@ def batch_from_bytes(data: bytes) -> Batch:
 
 
 def pieces_to_bytes(group: list[Piece]) -> bytes:
-    """Return the pieces as a job."""
+    """Return the pieces as a job; `pieces_from_bytes` is the inverse."""
     texts = [text for piece in group for text in (piece.data, *piece.lines)]
     entries = [[piece.name, len(piece.lines), piece.error] for piece in group]
     sizes = np.array([len(text) for text in texts], np.int64)

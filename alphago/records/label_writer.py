@@ -62,7 +62,7 @@ class LabelWriter(DatasetWriter):
         black_moves = ply % 2 == 0
         mover_wins = label["win"] > 0.5
         row = {
-            "hash": game_hash(self.env.N, 1, 0, moves.astype(np.uint16)),
+            "hash": game_hash(self.env.N, first=1, stones=0, words=moves.astype(np.uint16)),
             "length": ply + 1,
             "size": self.env.N,
             "first": 1,

@@ -58,5 +58,11 @@ def labelled_record(record: GameRecord, label: np.void, env: GoEnv) -> GameRecor
     weights[-1] = 1
     outcome = float(label_values(label, env.margin_weight)) * float(record.movers[-1])  # in Black's view
     return replace(
-        record, moves=moves, policies=policies, weights=weights, outcome=outcome, score=outcome, resigned=True
+        record,
+        moves=moves,
+        policies=policies,
+        weights=weights,
+        outcome=outcome,
+        score=outcome,
+        resigned=True,  # training then ignores the last board
     )

@@ -20,6 +20,7 @@ from alphago.system.files import read_named, user_path
 from alphago.system.npz import read_npz, write_npz
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
+ZIP_MARK = b"PK"  # the first bytes of a zip archive, and so of an .npz file
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
@@ -61,9 +62,11 @@ class GameRecord:
     @property
     def result_string(self) -> str:
         """The result as text: 'B+2.5', 'W+R' (by resignation) or 'draw'."""
-        if self.outcome == 0 or (self.score == 0 and not self.resigned):  # `outcome` may be a fraction after a draw
+        is_draw_by_score = self.score == 0 and not self.resigned  # then `outcome` may be a fraction
+        if self.outcome == 0 or is_draw_by_score:
             return "draw"
-        return f"{'B' if self.outcome > 0 else 'W'}+{'R' if self.resigned else format(abs(self.score), 'g')}"
+        winner = "B" if self.outcome > 0 else "W"
+        return f"{winner}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
     def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
         """Return three lists with one entry for each move that has a weight > 0: positions, policies, outcomes.
@@ -71,7 +74,8 @@ class GameRecord:
         Positions are those before the moves.  Policies are float32 [A] and sum to 1.  Every outcome is the outcome of
         the game, from Black's view, -1 .. 1.  AlphaGo.jl has the same method.
         """
-        position, positions = env.position(**self.setup), []
+        position = env.position(**self.setup)
+        positions = []  # before each move
         for mover, action in zip(self.movers.tolist(), self.moves.tolist(), strict=True):
             positions.append(position.give_turn(mover))
             position = positions[-1].play(action)
@@ -137,10 +141,13 @@ def check_seed(seed: tuple[int, int] | None) -> None:
 
 
 def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
-    """Return moves as steps of a replay, int32 [T]: -1 - action if the other side's turn was skipped before the move.
+    """Return moves as steps of a replay, int32 [T].
+
+    A step is the move's action, or -1 - action if the other side's turn was skipped before the move.
 
     movers: who played each move.  first: the side to move in the beginning; 0 for games that skip no turns.
     """
+    # The mover before the first move is the other side; the cut is for a game without moves.
     movers_before = np.concatenate([np.full(1, -first, np.int8), movers[:-1]])[: len(moves)]
     turn_skipped = (movers == movers_before) & (first != 0)
     return np.where(turn_skipped, -1 - moves.astype(np.int32), moves).astype(np.int32)
@@ -151,7 +158,7 @@ def quantise(policy: np.ndarray) -> np.ndarray:
     return np.round(policy * POLICY_SCALE).astype(np.uint16)
 
 
-ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)
+ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # the fields with an item a ply
 
 
 def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
@@ -181,7 +188,7 @@ def records_to_bytes(records: list[GameRecord]) -> bytes:
 def load_records(path: str | Path) -> list[GameRecord]:
     """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
     data = read_named(user_path(path))  # numpy gets bytes, since it would leave a file open that it cannot read
-    if not data.startswith(b"PK"):
+    if not data.startswith(ZIP_MARK):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")
     try:
         return read_arrays(read_npz(data))

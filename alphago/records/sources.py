@@ -92,7 +92,7 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
         if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not asked):
             return
         with open(file, "rb") as stream:
-            yield from pieces_of_stream(name, stream, asked, 0)
+            yield from pieces_of_stream(name, stream, asked, level=0)
     except OSError as error:
         yield Piece(name, error=f"cannot be read ({error.strerror or error})")
 
@@ -113,7 +113,7 @@ def pieces_of_stream(name: str, stream: IO[bytes], asked: bool, level: int) -> I
             yield from pieces_of_zip(name, stream, level)
         elif (suffix := Path(name).suffix.lower()) in PACKED_NAMES:
             with PACKED_NAMES[suffix](stream, "rb") as inner:  # type: ignore[operator]
-                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level + 1)
+                yield from pieces_of_stream(name[: -len(suffix)], inner, asked, level=level + 1)
         else:
             yield from pieces_of_text(name, stream, asked)
     except UNREADABLE as error:
@@ -155,6 +155,7 @@ def pieces_of_text(name: str, stream: IO[bytes], asked: bool) -> Iterator[Piece]
 
     asked: whether to yield the whole text even if it does not look like SGF.
     """
+    # `peek` looks at bytes without taking them; some streams lack it.
     reader = stream if hasattr(stream, "peek") else io.BufferedReader(stream, HEAD * 16)  # type: ignore[type-var]
     head = reader.peek(HEAD)[:HEAD]  # the first bytes, which are read again below
     first_line = head.lstrip(codecs.BOM_UTF8 + b"\r\n ").split(b"\n", 1)[0]
@@ -215,7 +216,7 @@ def read_entry(line: bytes) -> tuple[int, int, int, int] | None:
         return None
     result = next((column for column in columns if RESULT.match(column)), "")
     komi_text = next((column for column in columns if KOMI.fullmatch(column)), "")
-    is_tygem = 1 + len(columns) >= TYGEM_COLUMNS
+    is_tygem = 1 + len(columns) >= TYGEM_COLUMNS  # 1: the id
     komi = None if is_tygem else read_komi(komi_text)
     outcome, margin = outcome_of(result), margin_of(result)
     margin2 = NO_MARGIN if margin is None else int(2 * margin)

@@ -43,6 +43,7 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
     with name_in_errors(path):
         target = Path(os.path.realpath(path))
         check_regular(target)
+        # A name of its own, since several processes may write; cut, since file systems limit the length of names.
         part = target.with_name(f".{target.name[:64]}.{secrets.token_hex(8)}.part")
         try:
             with open(part, "xb") as file:
@@ -65,7 +66,7 @@ def append(path: Path, data: bytes) -> None:
     with name_in_errors(path), open_to_append(path) as file:
         old_size = file.tell()
         try:
-            if file.write(data) < len(data):
+            if file.write(data) < len(data):  # the disk became full
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             file.truncate(old_size)
@@ -96,7 +97,7 @@ def check_regular(path: Path) -> None:
 
 @contextlib.contextmanager
 def name_in_errors(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Set the file name of an OSError in the `with` block to `path`; that of a full disk, for example, has none."""
+    """Set the file name of an OSError in the `with` block to `path`; a full disk's error, for example, has no name."""
     try:
         yield
     except OSError as error:

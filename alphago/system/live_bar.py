@@ -27,6 +27,7 @@ class LiveBar(tqdm):
             self._thread.start()
 
     def _draw(self) -> None:
+        """Redraw the bar until `close` is called; this is the thread's work."""
         while not self._closing.wait(EVERY):
             if self._update is not None:
                 self._update()

@@ -61,18 +61,19 @@ class Slot:
         if kind is not None:
             self.classes.setdefault(kind, keyword)
         self.default_class = kind or next(iter(self.classes), object)
-        # For each keyword of a setting: the classes that have the setting, and the setting's name in each of them.
+        # For each keyword of a setting: the classes that have the setting, and the name of its field in each of them.
         self.owners: dict[str, dict[type, str]] = {}
         for owner, name in self.classes.items():
             begin = prefix
             if begin is None:
                 begin = "" if owner is self.default_class else f"{name.replace('-', '_')}_"
-            own = fields(owner)[1:] if first else fields(owner)  # the keyword of the part sets the first setting
-            for field in own:
+            # With `first`, the keyword of the part itself sets the first setting.
+            with_keyword = fields(owner)[1:] if first else fields(owner)
+            for field in with_keyword:
                 self.owners.setdefault(begin + field.name, {})[owner] = field.name
 
     def merge(self, before: object, given: Mapping[str, object]) -> Any:
-        """Return the part after a call.
+        """Return the part after a call; raise an error for a setting that the part does not have.
 
         before: the part before the call.
         given: the keywords of the call, among which may be keywords that are not this slot's.
@@ -86,13 +87,13 @@ class Slot:
             keyword, value = next(iter(settings.items()))
             raise ValueError(f"{keyword} must be left out where {self.keyword} is None, got {shown(value)}")
         kind = self.class_of(part)
-        values = {}
+        values = {}  # by the names of the fields
         for keyword, value in settings.items():
-            names = self.owners[keyword]
-            owner = next((owner for owner in names if issubclass(kind, owner)), None)
+            field_names = self.owners[keyword]  # by class
+            owner = next((owner for owner in field_names if issubclass(kind, owner)), None)
             if owner is None:
                 self.refuse(keyword, kind)
-            values[names[owner]] = value
+            values[field_names[owner]] = value
         return self.change(part, values)
 
     def read(self, given: object, before: object) -> Any:
@@ -102,9 +103,10 @@ class Slot:
         before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
         """
         given = plain_number(given)
+        may_be_none = self.optional or self.form  # from None in place of a form, the plan makes the usual part
         is_empty = self.optional and self.first and given in ((), [])  # an empty list of opponents, for example
         if given is None or is_empty:
-            if not (self.optional or self.form):
+            if not may_be_none:
                 raise ValueError(f"{self.keyword} must have a value, got None")
             return None
         if isinstance(given, str) and given in self.named:
@@ -119,12 +121,12 @@ class Slot:
                 raise error(f"{self.keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.class_of(before))[0].name
             return self.change(before, {first_setting: given})
-        return given
+        return given  # the part itself
 
     def read_name(self, name: str, before: object) -> Any:
         """Return the part or form with this name; return `before` if it is of the class with this name already."""
         item = self.named[name]
-        if not isinstance(item, type):
+        if not isinstance(item, type):  # an object with certain settings
             return item
         if self.form:
             return before if self.class_of(before) is item else {KIND: qualified_name(item)}
@@ -141,7 +143,7 @@ class Slot:
         for name in values:
             if name not in names:
                 self.refuse(name, kind)
-        if self.form and (part is None or isinstance(part, Mapping)):
+        if self.form and (part is None or isinstance(part, Mapping)):  # a form stays one, for the plan to make the part
             return {**(part or {}), **values}
         before = {} if part is None else {name: getattr(part, name) for name in names}
         return make_settings(kind, **{**before, **values})
@@ -149,21 +151,23 @@ class Slot:
     def refuse(self, name: str, kind: type) -> NoReturn:
         """Raise the error for a setting that a part of the class `kind` does not have.
 
-        name: the setting's keyword, or its name in the classes that have it.
+        The error is UnusedSetting, which names a part with this setting, or TypeError if no part has it.
+
+        name: the setting's keyword, as in a call, or the name of its field, as in a dictionary of settings.
         """
-        owners = list(self.owners.get(name, ()))
+        owners = list(self.owners.get(name, ()))  # if `name` is a keyword
         if not owners:
-            owners = [owner for owner in self.classes if name in keywords_of(owner)]
+            owners = [owner for owner in self.classes if name in keywords_of(owner)]  # if it is the name of a field
         if not owners:
             known = keywords_of(kind) if is_dataclass(kind) else []
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
-        label = self.classes[owners[0]]
+        owner_label = self.classes[owners[0]]  # the name of a part that has the setting
         this_part_is = f"these {self.keyword} are" if self.keyword.endswith("s") else f"this {self.keyword} is"
         owner_names = " and ".join(owner.__qualname__ for owner in owners)
         raise UnusedSetting(
             f"{name} is a setting of {owner_names}, but {this_part_is} {kind.__qualname__}",
-            f'{self.keyword}="{label}"',
-            (self.keyword, label),
+            way=f'{self.keyword}="{owner_label}"',
+            option=(self.keyword, owner_label),
         )
 
     def class_of(self, part: object) -> type:
@@ -184,7 +188,8 @@ class Slot:
         """Return the part as plain data for JSON, with the name of its class if there are several."""
         if part is None or isinstance(part, Mapping):
             return part
-        return save_part(part, self.classes if len(self.classes) > 1 else {}, bare=type(part) in self.classes)
+        is_only_class = list(self.classes) == [type(part)]
+        return save_part(part, self.classes, with_name=not is_only_class)
 
     def load(self, saved: Any, given: Mapping[str, Any], who: str) -> Any:
         """Return the part from the plain data that `save` returned.
@@ -198,18 +203,20 @@ class Slot:
         return load_part(saved, classes, self.default_class, [given.get(self.keyword)], keyword=self.keyword, who=who)
 
 
-def save_part(part: object, classes: Mapping[type, str], *, bare: bool = False) -> dict[str, Any]:
+def save_part(part: object, classes: Mapping[type, str], *, with_name: bool = True) -> dict[str, Any]:
     """Return an object with settings as plain data: the name of its class, as `kind`, and its settings.
 
+    A function becomes {"function": name}; an object that is no dataclass has only the name of its class.
+
     classes: the names of classes; the name of any other class is "module:class".
-    bare: whether to leave out the name if the class is not in `classes`.
+    with_name: whether the data have the name of the class.
     """
-    if hasattr(part, "__qualname__"):  # a function or a class
+    if hasattr(part, "__qualname__"):  # only functions and classes have it
         return {"function": qualified_name(part)}
     values = {}
     if is_dataclass(part):
         values = {field.name: value_to_data(getattr(part, field.name)) for field in fields(part)}
-    if bare and type(part) not in classes:
+    if not with_name:
         return values
     return {KIND: classes.get(type(part)) or qualified_name(type(part)), **values}
 
@@ -227,7 +234,7 @@ def load_part(
 
     classes: the classes that have names, by name.  default_class: the class of data without a name.
     given: the values of the keyword in the call: functions, and objects of classes that have no names.
-    keyword, who: for messages.
+    keyword: the keyword of the part, and who: whose part it is, for messages.
     """
     if "function" in saved:
         return named_function(saved["function"], given, keyword=keyword, who=who)

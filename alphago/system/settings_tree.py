@@ -208,7 +208,7 @@ class SettingsTree(Generic[Root]):
             elif "part" in field.metadata:
                 values[field.name] = self.part_slot(field).load(value, given, who)
             elif "parts" in field.metadata:
-                classes = {name: kind for kind, name in self.class_names(field).items()}
+                classes = {name: named for named, name in self.class_names(field).items()}
                 objects = given.get(field.name, ())
                 values[field.name] = tuple(
                     load_part(item, classes, None, objects, keyword=field.name, who=who) for item in value
@@ -227,9 +227,8 @@ class SettingsTree(Generic[Root]):
 
     def structural(self, before: Root, after: Root) -> list[str]:
         """Return the keywords of the settings that differ although a run must keep them."""
-        return [
-            name for name, field, was, now in self._pairs(before, after) if was != now and must_keep(field, was, now)
-        ]
+        pairs = self._pairs(before, after)
+        return [name for name, field, was, now in pairs if was != now and must_keep(field, was, now)]
 
     def _pairs(self, before: Any, after: Any) -> Iterator[tuple[str, Field[Any], Any, Any]]:
         """Yield each setting's keyword, declaration, value before and value after.
@@ -258,13 +257,13 @@ def judge_slot(name: str, kind: type) -> Slot:
 
 def slot_entries(slot: Slot) -> Iterator[SettingEntry]:
     """Yield the entries of the settings of a slot's parts."""
-    for keyword, kinds in slot.owners.items():
-        kind, name = next(iter(kinds.items()))
-        field = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
-        all_have_it = len(kinds) == len(slot.classes)
-        part_names = () if all_have_it else tuple(slot.classes[kind] for kind in kinds)
+    for keyword, field_names in slot.owners.items():
+        owner, name = next(iter(field_names.items()))  # the first class that has the setting declares it
+        field = owner.__dataclass_fields__[name]  # type: ignore[attr-defined]
+        all_have_it = len(field_names) == len(slot.classes)
+        part_names = () if all_have_it else tuple(slot.classes[kind] for kind in field_names)
         default = getattr(slot.default, name, field.default)
-        yield SettingEntry(keyword, slot.title, kind, field, default, kinds=part_names)
+        yield SettingEntry(keyword, slot.title, owner, field, default, kinds=part_names)
 
 
 def merge_parts(
@@ -299,7 +298,7 @@ def must_keep(field: Field[Any], was: object, now: object) -> bool:
 
     field: the setting's declaration.
     """
-    if type(was) is not type(now) or not is_dataclass(was):
-        return bool(field.metadata["structural"])
-    structural = [field.name for field in fields(was) if field.metadata.get("structural", False)]
-    return any(getattr(was, name) != getattr(now, name) for name in structural)
+    if is_dataclass(was) and type(was) is type(now):
+        structural = [inner.name for inner in fields(was) if inner.metadata.get("structural", False)]
+        return any(getattr(was, name) != getattr(now, name) for name in structural)
+    return bool(field.metadata["structural"])

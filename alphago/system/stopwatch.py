@@ -55,6 +55,7 @@ class Stopwatch:
         return (kinds[0], self._clock() - self._since) if kinds else ("", 0.0)
 
     def _count(self) -> None:
+        """Add the time since the last call to the innermost kind of work."""
         now = self._clock()
         if self._kinds:
             kind = self._kinds[-1]

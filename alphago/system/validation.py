@@ -114,6 +114,7 @@ def settings(cls: type[Kind]) -> type[Kind]:
         cls.__post_init__ = check_ranges  # type: ignore[attr-defined]
     made = checks_keywords()(dataclass(frozen=True)(cls))
     declared: Sequence[Field[Any]] = fields(made)  # type: ignore[arg-type]
+    # 112 letters, with the two indents of a class's docstring 120.
     paragraphs = [textwrap.fill(describe(declaration), 112, subsequent_indent=" " * 4) for declaration in declared]
     arguments = [textwrap.indent(paragraph, "    ") for paragraph in paragraphs]
     made.__doc__ = "\n".join([inspect.cleandoc(made.__doc__ or ""), "", "Args:", *arguments])
@@ -140,20 +141,25 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 
 
 def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
-    """Return the value of a `setting` as a Python number; raise ValueError for a number out of range.
+    """Return the value of a `setting`, with a NumPy number converted; raise ValueError for a number out of range.
+
+    A setting without a declared range may have any value.  None is returned where the setting may be None.
 
     name: the setting's name for the message.  hint: its type.  declared: its metadata.
     """
     least: Any = declared.get("least")
     most = declared.get("most", math.inf)
+    is_positive = declared.get("positive", False)
     types = {hint, *get_args(hint)}  # such as {int | None, int, None}
-    if value is None and (NoneType in types or declared.get("automatic")):
+    may_be_none = NoneType in types or declared.get("automatic", False)
+    if value is None and may_be_none:
         return None
     if hint is bool:
         return check_bool(name, value)
-    if least is None and not declared.get("positive"):
+    has_range = is_positive or least is not None
+    if not has_range:
         return plain_number(value)
-    if declared.get("positive"):
+    if is_positive:
         value = check_positive(name, value, most)
     elif float in types:
         value = check_float(name, value, least, most)
@@ -280,7 +286,8 @@ def classes_of(hint: object) -> tuple[type, ...]:
     members = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     classes = [get_origin(member) or member for member in members]
     for cls in classes:
-        if not isinstance(cls, type) or cls in (object, Any, int, float) or getattr(cls, "_is_protocol", False):
+        takes_many = cls in (object, Any, int, float)
+        if takes_many or not isinstance(cls, type) or getattr(cls, "_is_protocol", False):
             return ()
     return tuple(classes)
 
@@ -303,7 +310,7 @@ def shortened(value: object, most: int = 200) -> str:
     text = str(value)
     if len(text) <= most:
         return text
-    begin, end = most // 2, most // 2 - 10
+    begin, end = most // 2, most // 2 - 10  # with the dots between them still at most `most`
     return f"{text[:begin]} … {text[-end:]}"
 
 

@@ -23,12 +23,13 @@ def draw_beginning(env: GameEnv, settings: SelfPlaySettings, seed: int, number: 
 
     seed: the run's seed.  number: the game's number in the run.
     """
+    # The order of the draws below decides every game, so it stays as it is.
     generator = np.random.default_rng([seed, number])
     setup = selfplay_game(env).random_setup(generator)
     mean_opening = settings.opening_plies  # mean number of opening plies
     if mean_opening is None:
         longest = min(env.max_moves, 2 * env.action_space)  # games without a limit have a huge max_moves
-        mean_opening = longest / 20
+        mean_opening = longest / 20  # as the help of `opening_plies` says
     opening = int(generator.exponential(mean_opening))
     may_resign = bool(generator.random() >= settings.no_resign_share)
     return Beginning(generator, setup, opening, may_resign)

@@ -28,6 +28,7 @@ class Captured(Generic[Result]):
         self._result: Any = None
 
     def __call__(self) -> Result:
+        """Call the function: the first WARM_UP_CALLS times as it is, then by repeating its operations."""
         self._calls += 1
         if self._calls == WARM_UP_CALLS + 1:
             self._capture()
@@ -46,8 +47,8 @@ class Captured(Generic[Result]):
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
         before = torch.cuda.current_stream()
-        # The lock, since torch captures one graph at a time; the stream, since torch leaves the capture's stream as the
-        # current stream where a capture fails.
+        # torch captures one graph at a time, hence the lock.  After a failed capture torch leaves the capture's stream
+        # as the current stream, so the second context restores the stream.
         with TRACING_LOCK, torch.cuda.stream(before):
             try:
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
@@ -69,9 +70,9 @@ class Inputs:
         self.share = torch.ones((), device=batch.tensors.value.device)
 
     def fill(self, batch: DeviceSample, share: float) -> None:
-        """Copy a batch here."""
+        """Copy a batch and its share of the loss into this memory."""
         for target, source in zip(self.batch.tensors, batch.tensors, strict=True):
-            if target is not None:
+            if target is not None:  # a Sample may lack a target
                 target.copy_(source, non_blocking=True)
         self.share.fill_(share)
 

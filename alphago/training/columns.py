@@ -48,7 +48,7 @@ class Columns(NamedTuple):
         different = {id(entry.start): entry.start for entry in entries}  # many games share a start position
         starts = entries[0].start.env.new_batch(len(different))
         starts.gather(list(different.values()))
-        slots = {start_id: slot for slot, start_id in enumerate(different)}
+        slot_of_start = {start_id: slot for slot, start_id in enumerate(different)}
         lengths = np.array([len(record) for record in records])
         counts = np.array([len(entry.plies) for entry in entries])
 
@@ -58,7 +58,7 @@ class Columns(NamedTuple):
         return cls(
             records=records,
             starts=starts,
-            start=np.array([slots[id(entry.start)] for entry in entries]),
+            start=np.array([slot_of_start[id(entry.start)] for entry in entries]),
             first=np.cumsum(lengths) - lengths,
             steps=joined([entry.steps for entry in entries], np.int32),
             values=joined([entry.values for entry in entries], np.float32),

@@ -119,6 +119,7 @@ class GroupPlan:
         self.readouts = state["readouts"]
         self.resign_threshold = state["resign_threshold"]
         self.capacity = state["capacity"]
+        # In `records`, a group's games in progress come before its finished games.
         self.restore_slots(state["slots"], records, evaluator, others, shares)
         self.add_finished(islice(records, state["finished"]))
 
@@ -199,7 +200,7 @@ class Group(GroupPlan):
     def play(self, stop: threading.Event, until: float | None = None) -> None:
         with self.stopwatch.running(GAMES.name):
             while self.left and not stop.is_set():
-                self.left = self.left - 1 if self.step() else 0
+                self.left = self.left - 1 if self.step() else 0  # 0: no game is in progress
                 if until is not None and time.monotonic() >= until:
                     break
 
@@ -223,7 +224,7 @@ class Group(GroupPlan):
     def search_next(self, games: np.ndarray) -> Moves:
         """Search the next move of each game; if the policy plays the move, evaluate the root only.
 
-        Returns the results of the searches; the actions are not chosen yet.
+        Returns the moves without a choice: `choose` fills in the policies and actions, which are 0 here.
 
         games: int64 [n], slots.
         """
@@ -246,7 +247,7 @@ class Group(GroupPlan):
             values=search.root_values(games),
             policies=np.zeros((count, self.env.action_space), np.float32),
             actions=np.zeros(count, np.int32),
-            weights=searched.astype(np.float32),
+            weights=searched.astype(np.float32),  # moves without search are not learned
         )
 
     def search_moves(self, games: np.ndarray, readouts: np.ndarray) -> np.ndarray:
@@ -271,15 +272,15 @@ class Group(GroupPlan):
         played out: there the most probable move is chosen.
         """
         by_search, by_policy = moves.searched, ~moves.searched
-        games = moves.games[by_search]
-        early = self.slots.plies[games] < self.temperature_plies
-        policies, actions = self.search.selfplay_moves(games, early, self.generators_of(games))
+        searched_games = moves.games[by_search]
+        early = self.slots.plies[searched_games] < self.temperature_plies
+        policies, actions = self.search.selfplay_moves(searched_games, early, self.generators_of(searched_games))
         moves.policies[by_search], moves.actions[by_search] = policies, actions
-        games, priors = moves.games[by_policy], moves.priors[by_policy]
-        actions = priors.argmax(axis=1).astype(np.int32)
-        drawn = self.slots.opening[games] != PLAYED_OUT
-        actions[drawn] = draw_moves(self.env, priors[drawn], self.generators_of(games[drawn]))
-        moves.actions[by_policy] = actions
+        policy_games, priors = moves.games[by_policy], moves.priors[by_policy]
+        policy_actions = priors.argmax(axis=1).astype(np.int32)
+        is_drawn = self.slots.opening[policy_games] != PLAYED_OUT
+        policy_actions[is_drawn] = draw_moves(self.env, priors[is_drawn], self.generators_of(policy_games[is_drawn]))
+        moves.actions[by_policy] = policy_actions
 
     def record(self, moves: Moves, plays_on: np.ndarray) -> None:
         """Add the moves to the games' records, after the seating has altered them.
@@ -309,6 +310,7 @@ class Group(GroupPlan):
         self.search.forget(self.seating.mixed(playing))
         self.slots.plies[playing] += 1
         self.moves += len(playing)
+        # The mover resigns and loses: -1 in Black's view if that is Black (1), and 1 if it is White (-1).
         for slot, mover in zip(moves.games[~plays_on], moves.movers[~plays_on], strict=True):
             self.finish(int(slot), outcome=-float(mover), score=-float(mover), resigned=True)
         self.finish_over(playing)
@@ -318,7 +320,7 @@ class Group(GroupPlan):
         batch = self.search.batch
         over = playing[batch.is_over(playing, np.empty(len(playing), np.bool_))]
         if not len(over):
-            return  # three calls of a GPU less
+            return  # which saves three calls of a GPU
         for slot, outcome, score in zip(over, *batch.black_results(over), strict=True):
             self.finish(int(slot), outcome=float(outcome), score=float(score), resigned=False)
 
@@ -348,7 +350,8 @@ class Group(GroupPlan):
 
     def records(self) -> list[GameRecord]:
         begun = [builder for builder in self.builders if builder is not None]
-        unfinished = [builder.finish(0.0, 0.0, False, self.env.action_space) for builder in begun]
+        actions = self.env.action_space
+        unfinished = [builder.finish(outcome=0.0, score=0.0, resigned=False, action_space=actions) for builder in begun]
         return unfinished + [record for _, record in self.finished]
 
     def slot_states(self) -> list[dict[str, Any] | None]:
@@ -368,6 +371,7 @@ class Group(GroupPlan):
         others: tuple[Evaluator, ...],
         shares: tuple[float, ...],
     ) -> None:
+        """Continue the saved games in their slots, and begin games in empty slots; see `GroupPlan.restore_slots`."""
         self.seating.use((evaluator, *others), shares)
         games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
@@ -378,7 +382,7 @@ class Group(GroupPlan):
             self.builders[slot] = RecordBuilder.of(record)
             self.slots.set(slot, **state)
             self.seating.restore(slot, state)
-            self.generators[slot] = np.random.default_rng(0)
+            self.generators[slot] = np.random.default_rng(0)  # the next line sets its state
             self.generators[slot].bit_generator.state = state["generator"]
         if games:
             self._replay(games)
@@ -399,7 +403,7 @@ class Group(GroupPlan):
         paths = np.zeros((len(games), max(1, lengths.max())), np.int32)
         for path, record in zip(paths, games.values(), strict=True):
             path[: len(record)] = record.steps(self.env)
-        batch.replay(slots, paths, lengths, slots)
+        batch.replay(slots, paths, lengths, slots)  # from the positions in `slots` to those in `slots`
 
 
 def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:

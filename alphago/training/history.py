@@ -44,7 +44,8 @@ def read_history(folder: str | Path) -> History:
     """
     folder = user_path(folder)
     if not (folder / METRICS).is_file():
-        runs = sorted(path.parent for path in folder.glob(f"*/{METRICS}"))
+        logs = sorted(folder.glob(f"*/{METRICS}")) or sorted(folder.glob(f"*/*/{METRICS}"))  # those of a sweep
+        runs = [log.parent for log in logs]
         hint = f": did you mean {' or '.join(map(str, runs[-3:]))}?" if runs else ""
         raise FileNotFoundError(f"a run must be a folder with {METRICS}, got {folder}{hint}")
     metrics = read_rows(folder / METRICS, "seconds")
@@ -137,7 +138,7 @@ def has_right_types(row: Row) -> bool:
 
 def is_number(value: object) -> bool:
     """Return whether a value is a number, which may be infinite, and no bool."""
-    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)
+    return isinstance(value, float) or (type(value) is int and abs(value) < 2**63)  # a larger one may not fit a float
 
 
 def is_game(value: object) -> bool:

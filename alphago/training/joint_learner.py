@@ -25,6 +25,7 @@ from alphago.training.learner import CPU, Accumulated, Learner
 from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 
+STANDARD_INPUT = 0
 PATIENCE = timedelta(minutes=5)  # longest time that processes wait for each other
 DYING = 1.0  # seconds that a process that has failed may take to end
 
@@ -67,10 +68,10 @@ class JointLearner:
                 connection.send_bytes(pickle.dumps((net, settings)))
             for connection in self.connections:
                 connection.recv()  # the process has made its learner
-            meet(self.folder.name, 0, processes, device)
+            meet(self.folder.name, rank=0, processes=processes, device=device)
 
     def _start(self, rank: int, device: torch.device, threads: int) -> None:
-        """Start another process, which runs `join`."""
+        """Start another process, which runs `join`; rank, device, threads: as there."""
         own_end, its_end = Pipe()
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
         command = [sys.executable, "-m", __name__, *words]
@@ -81,7 +82,7 @@ class JointLearner:
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
         """Take one gradient step on a batch, as Learner.step does."""
-        batch_weight = max(weight_sum(batch), 1e-12)
+        batch_weight = max(weight_sum(batch), 1e-12)  # no division by 0
         own_part, *other_parts = split(batch, self.processes)
         with self.explain_ended_process():
             for connection, part in zip(self.connections, other_parts, strict=True):
@@ -133,7 +134,10 @@ def device_of(rank: int, first: torch.device) -> torch.device:
 
 
 def meet(folder: str, rank: int, processes: int, device: torch.device) -> None:
-    """Join the group of processes: wait until all of them have called this function."""
+    """Join the group of processes: wait until all of them have called this function.
+
+    folder: where the processes meet, by a file.  rank: this process's number, 0 .. `processes` - 1.
+    """
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, f"file://{folder}/group", PATIENCE, world_size=processes, rank=rank)
 
@@ -153,17 +157,19 @@ def accumulate_together(learner: Learner, part: Batch, batch_weight: float) -> A
     """Compute the gradients of this process's part of a batch, with the weights of process 0.
 
     Process 0 gets the sums over all processes, both of the gradients and of the losses.
+
+    batch_weight: the total weight of the whole batch.
     """
     parameters = list(learner.net.parameters())
     weights = flat(parameters, like=parameters[0])
-    dist.broadcast(weights, 0)
+    dist.broadcast(weights, src=0)
     copy_parts(weights, [parameter.data for parameter in parameters])
     moved = to_device(part, learner.device) if isinstance(part, Sample) else part
     accumulated = learner.accumulate(moved, batch_weight)
     gradients = [gradient_of(parameter) for parameter in parameters]
     losses = {name: loss for name, loss in accumulated.metrics.items() if name.endswith("_loss")}
     sums = flat([*gradients, *losses.values()], like=weights)
-    dist.reduce(sums, 0)
+    dist.reduce(sums, dst=0)
     copy_parts(sums[: len(weights)], gradients)
     accumulated.metrics.update(zip(losses, sums[len(weights) :], strict=True))
     return accumulated
@@ -177,15 +183,18 @@ def gradient_of(parameter: torch.nn.Parameter) -> torch.Tensor:
 
 
 def join(folder: str, rank: int, processes: int, device: torch.device, threads: int) -> None:
-    """Be a process of a JointLearner until process 0, which is connected to standard input, has no more batches."""
+    """Be a process of a JointLearner until process 0, which is connected to standard input, has no more batches.
+
+    folder, rank, processes: as in `meet`.  threads: number of threads of this process.
+    """
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    with Connection(0) as first, one_torch_thread(), Workers(threads) as workers:
-        net, settings = pickle.loads(first.recv_bytes())
+    with Connection(STANDARD_INPUT) as process_0, one_torch_thread(), Workers(threads) as workers:
+        net, settings = pickle.loads(process_0.recv_bytes())
         learner = Learner(net, settings, workers, device)
-        first.send(rank)
+        process_0.send(rank)  # any answer will do: the learner is ready
         meet(folder, rank, processes, device)
-        while (work := first.recv()) is not None:
+        while (work := process_0.recv()) is not None:
             env, part, batch_weight = work
             if env != learner.net.env:
                 learner.resize(env)

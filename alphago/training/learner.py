@@ -124,7 +124,8 @@ class Learner:
         progress: the run's progress, 0 .. 1, for the learning rate's schedule.
         """
         batch = to_device(batch, self.device) if isinstance(batch, Sample) else batch
-        return self.update(self.accumulate(batch, max(weight_sum(batch), 1e-12)), progress=progress)
+        accumulated = self.accumulate(batch, max(weight_sum(batch), 1e-12))  # no division by 0
+        return self.update(accumulated, progress=progress)
 
     def accumulate(self, batch: Batch, batch_weight: float) -> Accumulated:
         """Compute the gradients of a batch, which replace the gradients of the parameters of `net`.
@@ -170,7 +171,9 @@ class Learner:
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
-            self._on_gpu[shapes] = Steps(inputs, Captured(compute), self._captured_update(), [])
+            self._on_gpu[shapes] = Steps(
+                inputs, accumulate=Captured(compute), update=self._captured_update(), gradients=[]
+            )
         return self._on_gpu[shapes]
 
     def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
@@ -189,6 +192,8 @@ class Learner:
 
         Returns the metrics by name.  If a metric is not finite, the weights do not change, the buffers are put back,
         and the result is None.
+
+        accumulated: the result of `accumulate`.  progress: as in `step`.
         """
         scalars = accumulated.metrics
         parameters = list(self.net.parameters())

@@ -192,7 +192,17 @@ class ReplayMemory:
             steps = record.steps(self.env)
             start = self._start(record)
             ownership = self._final_ownership(record, steps, start)
-            self.entries.append(Entry(record, steps, plies, cumulative, values, ownership, start))
+            self.entries.append(
+                Entry(
+                    record,
+                    steps=steps,
+                    plies=plies,
+                    cumulative=cumulative,
+                    values=values,
+                    ownership=ownership,
+                    start=start,
+                )
+            )
             self._positions += len(plies)
             self.added += len(plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
@@ -226,7 +236,8 @@ class ReplayMemory:
         drawn = skipped + generator.random(count) * (self._positions - skipped)
         ends, counts = self._columns.ends, self._columns.counts
         games = np.searchsorted(ends, drawn, side="right")
-        plies = self._columns.plies_at(games, drawn - ends[games] + counts[games])
+        places = drawn - ends[games] + counts[games]  # a game's interval is from ends - counts to ends
+        plies = self._columns.plies_at(games, places)
         return self._rebuild(self._columns, games, plies, symmetries)
 
     def rebuild(self, entries: Sequence[Entry], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
@@ -237,7 +248,10 @@ class ReplayMemory:
         return self._rebuild(Columns.of(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
 
     def _rebuild(self, columns: Columns, games: np.ndarray, plies: np.ndarray, symmetries: np.ndarray) -> Sample:
-        """Return the position before ply `plies[i]` of the columns' game `games[i]` (int64 [n]), for each i."""
+        """Return the position before ply `plies[i]` of the columns' game `games[i]` (int64 [n]), for each i.
+
+        symmetries: as in `rebuild`.
+        """
         rows = columns.first[games] + plies
         movers = columns.movers[rows]
         sample = Sample(  # `finish` then writes the planes, marks illegal actions and applies the symmetries
@@ -257,7 +271,8 @@ class ReplayMemory:
             apply_symmetries(self.env, rows_of_part, symmetries[part])
 
         begins = range(0, len(games), REBUILT_AT_ONCE)
-        list(map(finish, begins) if self._pool is None else self._pool.map(finish, begins))
+        parts_done = map(finish, begins) if self._pool is None else self._pool.map(finish, begins)
+        list(parts_done)  # does the work, and raises what `finish` raised in a thread
         return sample
 
     def _start(self, record: GameRecord) -> GameBatch:
@@ -272,8 +287,8 @@ class ReplayMemory:
     ) -> None:
         """Write the planes of positions to a sample; if `masked`, mark illegal actions in its policies.
 
-        games, plies, movers: int64, int32 and int8 [n], the game of each position, the ply before which the position
-            occurs, and the player to move.
+        games, plies, movers: int64, int32 and int8 [n], the game of each position as its index in `columns`, the ply
+            before which the position occurs, and the player to move.
         """
         slots = np.arange(len(games))
         batch = self.env.new_batch(len(games))
@@ -288,6 +303,7 @@ class ReplayMemory:
         """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
 
         If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
+        steps, start: as in Entry.
         """
         if not self.env.has_ownership:
             return np.zeros(0, np.int8)
@@ -310,7 +326,7 @@ def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> No
     if sample.ownership.shape[1]:
         arrays.append((sample.ownership[:, None], points))
     for rows, indices in arrays:
-        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))
+        turn_rows(rows, symmetries, indices, np.empty(rows.shape[2], rows.dtype))  # the last array is scratch space
 
 
 def mark_illegal(batch: GameBatch, slots: np.ndarray, policy: np.ndarray) -> None:
@@ -327,6 +343,6 @@ def sampling_weights(surprises: np.ndarray, surprise_share: float) -> np.ndarray
     surprises: [k], each position's surprise.  surprise_share: see ReplayMemory.
     """
     total = surprises.sum(dtype=np.float64)
-    if total <= 0:
+    if total <= 0:  # no surprise to be in proportion to
         return np.ones(len(surprises))
     return 1 - surprise_share + surprise_share * len(surprises) * surprises / total

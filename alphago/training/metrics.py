@@ -71,7 +71,8 @@ class Pace(ProcessorMeter):
 
     def so_far(self) -> tuple[int, float]:
         """Return the iteration's number of moves so far, and the seconds of self-play so far."""
-        return self.source.moves - self.moves, (self.play_ended or time.monotonic()) - self.began
+        ended = self.play_ended or time.monotonic()  # now, while self-play goes on
+        return self.source.moves - self.moves, ended - self.began
 
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
@@ -113,8 +114,8 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
 def time_shares(run: Mapping[str, float], threads: Mapping[str, float], count: int) -> dict[str, float]:
     """Return the share of a run's time for each kind of WORK, such as `net_share`; the shares sum to 1.
 
-    While the main thread is PLAYING, the threads of self-play work.  This time is divided by the mean of their times.
-    Time of the kind EXAMINATION does not count.
+    While the main thread is PLAYING, it waits for the threads of self-play.  So the mean time of these threads by kind
+    of work counts instead of PLAYING, and the rest of PLAYING counts as WAITING.  EXAMINATION does not count.
 
     run: seconds of the main thread by kind of work.
     threads: seconds by kind of work, summed over all threads of self-play.  count: number of these threads.

@@ -62,6 +62,7 @@ class MuonAdamW(torch.optim.AdamW):
     def _move(self, moving: Moving, rate: float | torch.Tensor, weight_decay: float) -> None:
         """Update kernels of one shape in place by their orthogonalised momenta.
 
+        moving: the kernels and their gradients.
         rate: MUON_RATE times the learning rate; a tensor on a GPU, whose CUDA graphs are captured once for all rates.
         """
         for kernel, _ in moving:
@@ -133,7 +134,7 @@ def decay_groups(parameters: Iterable[torch.nn.Parameter], weight_decay: float) 
 
 
 def slow_down_dense(optimizer: torch.optim.Optimizer, share: float) -> None:
-    """Give the weights of dense layers groups of their own, whose `share` is their part of the learning rate.
+    """Give the weights of dense layers groups of their own, whose learning rate the learner multiplies by `share`.
 
     Adam moves every weight by about the learning rate.  The inputs of a dense layer after a relu are all positive, so a
     step moves a unit's output by the learning rate times the sum of the inputs.  While targets are hardly predictable,
@@ -157,14 +158,14 @@ def orthogonalise(matrices: torch.Tensor) -> torch.Tensor:
 
     The method is the Newton-Schulz iteration of Jordan et al. 2024.
     """
-    tall = matrices.shape[-2] > matrices.shape[-1]
-    wide = matrices.mT if tall else matrices
+    is_tall = matrices.shape[-2] > matrices.shape[-1]
+    wide = matrices.mT if is_tall else matrices  # so that `gram` is small
     a, b, c = NEWTON_SCHULZ
-    x = wide / (wide.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+    x = wide / (wide.norm(dim=(-2, -1), keepdim=True) + 1e-7)  # singular values of at most 1; no division by 0
     for _ in range(NEWTON_SCHULZ_STEPS):
         gram = x @ x.mT
         x = a * x + (b * gram + c * gram @ gram) @ x
-    return x.mT if tall else x
+    return x.mT if is_tall else x
 
 
 def cosine(progress: float) -> float:
@@ -204,7 +205,7 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
 
 def factor_of_steps(steps: Steps, progress: float) -> float:
     """Return the factor of the last of `steps` whose progress is at most `progress`; 1 before the first step."""
-    return next((share for begin, share in reversed(steps) if progress >= begin), 1.0)
+    return next((factor for step_progress, factor in reversed(steps) if progress >= step_progress), 1.0)
 
 
 def check_schedule(schedule: object) -> str | Steps | Schedule:
@@ -218,8 +219,8 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
         if schedule in SCHEDULES:
             return schedule
     elif isinstance(schedule, Sequence) and all(is_step(step) for step in schedule):
-        steps = tuple((float(begin), float(share)) for begin, share in schedule)
-        if all(begin < next_begin for (begin, _), (next_begin, _) in pairwise(steps)):
+        steps = tuple((float(progress), float(factor)) for progress, factor in schedule)
+        if all(progress < next_progress for (progress, _), (next_progress, _) in pairwise(steps)):
             return steps
     raise ValueError(
         f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "

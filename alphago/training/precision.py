@@ -46,8 +46,10 @@ def choose_precision(env: GameEnv, net: NeuralNet, learning: LearningSettings, t
     """Choose `bfloat16` for this CPU, if it is None or "measured" in the settings, and time a step with the choice.
 
     The network's weights and torch's random state are not changed.
+
+    threads: number of threads that take the step.
     """
-    flags: Sequence[bool | Literal["measured"] | None] = [learning.bfloat16]
+    flags: Sequence[bool | Literal["measured"] | None] = [learning.bfloat16]  # the call's own choice
     if learning.bfloat16 is None:
         flags = [trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()))]
     elif learning.bfloat16 == MEASURED:
@@ -112,10 +114,10 @@ def random_sample(env: GameEnv, count: int) -> Sample:
     points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
     return Sample(
         planes=generator.integers(0, 2, (count, env.planes, *env.plane_shape)).astype(np.float32),
-        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),
+        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),  # few likely moves
         value=generator.uniform(-1, 1, count).astype(np.float32),
         weight=np.ones(count, np.float32),
         score=np.zeros(count, np.float32),
-        ownership=generator.integers(-1, 2, (count, points)).astype(np.int8),
+        ownership=generator.integers(-1, 2, (count, points)).astype(np.int8),  # -1, 0 or 1
         ended=np.ones(count, np.float32),
     )

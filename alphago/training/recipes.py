@@ -53,14 +53,17 @@ class Recipe:
         return self.network if device == "cpu" else {**self.network, **self.gpu_network}
 
     def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet for a CPU or for a GPU, whichever fit a run; if neither do, those for a CPU.
+        """Return the keywords of NeuralNet with which a run's network was made: those for a CPU, or those for a GPU.
 
-        A run may be resumed on another device than the device on which it began.
+        The device of the call does not tell, since a run may be resumed on another device.  If neither fit the run's
+        network, the result is those for a CPU, and `check_unchanged` then refuses the recipe.
 
         config: the config of the run's network.
         """
-        networks = [self.network_on(device) for device in ("cpu", "cuda")]
-        return next((network for network in networks if network.items() <= config.items()), self.network)
+        on_gpu = self.network_on("cuda")
+        fits_gpu = on_gpu.items() <= config.items()
+        fits_cpu = self.network.items() <= config.items()
+        return on_gpu if fits_gpu and not fits_cpu else self.network
 
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
@@ -92,6 +95,7 @@ def read_recipes() -> dict[str, Recipe]:
         for shared in table.pop("common", ()):
             settings |= COMMON[shared]
         settings |= table.pop("settings")
+        # TOML has no null: "none" stands for it.
         settings = {key: None if value == "none" else value for key, value in settings.items()}
         gpu = COMMON[table.pop("gpu")] if "gpu" in table else {}
         recipes[name] = Recipe(settings=settings, gpu=gpu, **table)

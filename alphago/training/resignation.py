@@ -52,15 +52,14 @@ def calibrate(records: Sequence[GameRecord], most_wrong: float = MOST_WRONG) -> 
 
 
 def sides_of(record: GameRecord) -> list[Side]:
-    """Return the two sides of a game.
-
-    The list is empty if the game ended by resignation.
-    """
+    """Return the two sides of a game, without a side that made no move; [] if the game ended by resignation."""
+    if record.resigned:
+        return []
     sides: list[Side] = []
-    for side in (1, -1):
-        values = record.values[record.movers == side]
-        if len(values) and not record.resigned:
-            sides.append((float(values.min()), record.outcome * side < 0))
+    for player in (1, -1):  # Black, White
+        values = record.values[record.movers == player]
+        if len(values):
+            sides.append((float(values.min()), record.outcome * player < 0))
     return sides
 
 
@@ -74,7 +73,7 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
     ordered = sorted(sides)
     lowest = np.array([value for value, _ in ordered])
     lost = np.array([lost for _, lost in ordered], np.bool_)
-    # Entry i of these two arrays: the number and the share of wrong resignations if the sides 0 .. i resign.
+    # Entry i of these two arrays: the number of resignations, and the share of wrong ones, if the sides 0 .. i resign.
     resigned = np.arange(1, len(lost) + 1)
     wrong = np.cumsum(~lost) / resigned
     next_lowest = np.append(lowest[1:], math.inf)
@@ -84,7 +83,7 @@ def calibrate_sides(sides: Sequence[Side], most_wrong: float = MOST_WRONG) -> Re
     if not len(candidates):
         return None
     last = candidates[-1]
-    threshold = (float(lowest[last]) + min(float(next_lowest[last]), 0.0)) / 2
+    threshold = (float(lowest[last]) + min(float(next_lowest[last]), 0.0)) / 2  # half-way to the next side, or to 0
     return Resignation(threshold, int(resigned[last]), float(wrong[last]))
 
 

@@ -28,6 +28,9 @@ from alphago.training.settings.run_settings import AnyRunSettings
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
+# The generator of samples is seeded with (seed, SAMPLING_STREAM), those of games with (seed, smaller number).
+SAMPLING_STREAM = 1 << 32
+
 
 class Stopped(Exception):
     """The exception raised if training is stopped within an iteration or a match."""
@@ -89,7 +92,7 @@ class Run:
         self.judges = judges
         self.reporter = reporter or Reporter([])
         self.device = device
-        self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, 1 << 32]))
+        self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
@@ -169,7 +172,7 @@ class Run:
 
     @property
     def is_proved(self) -> bool:
-        """Whether a judge's verdict has ended the run."""
+        """Whether a judge's verdict has ended the run: the proof that the network is stronger than its opponent."""
         return any(judge.ends_run for judge in self.judges)
 
     @property
@@ -219,6 +222,7 @@ class Run:
         def draw(generator: np.random.Generator) -> Batch:
             return to_device(self.draw(next(numbers), generator), self.learner.device)
 
+        # Beside a GPU, the thread that draws must not keep the learner from Python for long.
         with quick_switches(self.learner.device.type != "cpu"):
             for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
                 counts = self.counts
@@ -327,7 +331,7 @@ class Run:
         data = state.data
         self.counts = RunCounts(**data["counts"])
         self.game_metrics = data["game_metrics"]
-        self.step_metrics = data.get("step_metrics", [])
+        self.step_metrics = data.get("step_metrics", [])  # older states have none
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]
         for judge in self.judges:

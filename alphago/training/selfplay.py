@@ -58,16 +58,20 @@ class SelfPlay(GameSource):
         self.groups: Sequence[GroupPlan] = []  # none until games begin
 
     def _new_groups(self, evaluator: Evaluator) -> Sequence[GroupPlan]:
+        """Return the groups of games that have not begun: group i of G has every G-th number, from the i-th on."""
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [
-            self._new_group(evaluator, width, self.numbers[group::groups], groups) for group, width in enumerate(widths)
+            self._new_group(evaluator, width, numbers=self.numbers[group::groups], groups=groups)
+            for group, width in enumerate(widths)
         ]
 
     def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
+        """Return one of `groups` groups, with `width` slots and these games' numbers."""
         # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
-        # games were faster with three threads each than with one thread each (docs/experiments/34).
+        # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half
+        # of its share of the cores, less one.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
@@ -141,6 +145,7 @@ class SelfPlay(GameSource):
         until: value of time.monotonic() at which the threads stop, after at least one move in every game.
         """
         stop = stop or threading.Event()
+        # Beside a GPU, a thread that comes back from it must not wait for Python for long.
         with quick_switches(self.device != "cpu"):
             self.workers.run([partial(group.play, stop, until) for group in self.groups], stop)
         return not any(group.left for group in self.groups)

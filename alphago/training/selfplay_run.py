@@ -26,11 +26,11 @@ from alphago.training.stage import Stage
 
 
 class Entered(NamedTuple):
-    """How a stage was entered: its lesson, the games of the run before it, and the number of its first game."""
+    """How a stage was entered."""
 
-    lesson: int = 0
-    games: int = 0
-    first: int = 0
+    lesson: int = 0  # index of the stage's lesson in the run's lessons
+    games: int = 0  # finished games of the run before the stage
+    first: int = 0  # number of the stage's first game
 
 
 class SelfPlayRun(Run):
@@ -71,7 +71,10 @@ class SelfPlayRun(Run):
         super().close()
 
     def _enter(self, entered: Entered, before: Stage | None = None) -> None:
-        """Begin a stage; before: the previous stage, whose memory goes on if the board is the same."""
+        """Begin the stage that `entered` describes.
+
+        before: the previous stage, whose memory goes on if the board is the same; None for the run's first stage.
+        """
         self._closing.close()
         self.entered = entered
         env = self.lessons[entered.lesson].env
@@ -80,8 +83,8 @@ class SelfPlayRun(Run):
         self.stage = Stage(
             env,
             self.settings,
-            range(entered.first, entered.first + games_left),
-            self.workers,
+            numbers=range(entered.first, entered.first + games_left),
+            workers=self.workers,
             make_source=self.make_source,
             memory=self.settings.memory,
             kept=before.memory if before is not None and has_same_board else None,
@@ -121,17 +124,17 @@ class SelfPlayRun(Run):
             self._enter_next_stage()
             self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
             self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
-            self.game_metrics = game_metrics([], self.stage.env)
+            self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
         self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
-        lesson = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the number of lessons that are over
-        if lesson > self.entered.lesson:
+        lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
+        if lessons_over > self.entered.lesson:
             self.checkpoint(keep=True)
             before = self.stage
             positions = self.positions
-            self._enter(Entered(lesson, self.games, first=before.source.begun), before)
+            self._enter(Entered(lessons_over, self.games, first=before.source.begun), before)
             self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
             self.publish()
 

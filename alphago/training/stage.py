@@ -83,7 +83,12 @@ class Stage:
 
     def begin(self, readouts: int, side_by_side: int) -> None:
         """Begin an iteration of self-play; readouts: simulations per move.  side_by_side: number of parallel games."""
-        self.source.begin(self.settings.plies_per_iteration, readouts, side_by_side, self.resign_threshold)
+        self.source.begin(
+            self.settings.plies_per_iteration,
+            readouts=readouts,
+            side_by_side=side_by_side,
+            resign_threshold=self.resign_threshold,
+        )
 
     def remember(self, records: list[GameRecord]) -> float:
         """Put finished games into memory; return the number of samples to train on that become due."""
@@ -107,7 +112,7 @@ class Stage:
         """
         if self.resign_threshold is None:
             return True
-        if record.seed is None:
+        if record.seed is None:  # a source of the user's own: the draw is unknown
             return False
         seed, number = record.seed
         return not draw_beginning(self.variant, self.selfplay, seed, number).may_resign

@@ -172,7 +172,9 @@ class AnalysisEngine:
         self.send(fields)
         with self.changed:
             for job in self._jobs.values():
-                if query_id in (None, job.query.id) and (turns is None or job.turn.number in turns):
+                query_is_meant = query_id in (None, job.query.id)
+                turn_is_meant = turns is None or job.turn.number in turns
+                if query_is_meant and turn_is_meant:
                     job.stopped = True
             never_begun = [job for job in self._queue if job.stopped]
             self._queue = [job for job in self._queue if not job.stopped]
@@ -222,7 +224,7 @@ class AnalysisEngine:
     def finish(self, job: Job, reply: dict[str, Any]) -> None:
         """Send a job's last reply, and forget the job."""
         with self.changed:
-            self._jobs.pop(job.rank[1], None)
+            self._jobs.pop(job.number, None)
         if not self._ending:
             self.report(job, reply)
 

@@ -37,7 +37,12 @@ class Job:
     rank: tuple[int, int]  # (-priority, number)
     query: Query = field(compare=False)
     turn: QueryTurn = field(compare=False)
-    stopped: bool = field(default=False, compare=False)
+    stopped: bool = field(default=False, compare=False)  # whether a client has asked to end it
+
+    @property
+    def number(self) -> int:
+        """The job's number among all jobs of the engine."""
+        return self.rank[1]
 
 
 class JobSource(Protocol):

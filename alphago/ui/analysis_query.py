@@ -23,6 +23,7 @@ from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.katago import SIDES
 
 MOST_VISITS = 10_000_000
+LEAST_PRIORITY = -(2**62)
 ONLY_SLOT = np.zeros(1, np.int64)  # the slot of a position's batch, which has no other
 FLAGS = (
     *("includeOwnership", "includeOwnershipStdev", "includeMovesOwnership", "includeMovesOwnershipStdev"),
@@ -208,7 +209,7 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
     komi = komi_of(fields, default_komi) + bonus_points
     try:
-        game = GtpGame(env, komi, black, white, first)
+        game = GtpGame(env, komi, black=black, white=white, first=first)
     except ValueError as error:
         raise QueryError("initialStones", str(error)) from None
     positions = positions_by_kernel(game.position, moves, priorities)
@@ -228,7 +229,7 @@ def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, 
     if len(chosen) > most:
         raise QueryError("analyzeTurns", f"analyzeTurns must be at most {most} here, got {len(chosen)}")
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
-    if not isinstance(priorities, list) or not all(is_int(number, -(2**62)) for number in priorities):
+    if not isinstance(priorities, list) or not all(is_int(number, LEAST_PRIORITY) for number in priorities):
         raise QueryError("priority", f"priorities must be integers, got {shown(priorities)}")
     if len(priorities) != len(chosen):
         raise QueryError("priorities", f"priorities must be one for each turn, got {len(priorities)}")
@@ -244,8 +245,9 @@ def positions_by_kernel(
 
     moves: (colour, action) pairs.  wanted: numbers of positions; position n is the one after n moves.
     """
-    batch, found = start.batch.extract(0), {}
-    row = GoPosition(start.env, batch, start.setup).row
+    found = {}
+    batch = start.batch.extract(0)
+    row = GoPosition(start.env, batch, start.setup).row  # of `batch`, which `follow` changes below
     colours, actions = np.array(moves, np.int32).reshape(-1, 2).T.copy()
     over = np.empty(1, np.bool_)
     played = 0

@@ -62,7 +62,7 @@ class Worker:
                 slots = self.kept.get(env) or PositionSlots(env, self.engine, self.engine.limits.slots)
                 self.keep(env, slots)
             slots.begin(job)
-        except ValueError as problem:
+        except ValueError as problem:  # the query forbids all moves
             self.engine.send(error(str(problem), "avoidMoves", job.query.id))
             self.engine.finish(job, no_results(job))
             return

@@ -140,12 +140,12 @@ def play_in_notebook(
 ) -> NotebookGame:
     """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
     colours = {"black": "human", "white": "engine"} if mode == 0 else {"black": "engine", "white": "human"}
-    strength: dict[str, Any] = {"type": "strength", "tree": readouts != 0, "seconds": seconds, "level": level}
-    if readouts != 0:
+    searches = readouts != 0  # without a search, the network's most probable move is played
+    strength: dict[str, Any] = {"type": "strength", "tree": searches, "seconds": seconds, "level": level}
+    if searches:
         strength["readouts"] = readouts
-    players: dict[str, Any] = {"type": "players", **colours}
-    if handicap:  # the session's first game has none
-        players |= {"type": "new", "setup": {"handicap": handicap}}
-    game = NotebookGame(env, nn, [strength, players], device)
+    # The session has begun a game without handicap; a handicap needs a new game.
+    begin = {"type": "new", **colours, "setup": {"handicap": handicap}} if handicap else {"type": "players", **colours}
+    game = NotebookGame(env, nn, [strength, begin], device)
     game.show()
     return game

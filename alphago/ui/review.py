@@ -24,6 +24,8 @@ from alphago.ui.why.searches import Searches
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
 # Grades by win rate alone, for moves that have none of GRADES: the least loss of win rate.
 RATES = (("blunder", 0.30), ("mistake", 0.15), ("inaccuracy", 0.07))
+POINTS_OF_A_GAME = 20.0  # points that count as much as a win rate of 100 %
+MOST_LISTED = 5  # mistakes in a summary
 OWNED = 0.5  # least ownership (0 .. 1) of a point that is marked as territory
 RADII = {"blunder": 5.0, "mistake": 3.8, "inaccuracy": 2.6}
 PANEL = (900.0, 230.0)
@@ -49,8 +51,8 @@ class MoveReview(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The sum of what the move lost in win rate and in points, where a point counts as 5 % of the win rate."""
-        return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / 20
+        """The sum of what the move lost in win rate and in points, which are converted with POINTS_OF_A_GAME."""
+        return self.rate_loss + max(0.0, float(np.nan_to_num(self.point_loss))) / POINTS_OF_A_GAME
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Review:
             lost = [move.point_loss for move in moves if np.isfinite(move.point_loss)]
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
             lines.append(f"{name}: {len(moves)} moves, {', '.join(counts)}{mean}")
-        for move in sorted(self.mistakes, key=lambda move: -move.cost)[:5]:
+        for move in sorted(self.mistakes, key=lambda move: -move.cost)[:MOST_LISTED]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]
         if self.game.scoring:
@@ -158,6 +160,7 @@ def review_game(
     review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
     plies = [move.ply for move in review.mistakes]
     before_and_after = analysis.take([row for ply in plies for row in (ply, ply + 1)])
+    # For each mistake: the position before it, its action, and the position after it.
     moves = [(positions[ply], game.moves[ply], positions[ply].play(game.moves[ply])) for ply in plies]
     why = explain_moves(moves, before_and_after, Searches(analysis.env, net, **options), readouts)
     return replace(review, why=dict(zip(plies, why, strict=True)))
@@ -179,8 +182,16 @@ def review_move(analysis: Analysis, ply: int, action: int) -> MoveReview:
     if action == best:
         rate_loss = 0.0
         point_loss = point_loss if np.isnan(point_loss) else 0.0
-    line = analysis.move(ply, best, 0).line
-    return MoveReview(ply, colour, action, best, rate_loss, point_loss, line, grade_of(rate_loss, point_loss))
+    return MoveReview(
+        ply,
+        colour=colour,
+        action=action,
+        best=best,
+        rate_loss=rate_loss,
+        point_loss=point_loss,
+        line=analysis.move(ply, best, order=0).line,
+        grade=grade_of(rate_loss, point_loss),
+    )
 
 
 def count_text(count: int, grade: str) -> str:

@@ -8,11 +8,10 @@ import numpy as np
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.system.validation import check_positive
-from alphago.ui.review import MoveReview, review_move
+from alphago.ui.review import POINTS_OF_A_GAME, MoveReview, review_move
 from alphago.ui.why.explain import Explanation, explain
 
 READOUTS = 100  # of a position
-POINTS_OF_A_GAME = 20.0  # points that stand for a win rate of 100 % where no points are known
 MOST_MOVES = 3  # most moves that a summary lists
 LEAST = 1.0  # least points that such a move loses
 

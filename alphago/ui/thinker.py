@@ -144,7 +144,8 @@ class Thinker:
         done = 0
         prepared = 0  # readouts for which the search has room
         while done < readouts and self.now() - begin < seconds:
-            if prepared < search.settings.leaves:  # for many waves, since it takes half the time of one in a small tree
+            # Room is made for many waves at once: in a small tree making it takes half as long as a wave.
+            if prepared < search.settings.leaves:
                 prepared = max(PREPARED, search.settings.leaves)
                 search.prepare(slots, np.array([prepared], np.int32))
             leaves = max(self.wave, min(self.player.root_visits // VISITS_PER_LEAF, search.settings.leaves))
@@ -152,7 +153,7 @@ class Thinker:
             wave_readouts = min(leaves, readouts - done)
             budget[0] = wave_readouts
             while budget[0] and search.wave(budget):
-                pass
+                pass  # `wave` has reduced the budget
             done += wave_readouts
             prepared -= wave_readouts
         self.seconds += self.now() - begin

@@ -44,7 +44,7 @@ def crew_of(workers: str | int | None) -> Crew | None:
         workers = int(workers)
     if isinstance(workers, int):
         check_int("workers", workers, 1, MOST_WORKERS)
-        import_ray()
+        import_ray()  # raises ImportError now, before anything else is begun
         return Crew(count=workers)
     if workers == "auto":
         workers = cluster_here()

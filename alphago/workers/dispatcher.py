@@ -58,9 +58,10 @@ class Dispatcher(Generic[Answer]):
 
     def submit(self, key: str, work: str, data: bytes, hand_back: Callable[[Answer], object]) -> None:
         """Let workers do a job of a work; the dispatcher's thread calls `hand_back` once, with the answer."""
+        # A hash of the key as a number in [0, 1), so that a job's audit does not depend on when it is submitted.
         drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
         with self.lock:
-            self.jobs[key] = OpenJob(key, work, data, hand_back, 2 if drawn < self.audits else 1)
+            self.jobs[key] = OpenJob(key, work, data, hand_back, copies=2 if drawn < self.audits else 1)
 
     def withdraw(self) -> None:
         """Drop the jobs that are not done."""
@@ -75,7 +76,7 @@ class Dispatcher(Generic[Answer]):
     def metrics(self) -> dict[str, Any]:
         """Return metrics of the workers, by name: speeds since the last call, and counts of the whole stage."""
         with self.lock:
-            seconds = max(time.monotonic() - self.measured_at, 1e-9)
+            seconds = max(time.monotonic() - self.measured_at, 1e-9)  # never 0, by which speeds are divided
             speeds = {name: self.moves[name] / seconds for name in sorted(self.roster.live)}
             lasted = self.latest
             self.measured_at, self.moves, self.latest = time.monotonic(), Counter(), []
@@ -117,6 +118,7 @@ class Dispatcher(Generic[Answer]):
     # --- the dispatcher's thread ---
 
     def _run(self) -> None:
+        """Repeat `step` until `close` is called; keep an error for `check`, which raises it in the run's thread."""
         try:
             while not self.closing.is_set():
                 self.step()
@@ -136,24 +138,25 @@ class Dispatcher(Generic[Answer]):
                 self._take(answer)
             for job in [job for job in self.jobs.values() if job.is_done(self.roster.live)]:
                 self._finish(job)
-            while self.works:
-                name = next(iter(self.works))
+            for name in list(self.works):
                 needed = {job.work for job in self.jobs.values()}
                 self.transport.publish(name, self.works.pop(name), needed)
             self._give()
 
     def _notice(self, there: dict[str, int]) -> None:
-        """Note which workers are there; the jobs of workers that are gone are given to other workers."""
+        """Note which workers are there; the jobs of workers that are gone are given to other workers.
+
+        there: as in `Roster.notice`.
+        """
         for name in self.roster.notice(there, self.transport.why_gone):
             for job in [job for job in self.jobs.values() if name in job.given]:
                 self.counts["repeated"] += 1
-                if name in self.roster.out:
+                if name in self.roster.out:  # it was left out, and has not died with the job
                     del job.given[name]
                 else:
                     others_play = any(other.given for other in self.jobs.values() if other is not job)
-                    job.lose(
-                        name, hope=others_play and not self.roster.proven
-                    )  # other workers may still give their first answers
+                    # Without an answer to any job so far, the cause may be the machines and not this job.
+                    job.lose(name, hope=others_play and not self.roster.proven)
         seconds = self.roster.silence(wanted=bool(self.jobs))
         if seconds is not None:
             out = f" but {len(self.roster.out)} left out" if self.roster.out else ""
@@ -163,19 +166,20 @@ class Dispatcher(Generic[Answer]):
     def _take(self, answer: JobAnswer) -> None:
         """Store an answer, or an error, with its job; ignore it if the job is done or the worker is left out."""
         job = self.jobs.get(answer.key)
+        # None if the job is done, or if this worker counted as gone in the meantime.
         given_at = job.given.pop(answer.worker, None) if job is not None else None
         if answer.refused:
             self._leave_out(answer.worker, answer.refused)
         if job is None or answer.worker in self.roster.out:
             return
-        read, error = None, answer.error
+        result, error = None, answer.error
         if answer.done is not None:
             self.counts["bytes"] += len(answer.done)
             try:
-                read = self.read(answer.done)
+                result = self.read(answer.done)
             except ValueError as damage:
                 error = f"the answer {damage}"
-        if read is None:  # the worker has failed, or has left before the job was done
+        if result is None:  # the worker has failed, or has left before the job was done
             self.counts["repeated"] += 1
             if error:
                 self.roster.sentences.append(f"a task failed on worker {answer.worker}: {last_line(error)}")
@@ -185,8 +189,8 @@ class Dispatcher(Generic[Answer]):
             self.durations.append(time.monotonic() - given_at)
             self.latest.append(self.durations[-1])
         self.roster.proven.add(answer.worker)
-        self.moves[answer.worker] += read.moves
-        job.answers[answer.worker] = read
+        self.moves[answer.worker] += result.moves
+        job.answers[answer.worker] = result
 
     def _finish(self, job: OpenJob[Answer]) -> None:
         """Hand back a job's answer; leave out the workers whose answers were wrong."""
@@ -213,12 +217,15 @@ class Dispatcher(Generic[Answer]):
             return
         for job in [job for job in self.jobs.values() if job.is_short]:
             self._give_one(job, free)
-        long = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")  # seconds
-        for job in [job for job in self.jobs.values() if job.dawdles(long)]:
+        long_seconds = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
+        for job in [job for job in self.jobs.values() if job.dawdles(long_seconds)]:
             self._give_one(job, free)
 
     def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:
-        """Give a job to the worker with the most free cores among the workers that may have it, if there are any."""
+        """Give a job to the worker with the most free cores among the workers that may have it, if there are any.
+
+        free: the number of free cores by worker, which is updated.
+        """
         if able := job.able(free, self.roster.live, self.roster.proven):
             worker = max(able, key=lambda name: free[name])
             self.counts["bytes"] += len(job.data)

@@ -31,7 +31,9 @@ class SealedWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         answer = self.answer(job, stop)
-        return None if answer is None or stop.is_set() else seal_of(answer) + answer
+        if answer is None or stop.is_set():  # the job was not done to its end
+            return None
+        return seal_of(answer) + answer
 
     @abstractmethod
     def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
@@ -69,8 +71,9 @@ class JobPool:
         self, transport: Transport, tell: Callable[[str], object] | None = None, audits: float = AUDITS
     ) -> None:
         self.tell = tell or partial(LiveBar.write, file=sys.stderr)
-        self.session, self.numbers = secrets.token_hex(4), itertools.count(1)
-        self.published: dict[str, bytes] = {}
+        self.session = secrets.token_hex(4)  # part of the names of jobs and works, which may meet those of other calls
+        self.numbers = itertools.count(1)
+        self.published: dict[str, bytes] = {}  # the latest work's bytes, by its name
         self.dispatcher = Dispatcher(transport, read=PlainAnswer.read, referee=self._referee, audits=audits)
 
     def map(
@@ -82,7 +85,8 @@ class JobPool:
         stop: an event that ends the iteration and drops the jobs under way.
         Raises RuntimeError if no worker can do a job.
         """
-        name, arrived = self._publish(kind, data), SimpleQueue[tuple[int, bytes]]()
+        name = self._publish(kind, data)
+        arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the dispatcher's thread
         waiting, under_way = enumerate(jobs), 0
 
         def hand_back(number: int, answer: PlainAnswer) -> None:
@@ -111,7 +115,8 @@ class JobPool:
 
     def in_order(self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the answers as `map` does, but in the order of the jobs."""
-        early, due = dict[int, bytes](), 0
+        early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
+        due = 0
         for number, answer in self.map(kind, data, jobs):
             early[number] = answer
             while due in early:
@@ -119,6 +124,7 @@ class JobPool:
                 due += 1
 
     def _publish(self, kind: type[RemoteWork], data: bytes) -> str:
+        """Give workers a work, and return its name; kind, data: as in `to_publish`."""
         name = f"{self.session}-w{next(self.numbers)}"
         self.published = {name: to_publish(kind, data)}
         self.dispatcher.publish(name, self.published[name])

@@ -51,8 +51,11 @@ class OpenJob(Generic[Answer]):
 
     def is_done(self, live: Collection[str]) -> bool:
         """Whether enough workers have answered, or one has and all other live workers have failed at the job."""
-        asked = {*self.answers, *(name for name, _ in self.failures)}
-        return len(self.answers) >= self.copies or (bool(self.answers) and not self.given and asked.issuperset(live))
+        if len(self.answers) >= self.copies:
+            return True
+        have_tried = {*self.answers, *(name for name, _ in self.failures)}
+        nobody_else = not self.given and have_tried.issuperset(live)
+        return bool(self.answers) and nobody_else
 
     def dawdles(self, seconds: float) -> bool:
         """Whether a single worker has the job, and has had it for longer than `seconds`."""
@@ -75,17 +78,20 @@ class OpenJob(Generic[Answer]):
         return [name for name, cores in free.items() if cores > 0 and name in wanted]
 
     def fail(self, worker: str, error: str, live: Collection[str]) -> None:
-        """Note a failure; raise RuntimeError if the job itself is at fault."""
+        """Note a worker's failure with the job; raise RuntimeError if the job itself is at fault.
+
+        error: the traceback.  live: the workers that are there.
+        """
         self.failures.append((worker, error))
         names = list(dict.fromkeys(name for name, _ in self.failures))
         if len(self.failures) >= MOST_FAILURES and len(names) >= min(2, len(live)):
             raise RuntimeError(f"a task failed {len(self.failures)} times, on {' and '.join(names)}:\n{error}")
 
     def lose(self, worker: str, *, hope: bool = False) -> None:
-        """Note that a worker has ended that had it; raise ChildProcessError if that has happened too often.
+        """Note that a worker that had the job has ended; raise ChildProcessError if that has happened too often.
 
         If another worker has already answered, its answer counts without a second answer.
-        hope: whether workers may still turn out to end for other reasons than this job.
+        hope: whether workers may still turn out to end for other reasons than this job; then nothing is raised.
         """
         del self.given[worker]
         self.deaths += 1

@@ -34,6 +34,7 @@ RAY_SETTINGS = {
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that is made when this node's worker must leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
+STDERR = 2  # the file descriptor of standard error
 ENDED = "the Ray cluster has ended; the run can go on with another"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
 LOOK = 1.0  # seconds between two looks for nodes
@@ -99,6 +100,7 @@ class NodePlayer:
             self.playing -= 1
 
     def _leave_with(self, leaving: Path) -> None:
+        """Wait for the file `leaving`; then end the tasks after their moves, and this process.  A thread's work."""
         while not leaving.exists():
             time.sleep(POLL)
         self.stop.set()
@@ -146,7 +148,8 @@ class RayCluster:
             self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises errors of many classes
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
-        self.head, self.misses = self.ray.get_runtime_context().gcs_address, 0
+        self.head = self.ray.get_runtime_context().gcs_address
+        self.misses = 0  # number of times in a row that the head did not answer
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
@@ -156,7 +159,7 @@ class RayCluster:
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # references to works, by name
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
-        self.looked_at = self.glanced_at = 0.0
+        self.looked_at = self.glanced_at = 0.0  # when `workers` last looked for nodes, and at the actors
         self.live: dict[str, int] = {}
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
@@ -210,12 +213,14 @@ class RayCluster:
     def _add_members(self) -> None:
         """Start an actor on each node that has none, or `count` actors on this machine."""
         if self.count is not None:
-            wanted = [("", 1)] * (self.count - len(self.members))
+            wanted = [("", 1)] * (self.count - len(self.members))  # any node, one core
         else:
             taken = {*self.out, *(member.node for member in self.members.values())}
-            nodes = {n["NodeID"]: int(n["Resources"].get("CPU", 0)) for n in self.ray.nodes() if n["Alive"]}
-            wanted = [(node, cores) for node, cores in nodes.items() if cores and node not in taken]
+            alive = [node for node in self.ray.nodes() if node["Alive"]]
+            cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in alive}
+            wanted = [(node, cores) for node, cores in cores_of.items() if cores and node not in taken]
         for node, cores in wanted:
+            # Besides a task per core, an actor answers `ready`, and `end` until it leaves.
             options: dict[str, Any] = {"num_cpus": cores, "max_concurrency": cores + 2}
             if node:
                 strategy = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
@@ -228,13 +233,14 @@ class RayCluster:
         """Drop a worker that has died; let a worker that leaves go once it has answered."""
         member = self.members[name]
         try:
-            member.leaves = self.ray.get(member.end)
+            member.leaves = self.ray.get(member.end)  # True
         except Exception as error:  # it has died
-            low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
-            why = "Ray has ended it, as its machine is low on memory" if low else str(error).partition("\n")[0]
+            is_low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
+            why = "Ray has ended it, as its machine is low on memory" if is_low else str(error).partition("\n")[0]
         else:
             why = "it has left"
-            if name in (worker for worker, _ in self.asked.values()):
+            has_tasks = name in (worker for worker, _ in self.asked.values())
+            if has_tasks:
                 return
             self.leave_out(name, why)
         self.members.pop(name, None)
@@ -250,10 +256,8 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(
-            list(self.asked), num_returns=1, timeout=POLL
-        )  # waits for the first answer; the next call takes all answers
-        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)
+        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first answer
+        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)  # all answers
         for reference in there:
             worker, key = self.asked.pop(reference)
             with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
@@ -269,7 +273,8 @@ class RayCluster:
             self.ray.kill(member.actor)
 
     def how_to_join(self) -> str:
-        there, free = self.ray.cluster_resources().get("CPU", 0), self.ray.available_resources().get("CPU", 0)
+        there = self.ray.cluster_resources().get("CPU", 0)
+        free = self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
         last = f"the last worker has ended: {self.ends[-1][1]}; " if self.ends else ""
         join = f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
@@ -291,8 +296,12 @@ class RayCluster:
 
 
 def counted(number: float, noun: str = "") -> str:
-    """Return a number with its noun and verb, such as "2 cores are"."""
-    return f"{number:g} {noun and noun + 's' * (number != 1) + ' '}{'is' if number == 1 else 'are'}"
+    """Return a number with its noun and verb, such as "2 cores are", or without a noun "2 are"."""
+    if number == 1:
+        words = [noun, "is"]
+    else:
+        words = [noun and f"{noun}s", "are"]
+    return " ".join(filter(None, [f"{number:g}", *words]))
 
 
 def check_reachable(address: str) -> None:
@@ -322,7 +331,7 @@ def check_token(address: str) -> None:
         client: Any = import_module("ray._raylet").GcsClient
         with silent_errors():  # Ray's libraries would write a line of their own
             client(address=address)
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError):  # another version of Ray, with which connecting shows the error
         return
     except AuthenticationError:
         raise missing from None
@@ -331,25 +340,26 @@ def check_token(address: str) -> None:
 @contextmanager
 def silent_errors() -> Iterator[None]:
     """Let nothing be written to the file descriptor of standard error within the block."""
-    before, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    before, nowhere = os.dup(STDERR), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(nowhere, 2)
+        os.dup2(nowhere, STDERR)
         yield
     finally:
-        os.dup2(before, 2)
+        os.dup2(before, STDERR)
         os.close(before)
         os.close(nowhere)
 
 
 def cause_in(log: str) -> str:
     """Return the last exception in the output of a program; without an exception, the end of the output."""
-    *_, last = [None, *re.finditer(r"^[\w.]*(?:Error|Exception): ", log, re.MULTILINE)]
-    return log[-600:] if last is None else log[last.start() :].strip()
+    exceptions = list(re.finditer(r"^[\w.]*(?:Error|Exception): ", log, re.MULTILINE))
+    return log[exceptions[-1].start() :].strip() if exceptions else log[-600:]
 
 
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
     """Make this machine a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
 
+    address: the cluster's.  cores: the number of cores to offer.  tell: called with sentences about what happens.
     Raises ValueError if the cluster refuses this machine.
     """
     import_ray()
@@ -367,14 +377,14 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
         tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass
-        if not stop.is_set():
+        if not stop.is_set():  # the node has ended by itself
             log.seek(0)
             cause = cause_in(log.read())
             raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
         tell("this machine leaves the cluster, after the move in hand")
-        leaving.touch()
-        last = time.monotonic() + LAST_MOVE
-        while player_lives(leaving.with_suffix(".player")) and time.monotonic() < last:
+        leaving.touch()  # the node's actor waits for this file, and ends after its moves
+        until = time.monotonic() + LAST_MOVE
+        while player_lives(leaving.with_suffix(".player")) and time.monotonic() < until:
             time.sleep(POLL)
         node.terminate()
         node.wait()
@@ -383,15 +393,15 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
 def player_lives(file: Path) -> bool:
     """Return whether an actor of this node is alive; file: where the actor has written its process id."""
     with suppress(OSError, ValueError):
-        os.kill(int(file.read_text()), 0)
+        os.kill(int(file.read_text()), 0)  # signal 0 only asks whether the process is there
         return True
     return False
 
 
 def cluster_here() -> str | None:
-    """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; without Ray.
+    """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; None without one.
 
-    Returns None if there is none, also where one was killed and has left its address.
+    Ray is not imported.  The address that a killed cluster has left does not count.
     """
     if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
         return named

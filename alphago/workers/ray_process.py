@@ -86,7 +86,7 @@ class ClusterServer:
         try:
             return getattr(owner, name)(*arguments), None
         except (ImportError, ValueError, ConnectionError) as error:
-            return None, type(error)(str(error))
+            return None, type(error)(str(error))  # without a cause, which the other process may not be able to read
         except Exception as error:
             if self.cluster is None or not self.cluster.is_lost(error):
                 return None, RuntimeError(traceback_of(error))
@@ -106,7 +106,9 @@ class ClusterServer:
 
 
 if __name__ == "__main__":
-    own = os.dup(0)  # processes that Ray starts would inherit the original, and hold it open after this process
+    # Standard input is the run's connection. Processes that Ray starts would inherit it, and hold it open after this
+    # process; they do not inherit the copy.
+    connection = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    ClusterServer().serve(Connection(own))
+    ClusterServer().serve(Connection(connection))
     os._exit(0)  # if the cluster's head is lost, Ray would wait for it

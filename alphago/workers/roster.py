@@ -3,7 +3,8 @@
 import time
 from collections.abc import Callable
 
-SILENCE = 10.0  # seconds without a worker after which the run says so; it says so again after six times as long
+SILENCE = 10.0  # seconds without a worker after which the run says so
+REPEATED = 6  # after so many times SILENCE the run says so again
 
 
 class Roster:
@@ -47,7 +48,7 @@ class Roster:
         now = time.monotonic()
         if self.live or not wanted:
             self.empty_since, self.told_at = now, float("-inf")
-        elif now - self.empty_since >= SILENCE and now - self.told_at >= 6 * SILENCE:
+        elif now - self.empty_since >= SILENCE and now - self.told_at >= REPEATED * SILENCE:
             self.told_at = now
             return now - self.empty_since
         return None

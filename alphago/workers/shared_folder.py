@@ -98,7 +98,7 @@ class SharedFolder:
             elif pulse.lives:
                 with suppress(ValueError):
                     cores = parse_json(pulse.beat)["cores"]
-                    self.live[folder.name] = cores if silence <= QUIET else 0
+                    self.live[folder.name] = cores if silence <= QUIET else 0  # 0: it gets no tasks
         return self.live
 
     def _feel(self, folder: Path, now: float) -> Pulse:
@@ -162,8 +162,8 @@ class FolderWorker:
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.busy: set[str] = set()  # names of the tasks that threads are doing
         self.freed = threading.Event()  # set when a task ends
-        self.refused = ""
-        self.own = self.path / WORKERS / "none"
+        self.refused = ""  # why this worker cannot go on, or was left out
+        self.own = self.path / WORKERS / "none"  # this worker's folder, which `join` names and makes
 
     def join(self, stop: threading.Event) -> None:
         """Wait for the run's folder, and make this worker's folder in it, with a name that no other worker has.
@@ -206,7 +206,8 @@ class FolderWorker:
                     if path.name not in begun:
                         self.busy.add(path.name)
                         threads.submit(self.do, path, stop)
-                if self.freed.wait(POLL if len(self.busy) < self.cores else BEAT / 2):
+                has_free_core = len(self.busy) < self.cores
+                if self.freed.wait(POLL if has_free_core else BEAT / 2):
                     self.freed.clear()
             if not self.refused:
                 self.tell(f"worker {self.own.name} leaves, after the move in hand")

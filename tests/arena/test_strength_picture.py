@@ -23,7 +23,7 @@ def test_a_curve_for_each_value_of_either_setting(tmp_path: Path) -> None:
     assert picture.count("readouts 64") == 1
 
 
-@pytest.mark.parametrize("results", [{}, {1: {}}, {1: {2: 0.5}}, [match(1)], match(1)])
+@pytest.mark.parametrize("results", [{}, {1: {}}, {1: {2: 0.5}}, {1: 3}, {1: match(1)}, [match(1)], match(1)])
 def test_what_is_no_result_of_a_match(results: object) -> None:
     with pytest.raises(TypeError, match="results must be results of evaluate, such as"):
         plot_strength(results)  # type: ignore[arg-type]

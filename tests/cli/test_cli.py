@@ -32,13 +32,20 @@ def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
+def test_usage_names_every_argument(verb: str) -> None:
+    parser = parser_of(verb)
+    arguments = [str(action.metavar or action.dest) for action in parser._actions if not action.option_strings]
+    assert [name for name in arguments if not re.search(rf"[ \[|]{re.escape(name)}\b", str(parser.usage))] == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     parser = parser_of(verb)
     assert len(parser.format_help().splitlines()) <= 40
     for text in (parser.format_help(), parser.format_help(all_options=True)):
-        words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|c_puct|query_version|runs/\S+", "", text)
-        assert re.findall(r"\b(?:None|[a-z]+_[a-z_]+)\b|`|dictionary", words) == []
+        words = re.sub(r"docs/\S+|alphago\.records\.record\.load_records|query_version|runs/\S+", "", text)
+        assert re.findall(r"\b(?:None|[a-z]+_[a-z_]+)\b|`|dictionary| ,", words) == []
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,11 @@ class TestData:
         assert main(["data", "tygm"]) == 2
         assert "no collection 'tygm': did you mean tygem" in capsys.readouterr().err
 
+    @pytest.mark.parametrize("workers", ["0", "-2"])
+    def test_a_number_of_processes_below_1(self, workers: str, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["data", "tygem", "--workers", workers]) == 2
+        assert capsys.readouterr() == ("", f"alphago data: --workers must be at least 1, got {workers}\n")
+
     def test_a_collection(
         self,
         server: tuple[str, Path, type[Handler]],

@@ -166,7 +166,9 @@ class TestSettings:
         [RunSettings, SelfPlaySettings, LearningSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()],
     )
     def test_every_setting_is_described(self, target: type) -> None:
-        assert [one.name for one in settings_of(target) if not one.text and one.name != "board_size"] == []
+        texts = {one.name: one.text for one in settings_of(target) if one.name != "board_size"}
+        assert [name for name, text in texts.items() if not text] == []
+        assert len(set(texts.values())) == len(texts), "each has a text of its own"
 
     @pytest.mark.parametrize(
         ("verb", "tree"),
@@ -215,7 +217,7 @@ class TestSettings:
             "==",
         ):
             assert word not in text
-        allowed = {"c_puct", "query_version", "load_records"}  # a setting, an action of a protocol, a function to use
+        allowed = {"query_version", "load_records"}  # an action of a protocol, a function to use
         assert set(re.findall(r"[a-z]+_[a-z_]+", text)) <= allowed
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,7 +51,7 @@ def test_ink_is_readable_on_every_ground(ground: str, ink: str) -> None:
 
 
 def test_long_texts_get_lines() -> None:
-    lines = paragraph("one two three four five six seven eight", 50, 10, 100, 12)
+    lines = paragraph("one two three four five six seven eight", 50, 10, width=100, size=12)
     assert " ".join(line.text for line in lines) == "one two three four five six seven eight"
     assert len(lines) > 1
     assert [line.y for line in lines] == sorted(line.y for line in lines)

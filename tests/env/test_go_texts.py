@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
-from alphago.env.go_rules import NAMED, Rules, check_komi, handicap_points, named_rules, read_rules, rules_name
+from alphago.env.go_rules import (
+    LONG_NAME,
+    NAMED,
+    Rules,
+    check_komi,
+    handicap_points,
+    named_rules,
+    read_rules,
+    rules_name,
+)
 from tests.diagrams import draw, play, tidy
 
 FEW = settings(max_examples=80, deadline=None)
@@ -83,15 +92,20 @@ def test_names_of_rules() -> None:
     for name, rules in NAMED.items():
         assert read_rules(name.lower()) == rules
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
-    assert read_rules("koSIMPLEscoreTERRITORYtaxSEKIsui0") is None
+    for other in ("koSIMPLEscoreTERRITORYtaxSEKIsui0", "koſIMPLEscoreAREAsui0"):  # a long s is no S
+        assert read_rules(other) is None
     for other in (
         "koSIMPLEscoreAREAtaxALLsui0",
         "koSIMPLEscoreAREAtaxallsui0",
         "koSIMPLEscoreAREAtaxNONEsui0whiteHandicapBonusN-1",
         '{"tax": "ALL"}',
+        "koSIMPLEscoreAREAtaxNONEsui0button1",
+        '{"hasButton": true}',
     ):
-        with pytest.raises(ValueError, match=r"rules must (have no tax|give White no bonus)"):
+        with pytest.raises(ValueError, match=r"rules must (have no tax|have no button|give White no bonus)"):
             named_rules(other)
+    for no_button in ("koSIMPLEscoreAREAtaxNONEsui0button0", '{"ko": "SIMPLE", "hasButton": false}'):
+        assert named_rules(no_button) == Rules("simple", False)
     with pytest.raises(ValueError, match=r"rules must be one of Chinese, Tromp-Taylor, .*, got 'mine'"):
         named_rules("mine")
 
@@ -101,6 +115,14 @@ def test_names_of_rules() -> None:
 def test_any_text_is_rules_or_none(text: str) -> None:
     rules = read_rules(text)
     assert rules is None or read_rules(rules_name(rules)) == rules
+
+
+@FEW
+@given(st.from_regex(LONG_NAME, fullmatch=True))
+def test_every_long_name_is_rules(text: str) -> None:
+    rules = read_rules(text)
+    assert rules is not None
+    assert read_rules(rules_name(rules)) == rules
 
 
 # --- set-ups ---------------------------------------------------------------------------------------

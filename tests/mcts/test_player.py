@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.position import IllegalMove, Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
@@ -221,6 +222,15 @@ class TestVerbs:
         with pytest.raises(IllegalMove, match="'F1' is not a point of"):
             player.play_move("F1")
         assert len(player.game_record()) == 1
+
+    def test_forbidden_moves_need_forecasts_and_are_not_ignored(self) -> None:
+        player = MCTSPlayer(GO5, HashEvaluator())
+        player.play_move(12)
+        with pytest.raises(ValueError, match="forecasts must be True for a player with forbidden moves, got False"):
+            player.initialize_game(GO5.position(), [Forbidden(1, frozenset([12]))])
+        assert player.position.moves == (12,)
+        player.initialize_game(GO5.position(), [Forbidden(1, frozenset())])  # forbids nothing
+        assert player.position.moves == ()
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
         player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())

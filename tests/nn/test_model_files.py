@@ -208,6 +208,18 @@ def test_foreign_files(tmp_path):
         assert str(file) in str(caught.value), name
 
 
+@pytest.mark.parametrize(("mark", "modulus"), [(b"PK", 2**16), (b"\x80", 2**8)])
+def test_a_header_whose_length_begins_like_another_kind_of_file(tmp_path, mark, modulus):
+    """A zip archive begins with "PK", a pickle with 128; so may the length of a header, such as 19 280 (0x4B50)."""
+    net, file = NeuralNet(ENV, tower_height=0, channels=4), tmp_path / "net"
+    net.save(file, {"text": ""})
+    length = int.from_bytes(file.read_bytes()[:8], "little")
+    missing = (int.from_bytes(mark, "little") - length) % modulus
+    net.save(file, {"text": "a" * missing})
+    assert file.read_bytes().startswith(mark)
+    assert load_model(file).notes["text"] == "a" * missing
+
+
 def test_every_truncation_is_noticed(path):
     data = path.read_bytes()
     for length in [*range(0, 60, 7), *np.linspace(60, len(data) - 1, 40).astype(int)]:

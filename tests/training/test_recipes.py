@@ -13,9 +13,11 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import temperature_plies
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
-from alphago.system.validation import UNSET
+from alphago.system.validation import UNSET, qualified_name
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.session import train
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
@@ -116,6 +118,18 @@ class TestBoards:
         if name not in ("paper", "alphago.jl"):  # 23 million weights
             net = NeuralNet(env, **recipe.network)
             assert all(net.resized(env.resized(size)).num_parameters for size, _ in settings.curriculum)
+
+
+def test_alphago_jl() -> None:
+    """The constants of `MCTSPlayer` and `selfplay`; a pass is not drawn while moves are drawn by squashed visits."""
+    env = RECIPES["alphago.jl"].make_env()
+    selfplay = run_settings(**RECIPES["alphago.jl"].settings).selfplay
+    assert isinstance(env, GoEnv)
+    assert (env.N, env.planes, selfplay.readouts, selfplay.resign_threshold) == (19, 17, 800, -0.9)
+    form = {"kind": qualified_name(Puct), "first_play_reduction": 0.0, "leaves": 8, "squash": 0.98}
+    assert selfplay.search == form
+    assert (Puct().c_puct, Puct().dirichlet_weight) == (0.96, 0.25)
+    assert env.first_pass == temperature_plies(env) == 30
 
 
 class TestCGZero:

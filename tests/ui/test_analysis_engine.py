@@ -196,6 +196,8 @@ class TestRules:
                 (name, True)
                 for name in ("AGA-button", "japanese", "Korean", "stone-scoring", "koSIMPLEscoreAREAtaxALLsui0")
             ),
+            ("koSIMPLEscoreAREAtaxNONEsui0button0", False),
+            ("koSIMPLEscoreAREAtaxNONEsui0button1", True),
             ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
             ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
         ],

@@ -71,6 +71,7 @@ def side_of(row):
 
 @inlined
 def key_of(row):
+    """Return the hash of a position together with its number of plies; see the beginning of this file."""
     return mix(wrap(position_hash(row) + wrap(load(row, PLY) * GOLDEN)))
 
 
@@ -181,7 +182,8 @@ def enter(depth, number, stack, table, history, ply):
 def leave(depth, number, stack, table, history, ply):
     """Write the result of the completely searched node at `ply` into table and history; return its value."""
     remember(stack, table, ply, depth, number)
-    history[side_of(stack.rows[ply]), stack.best_action[ply]] += (depth - ply) * (depth - ply)
+    plies_left = depth - ply
+    history[side_of(stack.rows[ply]), stack.best_action[ply]] += plies_left * plies_left  # large subtrees count more
     return stack.best[ply]
 
 
@@ -202,7 +204,7 @@ def search(depth, number, stack, table, history, most):
     number: identifies the search; table entries of other searches are ignored.
     stack: a `Stack` (alphabeta.py), initialised with the root in row 0 and an infinite window.
     table: int64 [entries, 3], where `entries` is a power of two.
-    history: int64 [2, A], by side: how often each action was the best one.
+    history: int64 [2, A], by side: how often each action was the best one, weighted as in `leave`.
 
     When the search is complete, stack.best[0] is the value of the root and stack.best_action[0] its best action.
     """
@@ -218,7 +220,7 @@ def search(depth, number, stack, table, history, most):
             known, value = enter(depth, number, stack, table, history, ply)
         if not known:
             action = NONE
-            if stack.best[ply] < stack.beta[ply]:
+            if stack.best[ply] < stack.beta[ply]:  # else the node is refuted: its parent never chooses it
                 action = next_action(stack.scores[ply])
             if action != NONE:
                 open_child(stack, ply, action)

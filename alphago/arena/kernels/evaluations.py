@@ -27,9 +27,9 @@ def square_weight(row, point):
     size = load(row, WIDTH)
     r = point // size
     c = point % size
-    down = min(min(r, size - 1 - r), FARTHEST)
-    right = min(min(c, size - 1 - c), FARTHEST)
-    return SQUARES[down * (FARTHEST + 1) + right]
+    vertical_distance = min(min(r, size - 1 - r), FARTHEST)  # from the nearest edge
+    horizontal_distance = min(min(c, size - 1 - c), FARTHEST)
+    return SQUARES[vertical_distance * (FARTHEST + 1) + horizontal_distance]
 
 
 @part
@@ -53,7 +53,7 @@ def line_value(row, point, step, length):
     total = 0
     stones = 0
     for i in range(length):
-        owner = load(row, HEADER + point + i * step)
+        owner = load(row, HEADER + point + i * step)  # 1 Black, -1 White, 0 empty
         total += owner
         stones += owner * owner
     if total == 0 or abs(total) != stones:  # no stones, or both colours
@@ -81,12 +81,13 @@ def open_lines(row, length):
             if fits_right:
                 total += line_value(row, point, 1, length)
             fits_left = c + 1 >= length
-            if r + length <= height:
+            fits_down = r + length <= height
+            if fits_down:
                 total += line_value(row, point, width, length)
-                if fits_right:
-                    total += line_value(row, point, width + 1, length)
-                if fits_left:
-                    total += line_value(row, point, width - 1, length)
+            if fits_down and fits_right:  # a diagonal
+                total += line_value(row, point, width + 1, length)
+            if fits_down and fits_left:  # the other diagonal
+                total += line_value(row, point, width - 1, length)
     return total * load(row, TO_PLAY)
 
 

@@ -57,7 +57,7 @@ def add_points(tree, row, own_eyes, prior):
         points = legal if own_eyes else without_own_eyes(row, r, legal)
         while points:
             add_node(tree, r * size + lowest_bit(points), prior, prior)
-            points &= points - 1
+            points &= points - 1  # without the lowest bit
     return any_legal
 
 
@@ -91,11 +91,11 @@ def expand(tree, node, row, state, prior):
     first = load(tree.used, 0)
     if first + size * size + 1 > tree.action.shape[0]:
         return
-    any_legal = add_points(tree, row, False, prior)
+    any_legal = add_points(tree, row, False, prior)  # without own eyes
     stuck = load(tree.used, 0) == first  # no points were added: all legal points are own eyes
     may_pass = load(row, PLY) >= load(row, FIRST_PASS) or not any_legal
     if stuck and not may_pass:
-        add_points(tree, row, True, prior)
+        add_points(tree, row, True, prior)  # own eyes are all that is left
     shuffle(tree, first, state)
     if may_pass and (stuck or node == ROOT or pass_ends(row)):
         add_node(tree, size * size, prior, prior * points_of(row, load(row, TO_PLAY)))
@@ -237,7 +237,7 @@ def search(root, tree, game, settings, out_visits):
     out_visits: int32 [A], overwritten with the visits of each action.
     """
     store(tree.used, 0, 0)
-    add_node(tree, -1, 0, 0)
+    add_node(tree, -1, 0, 0)  # the root, to which no action leads
     for _ in range(settings.playouts):
         copy(root, game.row)
         depth = descend(tree, game, settings)

@@ -32,7 +32,8 @@ BOTH float rounded<float>(float value) {
 template <>
 BOTH Bfloat rounded<Bfloat>(float value) {
     unsigned int bits = float_bits(value);
-    return Bfloat{(unsigned short)((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16)};
+    unsigned int is_odd = (bits >> 16) & 1;  // the lowest bit that is kept
+    return Bfloat{(unsigned short)((bits + 0x7FFF + is_odd) >> 16)};
 }
 
 template <>
@@ -40,8 +41,9 @@ BOTH Half rounded<Half>(float value) {
     unsigned int bits = float_bits(value);
     unsigned int sign = (bits >> 16) & 0x8000, size = bits & 0x7FFFFFFF;
     if (size == 0) return Half{(unsigned short)sign};
+    unsigned int is_odd = (size >> 13) & 1;  // the lowest bit that is kept
     // 112 is the difference of the exponents' offsets.
-    return Half{(unsigned short)(sign | ((size - (112u << 23) + 0xFFF + ((size >> 13) & 1)) >> 13))};
+    return Half{(unsigned short)(sign | ((size - (112u << 23) + 0xFFF + is_odd) >> 13))};
 }
 
 // One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.

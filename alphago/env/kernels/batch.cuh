@@ -22,9 +22,10 @@ __device__ inline void copy_items(const T* __restrict__ source, T* __restrict__ 
 // A block makes `target` equal to `source` up to the last word in use, four words at once where rows begin at
 // multiples of four. words: from one row to the next.
 __device__ inline void copy_row(const int* source, int* target, Long words) {
-    int used = words_in_use(source, (int)words), whole = words % 4 == 0 ? used / 4 : 0;
-    copy_items((const int4*)source, (int4*)target, whole);
-    copy_items(source + 4 * whole, target + 4 * whole, used - 4 * whole);
+    int used = words_in_use(source, (int)words);
+    int fours = words % 4 == 0 ? used / 4 : 0;
+    copy_items((const int4*)source, (int4*)target, fours);
+    copy_items(source + 4 * fours, target + 4 * fours, used - 4 * fours);
 }
 
 KERNEL copy_batch(const int* from_rows, const Long* sources, int* rows, Long words, const Long* slots, Long n) {

@@ -23,6 +23,7 @@ CONNECT = 4
 
 @part
 def play(row, action):
+    """Drop a stone into the column `action`."""
     width = load(row, WIDTH)
     point = (load(row, HEIGHT) - 1) * width + action  # the lowest of the column, and from there up
     while load(row, HEADER + point) != EMPTY:

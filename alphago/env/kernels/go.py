@@ -15,14 +15,14 @@ def lay_out(row):
     Before the call, the row must have the rules in its header, and zeros elsewhere.
     """
     size = load(row, layout.SIZE)
-    store(row, layout.PER_SIZE, 65536 // size + 1)
+    store(row, layout.PER_SIZE, 65536 // size + 1)  # for divisions, see `go_row`
     store(row, layout.PER_STRIDE, 65536 // (size + 1) + 1)
     store(row, layout.TO_PLAY, layout.BLACK)
     for word in range(layout.LAST, layout.THIRD_LAST + 1):
         store(row, word, layout.NO_ACTION)
-    points = (size + 1) * (size + 2) + 1
+    points = (size + 1) * (size + 2) + 1  # as `bordered_points`
     after_cells = layout.HEADER + layout.CELL * points
-    at_boards = after_cells + 3 * size
+    at_boards = after_cells + 3 * size  # after a word per board row for `vacated`, and two for the scratch
     after_boards = at_boards + 2 * size * load(row, layout.DEPTH)
     store(row, layout.AT_VACATED, after_cells)
     store(row, layout.AT_SCRATCH, after_cells + size)
@@ -85,7 +85,7 @@ def advance_boards(row):
     """Copy the newest board to the next place of the ring buffer, and make the copy the newest."""
     words = 2 * load(row, layout.SIZE)  # of a board
     depth = load(row, layout.DEPTH)
-    if depth == 1:
+    if depth == 1:  # no older board is kept
         return
     newest = load(row, layout.NEWEST)
     target = newest + 1 if newest + 1 < depth else 0
@@ -102,7 +102,7 @@ def play(row, action):
     colour = load(row, layout.TO_PLAY)
     rule = load(row, layout.KO_RULE)
     advance_boards(row)
-    store(row, layout.TO_PLAY, 3 - colour)
+    store(row, layout.TO_PLAY, 3 - colour)  # the other side
     store(row, layout.BEFORE_LOW, load(row, layout.HASH_LOW))
     store(row, layout.BEFORE_HIGH, load(row, layout.HASH_HIGH))
     if action == size * size:
@@ -131,6 +131,7 @@ def give_turn(row, mover):
     if load(row, layout.TO_PLAY) != mover:
         store(row, layout.TO_PLAY, mover)
         store_long(row, layout.BEFORE_LOW, -1)  # no board
+        # Among the last moves the skipped turn is NO_ACTION.
         store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
         store(row, layout.BEFORE_LAST, load(row, layout.LAST))
         store(row, layout.LAST, layout.NO_ACTION)
@@ -143,10 +144,12 @@ def play_step(row, step):
     A step >= 0 is an action of the side to move.  A step < 0 is the action -1 - step of the other side, played after
     the turn of the side to move is skipped.
     """
+    action = step
     if step < 0:
-        give_turn(row, 3 - load(row, layout.TO_PLAY))
-        step = -1 - step
-    play(row, step)
+        other_side = 3 - load(row, layout.TO_PLAY)
+        give_turn(row, other_side)
+        action = -1 - step
+    play(row, action)
 
 
 @kernel

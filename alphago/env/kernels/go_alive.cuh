@@ -20,14 +20,14 @@ struct Alive {
 
     BOTH int bordered_points() const { return (row[SIZE] + 1) * (row[SIZE] + 2) + 1; }
 
-    // Append the region around `first` from index `members` on; return the index after it.
-    BOTH int gather(int first, int members) {
-        scratch[members] = first;
+    // Append the region around `first` from index `begin` on; return the index after it.
+    BOTH int gather(int first, int begin) {
+        scratch[begin] = first;
         scratch[marks + first] = 1;
-        int end = members + 1;
-        for (; members < end; members++)
+        int end = begin + 1;
+        for (int visited = begin; visited < end; visited++)
             for (int side = 0; side < 4; side++) {
-                int near = neighbour(scratch[members], side, row[SIZE] + 1);
+                int near = neighbour(scratch[visited], side, row[SIZE] + 1);
                 int other = row[cell(near) + COLOUR];
                 if (other == colour || other == BORDER || scratch[marks + near] != 0) continue;
                 scratch[marks + near] = 1;

@@ -55,7 +55,7 @@ def divide(row, colour, scratch, at_begins, at_marks):
     The regions' points are written to `scratch` from index 0 on, and from `at_begins` on where each region begins.
     """
     size = load(row, layout.SIZE)
-    for i in range((size + 1) * (size + 2) + 1):
+    for i in range((size + 1) * (size + 2) + 1):  # all bordered points
         store(scratch, at_marks + i, 0)
     regions = end = 0
     for action in range(size * size):
@@ -148,7 +148,7 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
     Returns whether a region was struck out. The `at_` arguments are indices into `scratch`, see the module.
     """
     size = load(row, layout.SIZE)
-    for i in range((size + 1) * (size + 2) + 1):
+    for i in range((size + 1) * (size + 2) + 1):  # all bordered points
         store(scratch, at_counts + i, 0)
     for region in range(regions):
         if load(scratch, at_open + region) != 0:
@@ -172,7 +172,7 @@ def mark_alive(row, colour, value, scratch, out, at):
     at_begins = size * size
     at_open = 2 * size * size + 1
     at_marks = 3 * size * size + 1
-    at_counts = at_marks + (size + 1) * (size + 2) + 1
+    at_counts = at_marks + (size + 1) * (size + 2) + 1  # a mark for each bordered point
     regions = divide(row, colour, scratch, at_begins, at_marks)
     for region in range(regions):
         store(scratch, at_open + region, 1)
@@ -200,7 +200,7 @@ def mark_both_alive(row, scratch, out):
     mover = load(row, layout.TO_PLAY)
     for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
         store(out, action, 0)
-    for colour in range(layout.BLACK, layout.BLACK + 2):
+    for colour in range(layout.BLACK, layout.WHITE + 1):
         mark_alive(row, colour, 1 if colour == mover else -1, scratch, out, 0)
 
 

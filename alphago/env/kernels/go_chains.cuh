@@ -108,14 +108,15 @@ BOTH int place_stone(int* row, int point, int colour, const Around& around) {
     unlist_empty(row, point);
     int dead = 0;
     for (int side = 0; side < 4; side++) {
-        int head = around.heads[side], sides = 0, last = side;
+        int head = around.heads[side];
         if (around.colours[side] == EMPTY) liberties += liberty(around.points[side]);
         if (head == 0) continue;
+        int sides = 0, last = side;  // on how many sides the chain is, and the last of them
         for (int other = 0; other < 4; other++) {
             sides += around.heads[other] == head;
             if (around.heads[other] == head) last = other;
         }
-        Long left = before[side] - sides * liberty(point);
+        Long left = before[side] - sides * liberty(point);  // on each of its sides the same number is stored
         store_long(row, cell(head) + LIBERTIES_LOW, left);
         dead |= (int)(around.colours[side] != colour && left == 0 && side == last) << side;
     }
@@ -133,9 +134,8 @@ BOTH int place_stone(int* row, int point, int colour, const Around& around) {
 BOTH void put(int* row, int point, int colour) {
     Around around(row, point);
     int size = row[SIZE], at = cell(point), r = board_row(row, point), bit = point_bit(row, point, r);
-    int at_newest = row[AT_BOARDS] + 2 * size * row[NEWEST];
-    int at_own = at_newest + (colour == WHITE ? size : 0);  // Black's stones, then White's
-    int at_enemy = 2 * at_newest + size - at_own;           // the other of the two
+    int at_black = row[AT_BOARDS] + 2 * size * row[NEWEST], at_white = at_black + size;
+    int at_own = colour == BLACK ? at_black : at_white, at_enemy = colour == BLACK ? at_white : at_black;
     Long board_hash = load_long(row, HASH_LOW) ^ stone_hash(point, colour);
     int dead = place_stone(row, point, colour, around);
     row[at_own + r] ^= bit;

@@ -10,7 +10,7 @@ avoids branches: for an empty neighbour or the border it adds 0 to cell 0, which
 """
 
 from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.go_row import board_row, cell, flip_bit, load_long, neighbour, store_long
+from alphago.env.kernels.go_row import board_row, cell, flip_bit, load_long, neighbour, point_bit, store_long
 from alphago.system.kernels.hashing import GOLDEN, mix
 from alphago.system.kernels.jit import load, lowest_bit, part, store, wrap
 
@@ -34,10 +34,15 @@ def is_stone(colour):
 
 @part
 def in_atari(row, head):
-    """Return whether the chain with this head cell has at most one liberty (see the module for the test)."""
+    """Return whether the chain with this head cell has at most one liberty.
+
+    The square of the sum of points equals their count times the sum of squares only if all are the same point.
+    """
     liberties = load_long(row, head + layout.LIBERTIES_LOW)
+    squares = liberties & ((1 << layout.SUM_BITS) - 1)
     total = (liberties >> layout.SUM_BITS) & ((1 << (layout.COUNT_BITS - layout.SUM_BITS)) - 1)
-    return (liberties >> layout.COUNT_BITS) * (liberties & ((1 << layout.SUM_BITS) - 1)) == total * total
+    count = liberties >> layout.COUNT_BITS
+    return count * squares == total * total
 
 
 @part
@@ -106,7 +111,7 @@ def join(row, a, b):
 
 @part
 def take(row, head_point, taker, at_board):
-    """Capture the chain of stones with this head point.
+    """Capture the chain of stones with this head point: its points become empty, and are marked as vacated.
 
     taker: the colour of the capturing stones, which gain liberties.
     at_board: row index at which the bits of the captured colour begin in the newest board.
@@ -116,18 +121,19 @@ def take(row, head_point, taker, at_board):
     stone = head_point
     while True:
         at = cell(stone)
-        after = load(row, at + layout.NEXT)
+        next_stone = load(row, at + layout.NEXT)  # overwritten by `list_empty`
         store(row, at + layout.COLOUR, layout.EMPTY)
         list_empty(row, stone)
         flip_bit(row, at_board, stone)
         r = board_row(row, stone)
-        store(row, at_vacated + r, load(row, at_vacated + r) | (1 << (stone - (r + 1) * stride - 1)))
+        store(row, at_vacated + r, load(row, at_vacated + r) | point_bit(row, stone, r))
         for side in range(4):
             at_near = cell(neighbour(stone, side, stride))
-            gains = load(row, at_near + layout.COLOUR) == taker  # if not, 0 is added to cell 0
-            add_liberties(row, cell(load(row, at_near + layout.HEAD) * gains), liberty(stone) * gains)
-        stone = after
-        if stone == head_point:
+            gains = load(row, at_near + layout.COLOUR) == taker
+            near_head = load(row, at_near + layout.HEAD) * gains
+            add_liberties(row, cell(near_head), liberty(stone) * gains)  # without a gain, 0 is added to cell 0
+        stone = next_stone
+        if stone == head_point:  # the chain is a ring
             break
 
 
@@ -139,15 +145,17 @@ def place_stone(row, point, colour):
     """
     stride = load(row, layout.SIZE) + 1
     unlist_empty(row, point)
+    enemy = 3 - colour
     lost = liberty(point)
     liberties = 0
     dead = 0
     for side in range(4):
         near = neighbour(point, side, stride)
         near_colour = load(row, cell(near) + layout.COLOUR)
-        stone = is_stone(near_colour)  # if not, 0 is added to cell 0
-        remaining = add_liberties(row, cell(load(row, cell(near) + layout.HEAD) * stone), -lost * stone)
-        dead |= ((near_colour == 3 - colour) & (remaining == 0)) << side
+        has_stone = is_stone(near_colour)
+        near_head = load(row, cell(near) + layout.HEAD) * has_stone
+        remaining = add_liberties(row, cell(near_head), -lost * has_stone)  # without a stone, 0 is added to cell 0
+        dead |= ((near_colour == enemy) & (remaining == 0)) << side
         liberties += liberty(near) * (near_colour == layout.EMPTY)
     at = cell(point)
     store(row, at + layout.COLOUR, colour)
@@ -188,7 +196,8 @@ def put(row, point, colour):
             board_hash ^= load_long(row, cell(near_head) + layout.CHAIN_LOW)
             take(row, near_head, colour, at_enemy)
     head = load(row, cell(point) + layout.HEAD)
-    if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:
+    if load_long(row, cell(head) + layout.LIBERTIES_LOW) == 0:  # suicide
+        enemy = 3 - colour
         board_hash ^= load_long(row, cell(head) + layout.CHAIN_LOW)
-        take(row, head, 3 - colour, at_own)
+        take(row, head, enemy, at_own)
     store_long(row, layout.HASH_LOW, board_hash)

@@ -23,7 +23,7 @@ def record_board(row):
     store_long(row, load(row, layout.AT_HASHES) + 2 * seen, key)
     store(row, layout.BOARDS_SEEN, seen + 1)
     bit = key & (load(row, layout.FILTER_BITS) - 1)
-    at = load(row, layout.AT_FILTER) + (bit >> 5)
+    at = load(row, layout.AT_FILTER) + (bit >> 5)  # 32 bits a word
     store(row, at, load(row, at) | (1 << (bit & 31)))
 
 
@@ -37,10 +37,11 @@ def ko_forbids(row, board, mover):
         return board == load_long(row, layout.BEFORE_LOW)
     key = superko_key(row, board, mover)
     bit = key & (load(row, layout.FILTER_BITS) - 1)
-    if (load(row, load(row, layout.AT_FILTER) + (bit >> 5)) >> (bit & 31)) & 1 == 0:
+    filter_word = load(row, load(row, layout.AT_FILTER) + (bit >> 5))
+    if (filter_word >> (bit & 31)) & 1 == 0:
         return False  # the board is certainly new, without a search among all boards
-    at = load(row, layout.AT_HASHES)
+    at_hashes = load(row, layout.AT_HASHES)
     for i in range(load(row, layout.BOARDS_SEEN)):
-        if load_long(row, at + 2 * i) == key:
+        if load_long(row, at_hashes + 2 * i) == key:
             return True
     return False

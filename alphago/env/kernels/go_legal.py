@@ -22,8 +22,9 @@ def allowed(row, point, colour, check_repetition):
 
     check_repetition: whether to check the ko rule for a move that is not suicide.
     """
+    enemy = 3 - colour
     if has_empty_neighbour(row, point) or has_liberties(row, point, colour):
-        return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), 3 - colour)
+        return not check_repetition or not ko_forbids(row, hash_after(row, point, colour), enemy)
     return load(row, layout.SUICIDE) != 0 and suicide_allowed(row, point, colour)
 
 
@@ -35,17 +36,20 @@ def has_liberties(row, point, colour):
     for side in range(4):
         at_near = cell(neighbour(point, side, stride))
         near_colour = load(row, at_near + layout.COLOUR)
-        stone = is_stone(near_colour)
-        atari = in_atari(row, cell(load(row, at_near + layout.HEAD) * stone))  # of the unused cell 0 without a stone
+        has_stone = is_stone(near_colour)
+        near_head = load(row, at_near + layout.HEAD) * has_stone
+        atari = in_atari(row, cell(near_head))  # without a stone, of the unused cell 0
         # An own chain that is not in atari, or an enemy chain in atari, which is captured.
-        found |= stone & (atari ^ (near_colour == colour))
+        found |= has_stone & (atari ^ (near_colour == colour))
     return found != 0
 
 
 @part
 def hash_after(row, point, colour):
     """Return the board's hash after a stone of `colour` on this point and the captures it makes."""
-    return hash_without(row, point, 3 - colour, True) ^ stone_hash(point, colour)
+    enemy = 3 - colour
+    only_in_atari = True  # these chains are captured
+    return hash_without(row, point, enemy, only_in_atari) ^ stone_hash(point, colour)
 
 
 @part
@@ -76,8 +80,10 @@ def suicide_allowed(row, point, colour):
     A suicide removes the new stone and the chains that it joins. Suicide of a single stone does not change the board,
     which is a repetition under every rule.
     """
-    board = hash_without(row, point, colour, False)
-    return board != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board, 3 - colour)
+    enemy = 3 - colour
+    only_in_atari = False
+    board_hash = hash_without(row, point, colour, only_in_atari)
+    return board_hash != load_long(row, layout.HASH_LOW) and not ko_forbids(row, board_hash, enemy)
 
 
 @part
@@ -86,7 +92,9 @@ def is_repetition(row, action):
 
     If suicide is allowed, there is no other reason.
     """
-    return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), load(row, layout.TO_PLAY), False)
+    check_repetition = False
+    mover = load(row, layout.TO_PLAY)
+    return load(row, layout.SUICIDE) != 0 or allowed(row, point_of(row, action), mover, check_repetition)
 
 
 @part
@@ -107,7 +115,9 @@ def legal_bits(row, r):
     doubtful = empty & ~legal
     while doubtful:
         c = lowest_bit(doubtful)
-        if allowed(row, (r + 1) * (size + 1) + c + 1, colour, (vacated >> c) & 1 == 1):
+        point = (r + 1) * (size + 1) + c + 1
+        check_repetition = (vacated >> c) & 1 == 1
+        if allowed(row, point, colour, check_repetition):
             legal |= 1 << c
         doubtful &= doubtful - 1  # clears the lowest bit
     return legal
@@ -121,6 +131,7 @@ def is_own_eye(row, point, colour):
     stone, and none on the edge of the board.
     """
     stride = load(row, layout.SIZE) + 1
+    enemy = 3 - colour
     own = colour  # becomes 0 if a neighbour is neither of this colour nor the border, which has the bits of both
     for side in range(4):
         own &= load(row, cell(neighbour(point, side, stride)) + layout.COLOUR)
@@ -131,7 +142,7 @@ def is_own_eye(row, point, colour):
     for side in range(4):
         step = stride + 1 if side & 1 else stride - 1  # the diagonal points are point +- (stride + 1), +- (stride - 1)
         diagonal = load(row, cell(point + (step if side & 2 else -step)) + layout.COLOUR)
-        enemies += diagonal == 3 - colour
+        enemies += diagonal == enemy
         edge |= diagonal == layout.BORDER
     return enemies + edge < 2
 
@@ -144,7 +155,8 @@ def without_own_eyes(row, r, legal):
     unchecked = legal
     while unchecked:
         c = lowest_bit(unchecked)
-        if is_own_eye(row, (r + 1) * (size + 1) + c + 1, colour):
+        point = (r + 1) * (size + 1) + c + 1
+        if is_own_eye(row, point, colour):
             legal &= ~(1 << c)
         unchecked &= unchecked - 1  # clears the lowest bit
     return legal
@@ -158,13 +170,14 @@ def legal_mask(row, out, at):
     """
     size = load(row, layout.SIZE)
     going = not is_over(row)
-    any_column = 0
+    columns = 0  # with a legal point in any row, as bits
     for r in range(size):
         legal = legal_bits(row, r) if going else 0
-        any_column |= legal
+        columns |= legal
         for c in range(size):
             store(out, at + r * size + c, (legal >> c) & 1)
-    store(out, at + size * size, going and (load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or any_column == 0))
+    may_pass = load(row, layout.PLY) >= load(row, layout.FIRST_PASS) or columns == 0
+    store(out, at + size * size, going and may_pass)
 
 
 @kernel

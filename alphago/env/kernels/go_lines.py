@@ -12,10 +12,10 @@ def pass_is_legal(row):
     """Return whether the mover may pass in a game that is not over."""
     if load(row, layout.PLY) >= load(row, layout.FIRST_PASS):
         return True
-    points = 0
+    columns = 0  # with a legal point in any row, as bits
     for r in range(load(row, layout.SIZE)):
-        points |= legal_bits(row, r)
-    return points == 0
+        columns |= legal_bits(row, r)
+    return columns == 0
 
 
 @kernel

@@ -64,17 +64,20 @@ BOTH void store_pair(T* out, T first, T second) {
     *(unsigned int*)out = first.bits | (unsigned int)second.bits << 16;
 }
 
-// Writes all planes of a board: threads side by side write numbers side by side, with channels last those of a point,
-// two at once of 16 bits where they stand evenly.
+// Writes all planes of a board. Threads side by side write numbers side by side: with channels last those of a point,
+// else those of a plane. With channels last, numbers of 16 bits are written two at once where pairs are aligned.
+// plane, point: steps of `out`, from a plane to the next and from a point to the next.
 template <typename T, typename Source>
 __device__ inline void write_planes(const Source& source, int planes, int size, T* out, int plane, int point) {
     int points = size * size;
-    bool last = plane < point, even = planes % 2 == 0 && point % 2 == 0 && (Long)out % 4 == 0;
-    bool pairs = sizeof(T) == 2 && plane == 1 && even;
-    Division lines(size), inner(pairs ? planes / 2 : last ? planes : points);
+    bool channels_last = plane < point, aligned = planes % 2 == 0 && point % 2 == 0 && (Long)out % 4 == 0;
+    bool pairs = sizeof(T) == 2 && plane == 1 && aligned;
+    // Number i belongs to the point (with channels last) or plane `outer`, and in it to the plane or point `index`.
+    Division by_size(size), by_inner(pairs ? planes / 2 : channels_last ? planes : points);
     TOGETHER(i, pairs ? planes / 2 * points : planes * points) {
-        int outer = inner(i), rest = i - outer * (int)inner.by;
-        int place = pairs ? 2 * rest : last ? rest : outer, at = last ? outer : rest, r = lines(at), c = at - r * size;
+        int outer = by_inner(i), index = i - outer * (int)by_inner.by;
+        int place = pairs ? 2 * index : channels_last ? index : outer;  // the plane
+        int at = channels_last ? outer : index, r = by_size(at), c = at - r * size;
         T number = source.number(place, size, r, c), *target = out + place * plane + at * point;
         if constexpr (sizeof(T) == 2)
             if (pairs) store_pair(target, number, source.number(place + 1, size, r, c));
@@ -123,17 +126,18 @@ __device__ inline void write_liberties(const int* row, int action, const Long* p
 template <typename T>
 __device__ inline void write_row(const int* row, int r, const Long* places, Sketch<T>& sketch) {
     int size = row[SIZE];
-    int black = row[AT_BOARDS] + 2 * size * row[NEWEST];
-    int own = row[TO_PLAY] == BLACK ? black : black + size;
-    int enemy = 2 * black + size - own;
+    // In the board, and in the marks of areas, Black's words come first, then White's.
+    bool black_moves = row[TO_PLAY] == BLACK;
+    int own = black_moves ? 0 : size, enemy = black_moves ? size : 0;
+    int at_stones = row[AT_BOARDS] + 2 * size * row[NEWEST], at_marks = row[AT_SCRATCH];
     int empty = empty_bits(row, r), legal = legal_bits(row, r), forbidden = empty & ~legal;
     sketch.legal[r] = legal;
-    int mine = row[row[AT_SCRATCH] + own - black + r], theirs = row[row[AT_SCRATCH] + enemy - black + r];
-    sketch.put(places[OWN], size, r, row[own + r]);
-    sketch.put(places[ENEMY], size, r, row[enemy + r]);
+    int own_reach = row[at_marks + own + r], enemy_reach = row[at_marks + enemy + r];
+    sketch.put(places[OWN], size, r, row[at_stones + own + r]);
+    sketch.put(places[ENEMY], size, r, row[at_stones + enemy + r]);
     sketch.put(places[FORBIDDEN], size, r, forbidden);
-    sketch.put(places[OWN_REGION], size, r, empty & mine & ~theirs);
-    sketch.put(places[ENEMY_REGION], size, r, empty & theirs & ~mine);
+    sketch.put(places[OWN_REGION], size, r, empty & own_reach & ~enemy_reach);
+    sketch.put(places[ENEMY_REGION], size, r, empty & enemy_reach & ~own_reach);
     if (places[KO] != ABSENT) sketch.put(places[KO], size, r, repeating_bits(row, r, forbidden));
 }
 
@@ -141,15 +145,15 @@ __device__ inline void write_row(const int* row, int r, const Long* places, Sket
 __device__ inline void write_legal(const int* row, const int* legal, bool* out) {
     int size = row[SIZE], points = size * size;
     bool going = !is_over(row);
-    Division lines(size);
+    Division by_size(size);
     TOGETHER(action, points) {
-        int r = lines(action);
+        int r = by_size(action);
         out[action] = going && (legal[r] >> (action - r * size) & 1);
     }
-    if (MEMBER != MEMBERS - 1) return;
-    int any = 0;
-    for (int r = 0; r < size; r++) any |= legal[r];
-    out[points] = going && (row[PLY] >= row[FIRST_PASS] || any == 0);
+    if (MEMBER != MEMBERS - 1) return;  // one thread does the pass
+    int columns = 0;  // with a legal point in any row, as bits
+    for (int r = 0; r < size; r++) columns |= legal[r];
+    out[points] = going && (row[PLY] >= row[FIRST_PASS] || columns == 0);
 }
 
 // Sets points of one plane to 1.

@@ -62,7 +62,8 @@ def liberties_to_three(row, head_point):
     while True:
         for side in range(4):
             near = neighbour(stone, side, stride)
-            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and near != first and near != second:
+            is_known = near == first or near == second
+            if load(row, cell(near) + layout.COLOUR) == layout.EMPTY and not is_known:
                 if first == none:
                     first = near
                 elif second == none:
@@ -96,7 +97,10 @@ def write_chain(row, head, place, out):
 
 @part
 def write_liberties(row, places, out):
-    """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them."""
+    """Write the three planes for chains with 1, 2, and 3 or more liberties: each stone is 1 in one of them.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     size = load(row, layout.SIZE)
     for plane in range(ONE_LIBERTY, MORE_LIBERTIES + 1):
         write_constant(0, size * size, load(places, plane), out)
@@ -135,20 +139,23 @@ def repeating_bits(row, r, forbidden):
 
 @part
 def write_rows(row, places, out):
-    """Write the planes that are computed as bits: stones, forbidden points and regions."""
+    """Write the planes that are computed as bits: stones, forbidden points and regions.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     size = load(row, layout.SIZE)
-    # In stones, and in the marks of `mark_areas`, Black's words come first, then White's.
+    # In the board, and in the marks of `mark_areas`, Black's words come first, then White's.
     own, enemy = (0, size) if load(row, layout.TO_PLAY) == layout.BLACK else (size, 0)
-    stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    marks = load(row, layout.AT_SCRATCH)
+    at_stones = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    at_marks = load(row, layout.AT_SCRATCH)
     for r in range(size):
         begin = r * size
         empty = ~occupied_bits(row, r) & ((1 << size) - 1)
-        own_reach = load(row, marks + own + r)
-        enemy_reach = load(row, marks + enemy + r)
+        own_reach = load(row, at_marks + own + r)
+        enemy_reach = load(row, at_marks + enemy + r)
         forbidden = empty & ~legal_bits(row, r)
-        write_bits(load(row, stones + own + r), size, load(places, OWN), out, begin)
-        write_bits(load(row, stones + enemy + r), size, load(places, ENEMY), out, begin)
+        write_bits(load(row, at_stones + own + r), size, load(places, OWN), out, begin)
+        write_bits(load(row, at_stones + enemy + r), size, load(places, ENEMY), out, begin)
         write_bits(forbidden, size, load(places, FORBIDDEN), out, begin)
         write_bits(empty & own_reach & ~enemy_reach, size, load(places, OWN_REGION), out, begin)
         write_bits(empty & enemy_reach & ~own_reach, size, load(places, ENEMY_REGION), out, begin)
@@ -158,7 +165,10 @@ def write_rows(row, places, out):
 
 @part
 def write_alive(row, places, scratch, out):
-    """Write the two planes of pass-alive points; `scratch` as in `go_alive`."""
+    """Write the two planes of pass-alive points.
+
+    places: the index of each plane in `out`, or ABSENT.  scratch: as in `go_alive`.
+    """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     mover = load(row, layout.TO_PLAY)
     for colour in range(layout.BLACK, layout.WHITE + 1):
@@ -170,10 +180,13 @@ def write_alive(row, places, scratch, out):
 
 @part
 def write_last_moves(row, places, out):
-    """Write the planes of the latest three moves; a pass sets no point."""
+    """Write the planes of the latest three moves; a pass sets no point.
+
+    places: the index of each plane in `out`, or ABSENT.
+    """
     points = load(row, layout.SIZE) * load(row, layout.SIZE)
     for age in range(3):
-        action = load(row, layout.LAST + age)
+        action = load(row, layout.LAST + age)  # LAST, BEFORE_LAST or THIRD_LAST
         place = load(places, LAST_MOVE + age)
         write_constant(0, points, place, out)
         if 0 <= action < points and place != ABSENT:
@@ -198,7 +211,7 @@ def rule_planes_batch(rows, slots, places, scratch, out):
         write_liberties(row, places, planes)
         write_alive(row, places, scratch, planes)
         write_last_moves(row, places, planes)
-        komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)
+        komi = np.float32(load(row, layout.KOMI2)) / np.float32(20)  # from twice the komi to tens of points
         write_constant(1, points, load(places, ON_BOARD), planes)
         write_constant(load(row, layout.PASSES) > 0, points, load(places, PASSED), planes)
         write_constant(-komi if black_moves else komi, points, load(places, KOMI), planes)
@@ -223,10 +236,10 @@ def history_planes(row, history, out, at):
         slot = load(row, layout.NEWEST) - age
         if slot < 0:
             slot += depth
-        black = load(row, layout.AT_BOARDS) + 2 * size * slot
-        white = black + size
-        own, enemy = (black, white) if black_moves else (white, black)
-        for at_stones in (own, enemy):
+        at_black = load(row, layout.AT_BOARDS) + 2 * size * slot
+        at_white = at_black + size
+        at_own, at_enemy = (at_black, at_white) if black_moves else (at_white, at_black)
+        for at_stones in (at_own, at_enemy):
             for r in range(size):
                 bits = load(row, at_stones + r)
                 for c in range(size):

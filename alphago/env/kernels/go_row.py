@@ -55,6 +55,7 @@ SIDE_FACTOR = 0x5DEECE66D123457  # adds the side to move to the key of situation
 
 def bordered_points(size):
     """Return the number of points of the bordered board, which is the number of cells."""
+    # N + 2 rows of N + 1 points, since the left border of a row is the right border of the row above, and a last point.
     return (size + 1) * (size + 2) + 1
 
 
@@ -63,9 +64,11 @@ def row_words(size, depth, ko_rule, max_moves):
 
     depth: number of boards kept for history planes.  max_moves: the most plies of a game.
     """
-    words = HEADER + CELL * bordered_points(size) + 3 * size + 2 * size * depth
+    vacated_and_scratch = 3 * size
+    words = HEADER + CELL * bordered_points(size) + vacated_and_scratch + 2 * size * depth
     if ko_rule != SIMPLE:
-        words += filter_bits(size, max_moves) // 32 + 2 * (max_moves + 1)
+        boards = max_moves + 1
+        words += filter_bits(size, max_moves) // 32 + 2 * boards
     return -(-words // ALIGNMENT) * ALIGNMENT  # rounded up
 
 
@@ -119,10 +122,16 @@ def store_long(row, i, value):
 
 
 @part
+def point_bit(row, point, r):
+    """Return a point as a bit, 1 << column, of its board row r."""
+    return 1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)
+
+
+@part
 def flip_bit(row, at_board, point):
     """Flip a point's bit in the N row words that begin at `at_board`."""
     r = board_row(row, point)
-    store(row, at_board + r, load(row, at_board + r) ^ (1 << (point - (r + 1) * (load(row, SIZE) + 1) - 1)))
+    store(row, at_board + r, load(row, at_board + r) ^ point_bit(row, point, r))
 
 
 @part

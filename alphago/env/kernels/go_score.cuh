@@ -7,12 +7,14 @@
 // `first` on; return whether any grew.
 BOTH bool sweep(int* row, int own, int first, int size) {
     bool grew = false;
-    int r = first, step = first == 0 ? 1 : -1, next_to = 0;
+    int r = first, step = first == 0 ? 1 : -1;
+    int previous_row = 0;  // marks of the row that was swept before
     for (int i = 0; i < size; i++, r += step) {
-        int empty = empty_bits(row, r), before = row[own + r], marks = before | (next_to & empty);
-        for (next_to = 0; next_to != marks; marks |= ((marks << 1) | (marks >> 1)) & empty) next_to = marks;
+        int empty = empty_bits(row, r), before = row[own + r], marks = before | (previous_row & empty);
+        for (int last = 0; last != marks; marks |= ((marks << 1) | (marks >> 1)) & empty) last = marks;
         grew |= marks != before;
         row[own + r] = marks;
+        previous_row = marks;
     }
     return grew;
 }

@@ -20,7 +20,7 @@ def spread(row, at_marks, r, size):
     if r + 1 < size:
         marks |= load(row, at_marks + r + 1) & empty
     before = 0
-    while before != marks:
+    while before != marks:  # along the row, a point further each time
         before = marks
         marks |= ((marks << 1) | (marks >> 1)) & empty
     changed = marks != load(row, at_marks + r)
@@ -44,26 +44,26 @@ def reach(row, at_marks, size):
 def mark_areas(row):
     """Mark the points that Black's stones reach in N scratch words, those that White's reach in the next N words."""
     size = load(row, layout.SIZE)
-    newest = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
-    black = load(row, layout.AT_SCRATCH)
-    white = black + size
-    for i in range(2 * size):
-        store(row, black + i, load(row, newest + i))
-    reach(row, black, size)
-    reach(row, white, size)
+    at_board = load(row, layout.AT_BOARDS) + 2 * size * load(row, layout.NEWEST)
+    at_black = load(row, layout.AT_SCRATCH)
+    at_white = at_black + size
+    for i in range(2 * size):  # the stones of both colours
+        store(row, at_black + i, load(row, at_board + i))
+    reach(row, at_black, size)
+    reach(row, at_white, size)
 
 
 @part
 def marked_area(row):
     """Return Black's area minus White's, from the marks of `mark_areas`."""
     size = load(row, layout.SIZE)
-    black = load(row, layout.AT_SCRATCH)
-    white = black + size
+    at_black = load(row, layout.AT_SCRATCH)
+    at_white = at_black + size
     margin = 0
     for r in range(size):
-        b = load(row, black + r)
-        w = load(row, white + r)
-        margin += count_bits(b & ~w) - count_bits(w & ~b)
+        black = load(row, at_black + r)
+        white = load(row, at_white + r)
+        margin += count_bits(black & ~white) - count_bits(white & ~black)
     return margin
 
 
@@ -80,12 +80,15 @@ def ownership(row, out, at):
     size = load(row, layout.SIZE)
     sign = 1 if load(row, layout.TO_PLAY) == layout.BLACK else -1
     mark_areas(row)
-    black = load(row, layout.AT_SCRATCH)
+    at_black = load(row, layout.AT_SCRATCH)
+    at_white = at_black + size
     for r in range(size):
-        b = load(row, black + r)
-        w = load(row, black + size + r)
+        black = load(row, at_black + r)
+        white = load(row, at_white + r)
+        black_only = black & ~white
+        white_only = white & ~black
         for c in range(size):
-            store(out, at + r * size + c, sign * (((b & ~w) >> c & 1) - ((w & ~b) >> c & 1)))
+            store(out, at + r * size + c, sign * ((black_only >> c & 1) - (white_only >> c & 1)))
 
 
 @part

@@ -24,8 +24,8 @@ BOTH bool wins(int* row, int action, int*) {
     return longest >= row[CONNECT];
 }
 
-// How many of the newest boards have the stone that is on this point, or would be: all, or those after it was played
-// or after a set-up.
+// How many of the newest `depth` boards have the stone that is on this point: those since it was played, or since a
+// set-up. At a set-up the older boards are unknown.
 BOTH int boards_since(const int* row, int point) {
     int depth = row[DEPTH], ply = row[PLY], at = HEADER + points(row);
     for (int back = 0; back < depth - 1 && back < ply; back++) {

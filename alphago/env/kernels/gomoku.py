@@ -42,6 +42,7 @@ def reset(row, size, connect, depth):
 
 @part
 def play(row, action):
+    """Place a stone; the game is over if it makes a line of `connect` stones or fills the board."""
     ply = load(row, PLY)
     mover = load(row, TO_PLAY)
     count = points(row)

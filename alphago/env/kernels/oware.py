@@ -121,7 +121,7 @@ def capture(row, last):
     """
     mover = load(row, TO_PLAY)
     left = left_house(-mover)
-    first = last + 1
+    first = last + 1  # the houses from `first` to `last` are captured, at first none
     taken = 0
     if left <= last < left + SIDE:
         while first > left and 2 <= load(row, first - 1) <= 3:
@@ -141,13 +141,14 @@ def allowed(row, left, house, enemy):
     left: row index of the mover's first house.  enemy: the number of seeds in the houses of the other side.
     """
     seeds = load(row, left + house)
-    return seeds > 0 and (house + seeds >= SIDE or enemy > 0)
+    reaches_enemy = house + seeds >= SIDE
+    return seeds > 0 and (reaches_enemy or enemy > 0)
 
 
 @part
 def can_move(row, own, enemy):
     """Return whether the mover has a legal move; `own` and `enemy`: the numbers of seeds in both sides' houses."""
-    if own > 0 and enemy > 0:
+    if own > 0 and enemy > 0:  # any house with seeds may be sown
         return True
     left = left_house(load(row, TO_PLAY))
     for house in range(SIDE):
@@ -171,7 +172,7 @@ def end_if_decided(row):
         store(row, OVER, 1)
         return
     options = load(row, OPTIONS)
-    is_repeated = options & REPETITION != 0 and not is_new(row)
+    is_repeated = options & REPETITION != 0 and not is_new(row)  # `is_new` also records the position
     at_limit = load(row, PLY) >= load(row, LIMIT)
     if is_repeated or at_limit or not can_move(row, own, enemy):
         store(row, OVER, 1)
@@ -201,7 +202,8 @@ def set_up(row, start):
 
 @part
 def play(row, action):
-    capture(row, sow(row, left_house(load(row, TO_PLAY)) + action))
+    last_house = sow(row, left_house(load(row, TO_PLAY)) + action)
+    capture(row, last_house)
     end_turn(row)
     end_if_decided(row)
 

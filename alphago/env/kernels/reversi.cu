@@ -123,8 +123,8 @@ __device__ inline int random_action(const int* row, Long* state) {
         return legal == 0 ? size : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
     }
     for (int i = 0; i < size; i++) count += allowed(row, i, mover);
-    if (count == 0) return size;
-    for (int left = (int)((chance * count) >> 32); left >= 0; left--)
+    if (count == 0) return size;  // the pass
+    for (int left = (int)((chance * count) >> 32); left >= 0; left--)  // each turn goes on to the next legal point
         for (point++; !allowed(row, point, mover);) point++;
     return point;
 }

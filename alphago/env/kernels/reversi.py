@@ -78,7 +78,7 @@ def legal_bits(own, enemy, size):
 def reset(row, size):
     """Put four stones in the middle: Black's at the upper right and lower left, White's on the other diagonal."""
     clear(row, size, size)
-    upper_left = HEADER + (size // 2 - 1) * (size + 1)
+    upper_left = HEADER + (size // 2 - 1) * (size + 1)  # row and column size // 2 - 1
     lower_left = upper_left + size
     store(row, upper_left, WHITE)
     store(row, upper_left + 1, BLACK)
@@ -122,8 +122,9 @@ def allowed(row, point, mover):
 
 @part
 def can_move(row, mover):
+    """Return whether `mover` can place a stone."""
     size = load(row, WIDTH)
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         return legal_bits(stones_of(row, mover), stones_of(row, -mover), size) != 0
     for point in range(points(row)):
         if allowed(row, point, mover):
@@ -133,6 +134,7 @@ def can_move(row, mover):
 
 @part
 def play(row, action):
+    """Place a stone and turn the enemy stones that it encloses, or pass."""
     mover = load(row, TO_PLAY)
     size = load(row, WIDTH)
     if action < points(row):  # else a pass, after which the other side can move
@@ -166,7 +168,7 @@ def legal_mask(row, out):
     count = points(row)
     size = load(row, WIDTH)
     can_place = False
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         bits = legal_bits(stones_of(row, mover), stones_of(row, -mover), size)
         for r in range(size):
             for c in range(size):
@@ -187,7 +189,7 @@ def planes(row, out):
     mover = load(row, TO_PLAY)
     count = points(row)
     size = load(row, WIDTH)
-    if size <= MOST_BITS:
+    if size <= MOST_BITS:  # bit shifts find all points at once
         own, enemy = stones_of(row, mover), stones_of(row, -mover)
         own_legal, enemy_legal = legal_bits(own, enemy, size), legal_bits(enemy, own, size)
         for r in range(size):

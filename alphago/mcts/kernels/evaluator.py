@@ -18,9 +18,10 @@ def hash_evaluation(hashes, mask, priors, values):
         for action in range(mask.shape[1]):
             prior = np.float32(0)
             if mask[i, action]:
-                prior = np.float32(1 + (mix(wrap(load(hashes, i) + action)) & 0xFFF))
+                prior = np.float32(1 + (mix(wrap(load(hashes, i) + action)) & 0xFFF))  # 12 random bits: 1 .. 4096
             priors[i, action] = prior
             total += prior
         for action in range(mask.shape[1]):
             priors[i, action] /= total
-        values[i] = np.float32((mix(wrap(load(hashes, i) - 1)) & 0xFFFF) - 0x8000) / np.float32(0x8000)
+        bits = mix(wrap(load(hashes, i) - 1)) & 0xFFFF  # 16 random bits; actions add 0, 1, …
+        values[i] = np.float32(bits - 0x8000) / np.float32(0x8000)

@@ -12,7 +12,7 @@ from alphago.mcts.kernels.nodes import NONE, ROOT, WAIT, add_child, mean_value
 from alphago.mcts.kernels.waves import select_by
 from alphago.system.kernels.jit import inlined, kernel
 
-ALMOST_ONE = 1 - 2.0**-53
+ALMOST_ONE = 1 - 2.0**-53  # the greatest float64 below 1: its logarithm is not 0 yet
 
 
 @inlined
@@ -88,7 +88,8 @@ def total_weight(tree, game, node, scale, greatest, unvisited_factor):
         tried_prior += tree.prior[game, child]
         total += improved_weight(tree, game, child, scale, greatest, unvisited_factor)
         child = tree.next_sibling[game, child]
-    return total + max(1.0 - tried_prior, 0.0) * unvisited_factor
+    untried_prior = max(1.0 - tried_prior, 0.0)  # rounding may leave less than 0
+    return total + untried_prior * unvisited_factor
 
 
 @inlined
@@ -104,9 +105,9 @@ def root_score(tree, game, child, noise, scale):
 def choose_candidate(tree, game, rule):
     """Return the root's child to simulate next, by sequential halving (Danihelka et al. 2022, figure 1).
 
-    schedule[c, s] is the number of visits of the candidates that are due: those among which simulation s of c
-    candidates is. The due candidate with the greatest root score is chosen. If no candidate is due, as in a tree kept
-    from an earlier search, a least visited candidate is chosen.
+    With c candidates and s simulations so far, the candidates that have schedule[c, s] visits are due. The due
+    candidate with the greatest root score is chosen. If no candidate is due, as in a tree kept from an earlier search,
+    a least visited candidate is chosen.
 
     Returns WAIT if the value of a due candidate is still being computed (the candidate is pending), in two cases:
     1. The schedule visits only some of the due candidates, or does not reach this far. A candidate that is left out
@@ -126,7 +127,7 @@ def choose_candidate(tree, game, rule):
         child = tree.next_sibling[game, child]
     is_planned = candidates < schedule.shape[0] and simulations < schedule.shape[1]
     due_visits = schedule[candidates, simulations] if is_planned else least
-    scale = value_scale(tree, game, ROOT, rule, 1)
+    scale = value_scale(tree, game, ROOT, rule, 1)  # 1: the wave's simulations count
     best = NONE
     fallback = NONE
     best_score = -math.inf
@@ -195,10 +196,10 @@ select = select_by(choose, spreads=False)  # virtual visits of collisions would 
 
 @kernel
 def add_gumbel_noise(chances, games, noise):
-    """Write Gumbel noise to row `games[i]` of `noise`, for each game.
+    """Write Gumbel noise to row `games[i]` of `noise` (float32 [B, A]), for each game.
 
     chances: float64 [n, A], uniform random numbers in [0, 1), from which the noise is computed as in
-        `numpy.random.Generator.gumbel`, but for many games in a fifth of its time.
+        `numpy.random.Generator.gumbel`.  For many games this takes a fifth of the time of the generator's method.
     """
     for i in range(games.shape[0]):
         for action in range(noise.shape[1]):
@@ -209,7 +210,7 @@ def add_gumbel_noise(chances, games, noise):
 def add_candidates(tree, games, noise, considered, scores):
     """Make the `considered[i]` actions with the greatest noise + logit children of the root of game `games[i]`.
 
-    scores: float64 [A], overwritten.
+    noise: float32 [B, A].  scores: float64 [A], scratch memory.
     """
     for i in range(games.shape[0]):
         game = games[i]

@@ -97,7 +97,7 @@ def back_up(tree, game, leaf, value, pending):
     node = leaf
     while node != NONE:
         parent = tree.parent[game, node]
-        player = tree.mover[game, parent if parent != NONE else node]  # who moved to the node
+        player = tree.mover[game, parent if parent != NONE else node]  # who moved to the node; at the root its mover
         tree.visits[game, node] += 1
         tree.virtual[game, node] -= pending
         tree.value_sum[game, node] += value if player == mover else -value

@@ -33,7 +33,8 @@ def clear_all(tree, games):
 def restart_all(tree, games):
     """Undo the visits in the tree of each of `games` (int64 [n]), and cache its evaluated nodes.
 
-    A root that is evaluated is expanded again at once, with one visit: no parent could give its evaluation back.
+    A root that is evaluated is expanded again at once, with one visit: a cached node is found through its parent, and a
+    root has none.
     """
     for i in range(games.shape[0]):
         game = games[i]
@@ -96,7 +97,7 @@ def compact(tree, game, root, moved_to):
     moved_to: int32 [N], receives the new index of each of these nodes, and NONE for other nodes behind `root`.
     """
     used = 0
-    for node in range(root, tree.used[game]):
+    for node in range(root, tree.used[game]):  # parents come before their children
         parent = tree.parent[game, node]
         moved_to[node] = NONE
         if node == root or (parent >= root and moved_to[parent] != NONE):

@@ -75,7 +75,7 @@ def select(tree, budget, rule, wave, games):
     begin, end = games
     first = begin * leaves
     row = first
-    collided = 2 * first
+    collided = 2 * first  # the next row of `collisions`, which has 2 L rows for each game
     for game in range(begin, end):
         found = 0
         attempts = 0
@@ -86,7 +86,7 @@ def select(tree, budget, rule, wave, games):
             if tree.state[game, leaf] == CACHED or tree.state[game, leaf] == TERMINAL:
                 if tree.state[game, leaf] == CACHED:
                     tree.state[game, leaf] = EXPANDED
-                back_up(tree, game, leaf, tree.value[game, leaf], 0)
+                back_up(tree, game, leaf, tree.value[game, leaf], 0)  # 0: it has no virtual visit to remove
                 budget[game] -= 1
                 continue
             collides = tree.state[game, leaf] == PENDING
@@ -115,9 +115,10 @@ def select_by(choose: Any, spreads: bool = True) -> Any:
     choose: the rule's function; the compiled code is cached with the rule's kernels.
     spreads: whether virtual visits of simulations that do not count may change the rule's choices.
     """
-    one: Any = kernel(specialise(select, descend=inlined(specialise(descend, choose=choose)), SPREADS=spreads))
-    one.in_ranges = parallel(specialise(select_ranges, select=one))
-    return one
+    descend_by_rule = inlined(specialise(descend, choose=choose))
+    compiled: Any = kernel(specialise(select, descend=descend_by_rule, SPREADS=spreads))
+    compiled.in_ranges = parallel(specialise(select_ranges, select=compiled))
+    return compiled
 
 
 def select_ranges(tree, budget, rule, wave, bounds, counts):
@@ -151,7 +152,7 @@ def decide(decisive, over, priors, values):
 
 @part
 def expand_rows(tree, wave, reached, priors, values, begin, end, row):
-    """Expand the leaves from `begin` to `end` as `expand` does, but leave collisions.
+    """Expand the leaves from `begin` to `end` as `expand` does, but leave collisions; return the number of broken ones.
 
     row: the row of `priors` of the first of these leaves.
     """
@@ -175,7 +176,7 @@ def expand_rows(tree, wave, reached, priors, values, begin, end, row):
             row += 1
         if not usable:
             broken += 1
-        back_up(tree, game, leaf, values[i], 1)
+        back_up(tree, game, leaf, values[i], 1)  # 1: removes the virtual visit of this simulation
     return broken
 
 
@@ -196,7 +197,8 @@ def expand(tree, wave, reached, priors, values):
 
     Returns the number of leaves without any positive prior or with a value beyond -1 .. 1 (a broken evaluator).
     """
-    broken = expand_rows(tree, wave, reached, priors, values, 0, wave.game.shape[0], 0)
+    count = wave.game.shape[0]
+    broken = expand_rows(tree, wave, reached, priors, values, 0, count, 0)  # all leaves, from the first row of priors
     remove_collisions(tree, wave)
     return broken
 

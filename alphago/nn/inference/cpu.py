@@ -13,7 +13,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.nn.inference.cpu_forms import FORMS, Run, choose_form, in_blocks, threads_for
 from alphago.nn.inference.frozen import TRACING_LOCK, example_planes, frozen_copy, frozen_parts
-from alphago.nn.inference.gpu_forms import choose_gpu_form, device_run, translate_out_of_memory
+from alphago.nn.inference.gpu_forms import compile_on_device, translate_out_of_memory
 from alphago.nn.inference.hardware import choose_dtype, dtype_name, torch_device
 from alphago.nn.inference.openvino import OpenVinoModel, SharedModel
 from alphago.nn.kernels.priors import clip_values, masked_softmax_batch
@@ -105,7 +105,7 @@ class RunEvaluator:
     ) -> None:
         """Evaluate as `_evaluate_planes` does under each of several symmetries, and write the means of the results."""
         outputs = [priors, values, *(forecasts or ())]
-        sums = [np.zeros_like(output) for output in outputs]
+        sums = [np.zeros_like(output) for output in outputs]  # of priors, values, scores and ownership
         for symmetry in symmetries:
             points, actions = self.env.symmetries.points[symmetry], self.env.symmetries.actions[symmetry]
             flat_planes = planes.reshape(*planes.shape[:2], -1)
@@ -133,11 +133,12 @@ class RunEvaluator:
         """Evaluate n planes into `priors`, `values` and `forecasts`; mask: bool [n, A], the legal actions."""
         count = len(planes)
         scratch = self._buffers(count)
-        logits, columns = scratch.logits[:count], scratch.columns[:count]
+        logits = scratch.logits[:count]
+        columns = scratch.columns[:count]  # the value, then the score in tens of points, and the ownership
         with NET:
             self._run(planes, logits, columns if self.makes_forecasts else columns[:, 0])
         broken_rows = masked_softmax_batch(logits, mask, priors)
-        broken_rows += clip_values(columns[:, 0].copy(), values)
+        broken_rows += clip_values(columns[:, 0].copy(), values)  # a copy is contiguous, as the kernel needs
         if broken_rows:
             raise ValueError(NOT_FINITE)
         if forecasts is not None:
@@ -150,6 +151,7 @@ class RunEvaluator:
         """Return the current thread's buffers for at least `count` positions."""
         scratch: Scratch | None = getattr(self._local, "scratch", None)
         if scratch is None or len(scratch.mask) < count:
+            # At least twice as many as before, so that growing batches need new buffers seldom.
             capacity = max(count, 32 if scratch is None else 2 * len(scratch.mask))
             scratch = self._local.scratch = Scratch(self.env, capacity, self._columns)
         return scratch
@@ -177,13 +179,15 @@ class NetEvaluator(RunEvaluator):
         attributes `dtype` and `form` tell what was chosen.
     exact: whether a position's results must be bit-identical whatever other positions are in the same call.  The
         network then computes padded blocks of BATCH_SIZE positions.
-    form: the implementation: "openvino", "folded" (torch, with batch norms folded into the convolutions) or "modules"
-        (the torch modules unchanged); None for the fastest available one whose results agree with the network's.
+    form: the implementation on a CPU: "openvino", "folded" (torch, with batch norms folded into the convolutions) or
+        "modules" (the torch modules unchanged); None for the fastest available one whose results agree with the
+        network's.
     forecasts: whether to predict score and ownership too, if the value head does; it takes no longer, since a single
         forward pass computes everything.
     where: the device that computes the network, "cpu", "cuda" or "host" (see
         `alphago.nn.inference.hardware.find_device`); the positions are on the CPU in any case.
-    before: an evaluator of an earlier version of the network, which need not be traced again then; others are ignored.
+    before: a NetEvaluator of an earlier version of the network, which then need not be traced again on a CPU; any other
+        object is ignored.
     Raises ValueError for a network whose weights are not finite, and if `form` cannot compute it on this machine.
     """
 
@@ -204,27 +208,26 @@ class NetEvaluator(RunEvaluator):
     ) -> None:
         if form not in (None, *FORMS):
             raise ValueError(f"form must be {', '.join(map(repr, FORMS))} or None, got {form!r}")
-        columns = 1
+        value_outputs, columns = value, 1
         if forecasts and makes_forecasts(env, base_net, value):
-            height, width = env.plane_shape
-            columns = 2 + height * width
             assert isinstance(value, ForecastHead)
-            value = ForecastOutputs(value)
-        frozen = frozen_parts(base_net, value, policy)
+            height, width = env.plane_shape
+            value_outputs, columns = ForecastOutputs(value), 2 + height * width  # value, score, ownership
+        frozen = frozen_parts(base_net, value_outputs, policy)
         if where == "cpu":
             frozen.graphs = list(before.graphs) if isinstance(before, NetEvaluator) else []
             with TRACING_LOCK, torch.no_grad(), threads_for(frozen):
-                run, base_dtype, form = choose_form(frozen, env, choose_dtype(dtype), form)
+                compiled = choose_form(frozen, env, choose_dtype(dtype), form)
         else:
             device = torch_device(where)
-            with translate_out_of_memory():
-                net, form, base_dtype = choose_gpu_form(frozen, env, choose_dtype(dtype, device), device)
-            run = device_run(net, base_dtype, device)
-        super().__init__(env, in_blocks(run) if exact else run, dtype_name(base_dtype), form, columns)
+            compiled = compile_on_device(frozen, env, choose_dtype(dtype, device), device)
+        run = compiled.run
+        super().__init__(env, in_blocks(run) if exact else run, dtype_name(compiled.dtype), compiled.form, columns)
         self.where = where
-        self.graphs: list[fx.GraphModule] = frozen.graphs
-        may_travel = exact and not self.makes_forecasts
-        self.model = run.many if may_travel and isinstance(run, OpenVinoModel) else None  # for `compiled_network`
+        self.graphs: list[fx.GraphModule] = frozen.graphs  # for an evaluator that is made with this one as `before`
+        # The model that `compiled_network` sends; `compiled_evaluator` makes exact evaluators without forecasts of it.
+        is_sent = exact and not self.makes_forecasts
+        self.model = run.many if is_sent and isinstance(run, OpenVinoModel) else None
 
 
 def compiled_network(evaluator: object) -> bytes:

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import threading
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,6 +20,16 @@ from alphago.nn.threads import one_torch_thread
 
 # A compiled network: (planes [n, …], logits [n, A], values [n]), all float32; logits and values are overwritten.
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+
+
+class Compiled(NamedTuple):
+    """A network that is ready to compute."""
+
+    run: Run
+    dtype: torch.dtype  # of its base
+    form: str
+
+
 # (network, example planes, the network's outputs for these planes, dtype) -> the compiled network; may raise anything.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # Largest differences, relative to the largest output, that count as rounding.  In float32 a mistake in tracing makes a
@@ -57,12 +68,11 @@ FORMS: dict[str, Form] = {"openvino": build_openvino, "folded": build_folded, "m
 
 def choose_form(
     frozen: Frozen, env: GameEnv, dtype: torch.dtype, only: str | None = None, *, forms: Mapping[str, Form] = FORMS
-) -> tuple[Run, torch.dtype, str]:
+) -> Compiled:
     """Compile a network in the fastest form whose results agree with the network's.
 
     frozen: the network, for the game `env`.  dtype: the preferred dtype of the base.
     only: the name of the only form to consider; None for all in `forms`, which are ordered from the fastest.
-    Returns the compiled network, the dtype of its base, and the form's name.
     Raises ValueError if the form `only` cannot compute the network on this machine.
     """
     if dtype is torch.int8:
@@ -71,8 +81,8 @@ def choose_form(
             planes = calibration_planes(env)
             run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
             if run is not None:
-                return run, dtype, "openvino"
-        dtype = fastest_float()
+                return Compiled(run, dtype, "openvino")
+        dtype = fastest_float()  # 8 bits cannot compute it
     planes = example_planes(env)
     expected = frozen(planes)
     tries = [(name, dtype) for name in forms]
@@ -81,10 +91,10 @@ def choose_form(
         if only in (None, name):
             run = try_form(forms[name], frozen, planes, expected, form_dtype)
             if run is not None:
-                return run, form_dtype, name
+                return Compiled(run, form_dtype, name)
     if only not in (None, "modules"):
         raise ValueError(f"the form {only!r} cannot compute this network here")
-    return torch_run(frozen, torch.float32), torch.float32, "modules"
+    return Compiled(torch_run(frozen, torch.float32), torch.float32, "modules")
 
 
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
@@ -139,6 +149,7 @@ def in_blocks(run: Run) -> Run:
     """
 
     def run_blocks(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        """Compute full blocks in place, and the last positions, fewer than a block, in a block padded with zeros."""
         rest = len(planes) % BATCH_SIZE
         in_full_blocks = len(planes) - rest
         for begin in range(0, in_full_blocks, BATCH_SIZE):
@@ -162,6 +173,7 @@ def torch_run(module: nn.Module, dtype: torch.dtype) -> Run:
     forward = module.forward  # calling the module would be traced if another thread traces with torch.fx just now
 
     def run(planes: np.ndarray, logits: np.ndarray, values: np.ndarray) -> None:
+        """Write the module's two outputs for `planes` to `logits` and `values`."""
         buffer = getattr(local, "buffer", None)
         if buffer is None or len(buffer) < len(planes):
             buffer = torch.empty(planes.shape, dtype=dtype, memory_format=torch.channels_last)

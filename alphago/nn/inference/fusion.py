@@ -48,7 +48,8 @@ class OneThreadTracer(fx.Tracer):
 def fold_batch_norms(module: nn.Module) -> fx.GraphModule:
     """Return a copy of a module as a graph with batch norms folded into the convolutions before them.
 
-    `meta[NORMS]` of the graph says which ones, for `folded_state`.
+    `meta[NORMS]` of the graph has the name of each folded batch norm by that of its convolution, for `folded_state`.
+
     module: in eval mode.
     """
     tracer = OneThreadTracer()
@@ -84,14 +85,13 @@ def folded_state(folded: nn.Module, module: nn.Module) -> dict[str, torch.Tensor
     norms: dict[str, str] = folded.meta[NORMS] if isinstance(folded, fx.GraphModule) else {}
     given: dict[str, torch.Tensor] = module.state_dict()
     state: dict[str, torch.Tensor] = {}
-    for conv, name in norms.items():
-        norm: Any = module.get_submodule(name)
-        weight: Any = given[f"{conv}.weight"]
-        bias: Any = given.get(f"{conv}.bias")
+    for conv_name, norm_name in norms.items():
+        norm: Any = module.get_submodule(norm_name)
+        weight: Any = given[f"{conv_name}.weight"]
+        bias: Any = given.get(f"{conv_name}.bias")
         statistics = (norm.running_mean, norm.running_var, norm.eps)
-        state[f"{conv}.weight"], state[f"{conv}.bias"] = fuse_conv_bn_weights(
-            weight, bias, *statistics, norm.weight, norm.bias
-        )
+        folded_weight, folded_bias = fuse_conv_bn_weights(weight, bias, *statistics, norm.weight, norm.bias)
+        state[f"{conv_name}.weight"], state[f"{conv_name}.bias"] = folded_weight, folded_bias
     for name, tensor in folded.state_dict().items():
         if name in state:
             continue
@@ -112,6 +112,7 @@ def recompile(graph_module: fx.GraphModule) -> None:
 
 
 def forget_source(graph_module: fx.GraphModule) -> None:
+    """Delete the text of a graph's present code, which Python and torch.fx keep for error messages."""
     name = type(graph_module).forward.__code__.co_filename
     linecache.cache.pop(name, None)
     loader = getattr(fx.graph_module, "_loader", None)  # a private member, which another version may lack
@@ -119,14 +120,14 @@ def forget_source(graph_module: fx.GraphModule) -> None:
 
 
 def fuse_convolutions(
-    graph_module: fx.GraphModule, inputs: torch.Tensor, fused: Callable[[nn.Conv2d, bool], nn.Module]
+    graph_module: fx.GraphModule, inputs: torch.Tensor, make_fused: Callable[[nn.Conv2d, bool], nn.Module]
 ) -> fx.GraphModule:
     """Replace each convolution, and an addition and a relu that follow it, by one module; return `graph_module`.
 
     graph_module: the graph, changed in place.
     inputs: an example batch in the dtype of later calls.
-    fused: called with a convolution and with whether a relu follows; returns the new module.  The new module is called
-        with the convolution's input and, if an addition follows, with the other addend.
+    make_fused: called with a convolution and with whether a relu follows; returns the new module.  The new module is
+        called with the convolution's input and, if an addition follows, with the other addend.
     """
     ShapeProp(graph_module).propagate(inputs)
     parts = dict(graph_module.named_modules())
@@ -139,13 +140,13 @@ def fuse_convolutions(
             continue
         chain, added = fusible_chain(node, parts)
         last = chain[-1]
-        replace_module(graph_module, node.target, fused(conv, is_relu(last, parts)))
+        replace_module(graph_module, node.target, make_fused(conv, is_relu(last, parts)))
         with graph_module.graph.inserting_before(last):
             arguments = (node.args[0],) if added is None else (node.args[0], added)
             call = graph_module.graph.call_module(node.target, arguments)
         call.meta = dict(last.meta)  # has the shape of the output
         last.replace_all_uses_with(call)
-        for old in reversed(chain):
+        for old in reversed(chain):  # a node can be erased once no other node reads it
             graph_module.graph.erase_node(old)
     recompile(graph_module)
     return graph_module
@@ -158,9 +159,11 @@ def replace_poolings(graph_module: fx.GraphModule) -> fx.GraphModule:
     """
     for node in list(graph_module.graph.nodes):
         shape: Any = shape_of(node)
-        if node.target in REDUCTIONS and shape is not None and tuple(shape[2:]) == (1, 1):
+        is_of_board = shape is not None and tuple(shape[2:]) == (1, 1)  # over the whole board: one point is left
+        if node.target in REDUCTIONS and is_of_board:
             with graph_module.graph.inserting_before(node):
-                reduced = graph_module.graph.call_function(REDUCTIONS[node.target], (node.args[0], (2, 3), True))
+                arguments = (node.args[0], (2, 3), True)  # over height and width, which stay as sides of 1
+                reduced = graph_module.graph.call_function(REDUCTIONS[node.target], arguments)
             node.replace_all_uses_with(reduced)
             graph_module.graph.erase_node(node)
     recompile(graph_module)
@@ -177,10 +180,13 @@ def fusible_chain(conv: fx.Node, parts: dict[str, nn.Module]) -> tuple[list[fx.N
         return [conv], None
     if is_relu(user, parts):
         return [conv, user], None
-    if user.target not in ADDS or len(user.args) != 2 or user.kwargs:
+    is_plain_addition = user.target in ADDS and len(user.args) == 2 and not user.kwargs
+    if not is_plain_addition:
         return [conv], None
     added = user.args[1] if user.args[0] is conv else user.args[0]
-    if not isinstance(added, fx.Node) or added is conv or shape_of(added) != shape_of(conv):
+    if not isinstance(added, fx.Node) or added is conv:  # a number, or twice the same
+        return [conv], None
+    if shape_of(added) != shape_of(conv):  # it would be repeated over the board
         return [conv], None
     after = only_user(user)
     if after is not None and is_relu(after, parts):

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.env.game import GameEnv
-from alphago.nn.inference.cpu_forms import Run
+from alphago.nn.inference.cpu_forms import Compiled, Run
 from alphago.nn.inference.frozen import TRACING_LOCK, Frozen, example_planes, outputs_agree
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions, replace_poolings
 
@@ -64,19 +64,22 @@ class CudnnConv(nn.Module):
 
     def __init__(self, conv: nn.Conv2d, relu: bool) -> None:
         super().__init__()
+        # In the order of the arguments of torch's and cuDNN's convolutions.
         self.sizes: Any = (list(conv.stride), list(conv.padding), list(conv.dilation), conv.groups)
         self.relu = relu
         bias = conv.weight.new_zeros(conv.out_channels) if conv.bias is None else conv.bias.detach()
         self.register_buffer("weight", conv.weight.detach().contiguous(memory_format=torch.channels_last))
         self.register_buffer("bias", bias)
 
-    def forward(self, inputs: torch.Tensor, other: torch.Tensor | None = None) -> torch.Tensor:
+    def forward(self, inputs: torch.Tensor, added: torch.Tensor | None = None) -> torch.Tensor:
+        """Compute convolution(inputs) + added, or its relu; without `added` nothing is added."""
         if not self.relu:
             outputs = F.conv2d(inputs, self.weight, self.bias, *self.sizes)
-            return outputs if other is None else outputs + other
-        if other is None:
+            return outputs if added is None else outputs + added
+        if added is None:
             return torch.cudnn_convolution_relu(inputs, self.weight, self.bias, *self.sizes)
-        return torch.cudnn_convolution_add_relu(inputs, self.weight, other, 1.0, self.bias, *self.sizes)
+        factor = 1.0  # of `added`
+        return torch.cudnn_convolution_add_relu(inputs, self.weight, added, factor, self.bias, *self.sizes)
 
 
 def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Frozen:
@@ -85,6 +88,7 @@ def build_gpu_form(form: str, frozen: Frozen, env: GameEnv, dtype: torch.dtype, 
     The caller must hold TRACING_LOCK.  frozen: the network, on the CPU in float32.
     Raises whatever tracing a custom module may raise.
     """
+    # The children of a Frozen are base, value and policy, in this order.
     parts = [copy.deepcopy(part) if form == "modules" else fold_batch_norms(part) for part in frozen.children()]
     net = Frozen(*parts, heads_dtype=dtype).to(device, dtype)
     if form == "fused":
@@ -138,14 +142,25 @@ def agrees_with(reference: Frozen, net: Frozen, env: GameEnv, dtype: torch.dtype
     Also returns True if the outputs of `reference` are not finite; the evaluator reports that later.
     """
     planes = example_planes(env)
-    there = next((tensor.device for tensor in reference.parameters()), planes.device)
-    expected = reference(planes.to(there))
+    reference_device = next((tensor.device for tensor in reference.parameters()), planes.device)
+    right_logits, right_values = reference(planes.to(reference_device))
     logits, values = net(planes.to(device, dtype, memory_format=torch.channels_last))
-    finite = all(bool(output.isfinite().all()) for output in expected)
-    if not finite:
+    is_finite = bool(right_logits.isfinite().all()) and bool(right_values.isfinite().all())
+    if not is_finite:
         return True
-    on_cpu = (logits.cpu(), values.cpu()), (expected[0].cpu(), expected[1].cpu())
-    return outputs_agree(*on_cpu, GPU_ROUNDING[dtype])
+    outputs = logits.cpu(), values.cpu()
+    expected = right_logits.cpu(), right_values.cpu()
+    return outputs_agree(outputs, expected, GPU_ROUNDING[dtype])
+
+
+def compile_on_device(frozen: Frozen, env: GameEnv, dtype: torch.dtype, device: torch.device) -> Compiled:
+    """Compile a network for positions on the CPU in the fastest form whose results on a device are correct.
+
+    Arguments are those of `choose_gpu_form`, and so are exceptions, but MemoryError replaces torch's error.
+    """
+    with translate_out_of_memory():
+        net, form, net_dtype = choose_gpu_form(frozen, env, dtype, device)
+    return Compiled(device_run(net, net_dtype, device), net_dtype, form)
 
 
 def device_run(net: nn.Module, dtype: torch.dtype, device: torch.device) -> Run:

@@ -93,7 +93,7 @@ class PaddedBatch:
         self._host_bytes = torch.zeros(len(self._bytes), dtype=torch.uint8, pin_memory=device.type == "cuda")
         self.answer = carve(self._bytes, size, env.action_space)
         self.host_answer = Answer(*(tensor.numpy() for tensor in carve(self._host_bytes, size, env.action_space)))
-        self._prior_bytes = env.action_space * self.answer.priors.itemsize
+        self._prior_bytes = env.action_space * self.answer.priors.itemsize  # of one position
         self._priors_start = len(self._bytes) - aligned(size * self._prior_bytes)
         self.over = self.answer.over
         self.mask_rows = as_array(self.mask, backend)
@@ -146,12 +146,13 @@ class GpuStream:
         self._stream = backend.new_stream()
         weakref.finalize(self, backend.keep_stream, self._stream)  # the next `new_stream` uses it again
         self._padded: dict[int, PaddedBatch] = {}
-        self._uploads = Uploads(4096, device, backend)
+        self._uploads = Uploads(4096, device, backend)  # bytes; a larger wave replaces it
         if self._on_gpu:
             self._torch_stream = torch.cuda.ExternalStream(self._stream.ptr, device=device)  # type: ignore[attr-defined]
             self._pool = torch.cuda.graph_pool_handle()  # memory that this stream's CUDA graphs share
 
     def __enter__(self) -> Self:
+        """Let this thread's kernels, copies and torch's operations use the stream, without gradients."""
         self._entered = contextlib.ExitStack()
         self._entered.enter_context(torch.no_grad())
         if self._on_gpu:

@@ -50,11 +50,13 @@ class RangeRecorder(fx.Interpreter):
         self.ranges: dict[str, Range] = {}
 
     def run_node(self, n: fx.Node) -> object:
-        if n.op == "call_module" and not any(node.op == "placeholder" for node in n.all_input_nodes):
+        """Compute a node of the graph; if it is a convolution to record, widen its range by its inputs first."""
+        reads_planes = any(node.op == "placeholder" for node in n.all_input_nodes)
+        if n.op == "call_module" and not reads_planes:
             module = self.fetch_attr(str(n.target))
             if type(module) is nn.Conv2d and module.kernel_size != (1, 1):
                 inputs = self.env[n.all_input_nodes[0]]
-                before = self.ranges.get(str(n.target), Range(0.0, False))
+                before = self.ranges.get(str(n.target), Range(most=0.0, negative=False))
                 most = HEADROOM * float(inputs.abs().max())
                 negative = bool(inputs.min() < 0)
                 self.ranges[str(n.target)] = Range(max(before.most, most), before.negative or negative)
@@ -62,11 +64,11 @@ class RangeRecorder(fx.Interpreter):
 
 
 def input_ranges(module: fx.GraphModule, planes: torch.Tensor) -> dict[str, Range]:
-    """Return the range of each convolution's inputs, by the convolution's name, while a base computes `planes`.
+    """Return the range of each convolution's inputs, by the convolution's name, in a network's base for given planes.
 
     Convolutions whose inputs are all 0 are left out, and those that RangeRecorder leaves out.
 
-    module: the base, with batch norms folded.
+    module: the base, with batch norms folded.  planes: float32 [n, planes, height, width], the base's inputs.
     """
     recorder = RangeRecorder(module)
     recorder.run(planes)

@@ -64,10 +64,10 @@ def attributes(module: nn.Module) -> dict[str, object]:
 def as_bytes(value: object) -> bytes:
     """Return the dtype, shape and numbers of a tensor or array as bytes, or the `repr` of another object."""
     if isinstance(value, torch.Tensor):
-        value = value.detach().cpu().contiguous()
-        header, value = f"{value.dtype} {list(value.shape)}", value.reshape(-1).view(torch.uint8).numpy()
+        header = f"{value.dtype} {list(value.shape)}"
+        numbers = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
     elif isinstance(value, np.ndarray) and value.dtype != object:
-        header = f"{value.dtype} {value.shape}"
+        header, numbers = f"{value.dtype} {value.shape}", value
     else:
         return repr(value).encode()
-    return header.encode() + value.tobytes()
+    return header.encode() + numbers.tobytes()

@@ -118,18 +118,20 @@ def convolution(
     strides: Sequence[int] = (1, 1),
     span: Range | None = None,
 ) -> "Node":
-    """Return the node of a convolution.
+    """Return the node of a convolution; the keywords but `span` are the attributes of ONNX's operation Conv.
 
     span: the range of the inputs, for a computation in 8 bits; None for a computation in floating point.
     """
     if group > 1:
         kernel = kernel.reshape(group, -1, *kernel.shape[1:])
     weights = ops.constant(kernel)
-    if span is not None:  # the levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127
+    # The levels of inputs are -128 .. 127 or 0 .. 255, those of weights -127 .. 127.  A `fake_quantize` takes the ends
+    # of the range of its inputs, those of its outputs, which are the same here, and the number of levels.
+    if span is not None:
         least, most = (-span.most * 128 / 127, span.most) if span.negative else (0.0, span.most)
         inputs = ops.fake_quantize(inputs, *map(np.float32, (least, most, least, most)), 256)
         largest = np.abs(kernel).max(axis=(-3, -2, -1), keepdims=True)  # of each output channel
-        largest = np.maximum(largest, np.float32(1e-12))
+        largest = np.maximum(largest, np.float32(1e-12))  # a kernel of zeros needs a range too
         weights = ops.fake_quantize(weights, -largest, largest, -largest, largest, 255)
     call = ops.convolution if group == 1 else ops.group_convolution
     result = call(inputs, weights, list(strides), list(pads[:2]), list(pads[2:]), list(dilations))
@@ -139,7 +141,8 @@ def convolution(
 def linear(
     ops: ModuleType, inputs: "Node", kernel: np.ndarray, bias: np.ndarray | None = None, *, transB: int
 ) -> "Node":
-    result = ops.matmul(inputs, ops.constant(kernel), False, bool(transB))
+    transposes = False, bool(transB)  # of the inputs and of the kernel
+    result = ops.matmul(inputs, ops.constant(kernel), *transposes)
     return result if bias is None else ops.add(result, ops.constant(bias.reshape(1, -1)))
 
 
@@ -258,7 +261,7 @@ class SharedModel:
             if self.first is None:
                 self.first = self.compile()
                 return self.first
-        return import_model(self._export(), self.options)
+        return import_model(self._export(), self.options)  # outside the lock, which `_export` takes
 
     def _export(self) -> bytes:
         with self.lock:
@@ -306,7 +309,7 @@ class Request:
         self.request = model.create_infer_request()
         self.inputs = np.zeros(tuple(model.input(0).shape), np.float32)
         self.request.set_input_tensor(package().Tensor(self.inputs, shared_memory=True))
-        self.request.infer()
+        self.request.infer()  # allocates the outputs, which all later calls overwrite
         self.logits = self.request.get_output_tensor(0).data
         self.values = self.request.get_output_tensor(1).data
 

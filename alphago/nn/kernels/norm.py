@@ -47,6 +47,7 @@ else:
         """Round a float32 number to bfloat16, ties to even, and return its bits (uint16); NaN stays NaN."""
 
         def generate(context, builder, signature, arguments):
+            """Emit LLVM's instructions for the conversion of one number."""
             word_type = ir.IntType(32)
             word = builder.bitcast(arguments[0], word_type)
             odd = builder.and_(builder.lshr(word, ir.Constant(word_type, 16)), ir.Constant(word_type, 1))
@@ -91,20 +92,22 @@ def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
     mean, deviation: float64 [C], overwritten with each channel's mean and sqrt(variance + epsilon).
     """
     channels = len(weight)
-    for k in range(tiles.shape[1]):
-        tiles[0, k] = tiles[1, k] = np.float32(0)
-    add_moments(x, tiles[0], tiles[1])
+    sums, squares = tiles[0], tiles[1]
+    for k in range(len(sums)):
+        sums[k] = squares[k] = np.float32(0)
+    add_moments(x, sums, squares)
     count = len(x) // channels
     for c in range(channels):
-        mean[c] = fold(tiles[0], channels, c) / count
-        variance = fold(tiles[1], channels, c) / count - mean[c] * mean[c]
-        is_nan = variance != variance
+        mean[c] = fold(sums, channels, c) / count
+        variance = fold(squares, channels, c) / count - mean[c] * mean[c]
+        is_nan = variance != variance  # for NaN, `max` may return 0
         deviation[c] = variance if is_nan else math.sqrt(max(variance, 0.0) + epsilon)
-    for k in range(tiles.shape[1]):
+    scales, shifts = tiles[0], tiles[1]  # in place of the sums
+    for k in range(len(scales)):
         c = k % channels
-        factor = weight[c] / deviation[c]
-        tiles[0, k] = np.float32(factor)
-        tiles[1, k] = np.float32(bias[c] - mean[c] * factor)
+        scale = weight[c] / deviation[c]
+        scales[k] = np.float32(scale)
+        shifts[k] = np.float32(bias[c] - mean[c] * scale)
 
 
 @kernel
@@ -156,12 +159,13 @@ def norm_add_relu(x, added, tiles, out):
 
 
 @kernel
-def pass_relu(gradient, out, passed):
+def relu_backward(gradient, out, passed):
     """Compute the gradient of a relu's input: passed = gradient if out > 0 else 0.
 
     gradient: of the relu's output.  out: the relu's output.  passed: overwritten.  All are uint16 [n * C].
     """
     for k in range(len(gradient)):
+        # The output is never negative: its bits as an integer are 0 for 0, and above 0 for all else.
         passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
 
 
@@ -192,25 +196,28 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
     dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
     """
     channels = len(weight)
-    tile = tiles.shape[1]
-    for k in range(tile):
-        tiles[0, k] = tiles[1, k] = np.float32(0)
-    pass_relu(gradient, out, passed)
-    add_products(x, passed, tiles[0], tiles[1])
+    relu_backward(gradient, out, passed)
+    sums, products = tiles[0], tiles[1]
+    for k in range(len(sums)):
+        sums[k] = products[k] = np.float32(0)
+    add_products(x, passed, sums, products)
     count = len(x) // channels
     for c in range(channels):
-        total = fold(tiles[0], channels, c)
+        total = fold(sums, channels, c)
         dbias[c] = np.float32(total)
-        dweight[c] = np.float32((fold(tiles[1], channels, c) - mean[c] * total) / deviation[c])
-    # dx = weight / deviation (g - mean of g - (x - mean) / deviation * mean of g times the normed x)
-    for k in range(tile):
+        dweight[c] = np.float32((fold(products, channels, c) - mean[c] * total) / deviation[c])
+    # With normed = (x - mean) / deviation, each channel has
+    #     dx = weight / deviation * (passed - dbias / count - normed * dweight / count),
+    # that is, dx = factor * passed + slope * x + shift.
+    factors, slopes, shifts = tiles[0], tiles[1], tiles[2]  # the first two in place of the sums
+    for k in range(len(factors)):
         c = k % channels
         factor = weight[c] / deviation[c]
         slope = -factor / deviation[c] * dweight[c] / count
-        tiles[0, k] = np.float32(factor)
-        tiles[1, k] = np.float32(slope)
-        tiles[2, k] = np.float32(-factor * dbias[c] / count - slope * mean[c])
-    combine(passed, x, tiles[0], tiles[1], tiles[2], dx)
+        factors[k] = np.float32(factor)
+        slopes[k] = np.float32(slope)
+        shifts[k] = np.float32(-factor * dbias[c] / count - slope * mean[c])
+    combine(passed, x, factors, slopes, shifts, dx)
 
 
 @kernel
@@ -238,9 +245,9 @@ def pool(x, points, out, argmax):
     boards, channels = argmax.shape
     for b in range(boards):
         mean, most, where = out[b, :channels], out[b, channels:], argmax[b]
-        first = x[b * points * channels : (b * points + 1) * channels]
+        first_point = x[b * points * channels : (b * points + 1) * channels]
         for c in range(channels):
-            mean[c] = most[c] = widen(first[c])
+            mean[c] = most[c] = widen(first_point[c])  # `mean` is the sum until the end
             where[c] = 0
         for p in range(1, points):
             begin = (b * points + p) * channels
@@ -264,13 +271,13 @@ def pool_backward(gradient, argmax, points, dx):
     """
     boards, channels = argmax.shape
     for b in range(boards):
-        mean, most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
+        of_mean, of_most, where = gradient[b, :channels], gradient[b, channels:], argmax[b]
         for p in range(points):
             begin = (b * points + p) * channels
             part = dx[begin : begin + channels]
             for c in range(channels):
-                value = mean[c] / np.float32(points)
-                part[c] = narrow(value + most[c] if where[c] == p else value)
+                value = of_mean[c] / np.float32(points)
+                part[c] = narrow(value + of_most[c] if where[c] == p else value)
 
 
 @kernel

@@ -75,22 +75,22 @@ def document_of(game: SgfGame) -> SgfDocument:
     origin = game.origin
     if origin is None or origin.game.setup != game.setup:
         document, before = SgfDocument([set_up_node(game)], [-1]), SgfGame(game.board_size, ())
+        known = 0
     else:
         document, before = SgfDocument(origin.tree.nodes, origin.tree.parents), origin.game
         known = game.shared(before)
         document.line += origin.line[:known]
-        moves_taken_back = known == len(game.moves) < len(before.moves)
-        if moves_taken_back:
+        is_cut_short = known == len(game.moves) and known < len(before.moves)
+        if is_cut_short:  # remove the rest of the file's main line
             last = document.line[-1]
-            following = origin.line[known]
-            while origin.tree.parents[following] != last:  # nodes without a move may be between two moves
-                following = origin.tree.parents[following]
-            document.children[last].remove(following)
-    old = root_texts(before)
+            child = origin.line[known]  # the node of the next move, then its ancestors up to the child of `last`
+            while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
+                child = origin.tree.parents[child]
+            document.children[last].remove(child)
+    texts_before = root_texts(before)
     for name, text in root_texts(game).items():
-        if text != old[name]:
+        if text != texts_before[name]:
             document.set_text(0, name, text)
-    known = len(document.line) - 1
     add_moves(document, game)
     add_comments(document, game, before, known)
     add_notes(document, game, before, known)

@@ -34,11 +34,17 @@ COMMON_FIRST_BYTES = {
 CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5")
 SHIFT = re.compile(rb"\x1b|~\{")  # in ISO-2022 and HZ, whose letters are ASCII bytes, other letters begin here
 JIS_SHIFT = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
+HIGH_BYTES = re.compile(rb"[\x80-\xff]+")  # non-ASCII bytes in a row
+CONTROL_BYTE = re.compile(rb"[\x80-\x9f]")  # in Latin-1 a control character, which texts do not have
+# In Latin-1, a letter (or a sign before a letter, such as ¿) with no other non-ASCII byte beside it: the ü in "Müller".
+LONE_LATIN = re.compile(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])")
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
-RARE = 0.5  # number that a rare letter subtracts from a score
+# What each letter of a kind adds to a score, and in the second line what it subtracts.
+KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2, 2.0
+ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 1.0, 0.5, 0.5, 0.5
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
@@ -61,6 +67,7 @@ USUAL_HANGUL = re.compile(
 WORD = re.compile("[А-Яа-яЁёІіЇїЄєҐґ]+")
 RUSSIAN = re.compile("(?:[А-ЯЁІЇЄҐ]?[а-яёіїєґ]{2,}|[А-ЯЁІЇЄҐ]{3,})")  # a single letter is no evidence
 VOWEL = re.compile("[аеёиоуыэюяіїєАЕЁИОУЫЭЮЯІЇЄ]")
+UNDECODED = re.compile("\ufffd")
 ODD = re.compile("[\u0080-\u009f\u0400-\u04ff\u0370-\u03ff\u2500-\u257f\ue000-\uf8ff\ufffd]")
 
 
@@ -155,7 +162,7 @@ def surely_utf8(data: bytes, declared: str) -> bool:
     except UnicodeDecodeError:
         return False
     letters = re.findall(r"[^\x00-\x9f]", text)
-    has_three_bytes = max(letters, default="") > "\u07ff"
+    has_three_bytes = max(letters, default="") > "\u07ff"  # the last letter of two bytes in UTF-8
     return has_three_bytes or len(letters) >= (1 if declared in LATIN else 4)
 
 
@@ -179,7 +186,7 @@ def end_of_game(data: bytes, begin: int, likely: str) -> int:
         part = data[begin : begin + size]
         name, _ = encoding_of(part, likely)
         text = part.decode(name, "surrogateescape")  # this text can be encoded to the same bytes again
-        tree = read_tree(text, 1)
+        tree = read_tree(text, 1)  # after the game's first bracket
         if tree.complete:
             return begin + len(text[: tree.end].encode(name, "surrogateescape"))
         if tree.too_long or begin + size >= len(data):
@@ -220,7 +227,7 @@ def unmarked_utf16(data: bytes) -> str | None:
 
     The first letters of an SGF file are ASCII, so in UTF-16 every second byte is 0.
     """
-    head = data[:64].ljust(4, b" ")
+    head = data[:64].ljust(4, b" ")  # at least four bytes, so that neither half is empty
     even, odd = head[0::2], head[1::2]
     if even.count(0) > len(even) // 2 and odd.count(0) == 0:
         return "utf-16-be"
@@ -242,7 +249,8 @@ def guess(data: bytes) -> str:
         return "utf-8"
     except UnicodeDecodeError:
         text = part.decode("utf-8", "replace")
-        if len(re.findall("[\u0800-\ufffc]", text)) > 2 * text.count("\ufffd"):
+        three_byte_letters = len(re.findall("[\u0800-\ufffc]", text))
+        if three_byte_letters > 2 * text.count("\ufffd"):
             return "utf-8"
     return max(("latin-1", *CYRILLIC, *CANDIDATES), key=lambda name: score(part, name))
 
@@ -257,26 +265,28 @@ def score(data: bytes, name: str) -> float:
 
 
 def cyrillic_score(text: str) -> float:
-    """Return how plausible it is that a text is Russian or Ukrainian; comparable with `plausibility`.
+    """Return how plausible it is that a text is Russian or Ukrainian, from -2 to 2; comparable with `plausibility`.
 
-    Bytes of another encoding give capitals within words, words without vowels, and signs.
+    Letters in plausible words raise the score, all other non-ASCII letters lower it: bytes of another encoding give
+    capitals within words, words without vowels, and signs.
     """
     letters = sum(not character.isascii() for character in text)
     words = [word for word in WORD.findall(text) if len(word) > 2 and RUSSIAN.fullmatch(word) and VOWEL.search(word)]
     good = sum(map(len, words))
-    return (2.0 * good - 2.0 * (letters - good)) / max(letters, 1)
+    others = letters - good
+    return RUSSIAN_GAIN * (good - others) / max(letters, 1)
 
 
 def latin_score(data: bytes) -> float:
-    """Return how plausible it is that data is Latin-1; comparable with `plausibility`.
+    """Return how plausible it is that data is Latin-1, from -0.5 to 1.2; comparable with `plausibility`.
 
-    In Latin-1 the non-ASCII letters stand alone among ASCII letters, as in "Müller".
+    The score rises with the share of runs of non-ASCII bytes that are lone letters, since in Latin-1 these stand alone
+    among ASCII letters, as in "Müller".  It falls with the share of these bytes that are control characters.
     """
-    runs = re.findall(rb"[\x80-\xff]+", data)
-    total = sum(map(len, runs))
-    alone = len(re.findall(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])", data))
-    controls = len(re.findall(rb"[\x80-\x9f]", data))  # control characters, which are not in texts
-    return 1.2 * alone / max(len(runs), 1) - 0.5 * controls / max(total, 1)
+    runs = HIGH_BYTES.findall(data)
+    byte_count = sum(map(len, runs))
+    gain = LONE_LATIN_GAIN * len(LONE_LATIN.findall(data)) / max(len(runs), 1)
+    return gain - CONTROL_LOSS * len(CONTROL_BYTE.findall(data)) / max(byte_count, 1)
 
 
 def plausibility(text: str, name: str) -> float:
@@ -285,11 +295,12 @@ def plausibility(text: str, name: str) -> float:
     if not letters:
         return 0.0
     joined = "".join(letters)
-    kinds = ((1.0, KANJI), (1.3, KANA), (1.2, USUAL_HANGUL), (1.5, GO_WORDS))
-    good = sum(weight * len(pattern.findall(joined)) for weight, pattern in kinds)
-    bad = len(GLUED.findall(text)) + 2.0 * len(ODD.findall(joined))
-    bad += 0.7 * len(HALF_KANA.findall(joined)) + 8.0 * joined.count("\ufffd")
-    mixed = 0.5 * min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))
+    gains = ((KANJI_GAIN, KANJI), (KANA_GAIN, KANA), (HANGUL_GAIN, USUAL_HANGUL), (GO_WORD_GAIN, GO_WORDS))
+    losses = ((ODD_LOSS, ODD), (HALF_KANA_LOSS, HALF_KANA), (LOST_LOSS, UNDECODED))
+    good = sum(weight * len(pattern.findall(joined)) for weight, pattern in gains)
+    bad = sum(weight * len(pattern.findall(joined)) for weight, pattern in losses)
+    bad += GLUED_LOSS * len(GLUED.findall(text))
+    mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # one text rarely has both
     least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)
-    return (good - bad - mixed - RARE * rare) / len(letters)
+    return (good - bad - MIXED_LOSS * mixed - RARE_LOSS * rare) / len(letters)

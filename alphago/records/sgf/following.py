@@ -37,7 +37,7 @@ class Followed:
         self.batch = env.new_batch(1)
         stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
         try:
-            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)
+            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
         except ValueError as error:
             self.fault = Fault(kinds.DEAD, str(error), number)
             return
@@ -138,7 +138,7 @@ def kind_of(position: GoPosition, action: int) -> str:
 
 
 def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
-    """Return the fault for the first illegal play of a stretch.
+    """Return the fault for the first illegal play of a stretch; the caller sets its `game`.
 
     position: the position before the play.  play: the play's index in the stretch.  plies: number of moves before it.
     """
@@ -151,4 +151,5 @@ def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fa
         kind = kind_of(position, action)
         why = position.why_illegal(action)
     move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
-    return Fault(kind, f"move {plies + 1}, {move}, is illegal: {why}", None, stretch.nodes[play], plies + 1)
+    text = f"move {plies + 1}, {move}, is illegal: {why}"
+    return Fault(kind, text, node=stretch.nodes[play], move=plies + 1)

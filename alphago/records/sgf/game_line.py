@@ -22,6 +22,7 @@ from alphago.system.validation import shown
 GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
+UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
 
 
@@ -55,7 +56,7 @@ class LineReader:
         self.source = source
         self.faults = faults
         self.head: Node = dict(line[0]) if line else {}
-        for node in line[1:4]:  # some programs write root properties into the nodes after the root
+        for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
             has_move = any(name in node for name in SIGNS)
             if "SZ" in self.head or has_move:
                 break
@@ -72,15 +73,18 @@ class LineReader:
         self.faults.append(Fault(kind, text, self.number, node, move))
 
     def read(self) -> SgfGame:
-        """Read the line up to the first move that no rules allow; return no moves if there is no such board."""
+        """Return the game up to the first move that no rules allow.
+
+        If the line is no game of Go, or its board cannot be used, the game that is returned has no moves.
+        """
         if self.text("GM").lower() not in GO:
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
-            return self.empty(19)
+            return self.empty(UNKNOWN_SIZE)
         try:
             size = read_size(self.text("SZ"))
         except ValueError as error:
             self.fault(kinds.BOARD, str(error))
-            return self.empty(19)
+            return self.empty(UNKNOWN_SIZE)
         if self.required is not None and size != self.required.N:
             self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
             return self.empty(size)
@@ -96,8 +100,8 @@ class LineReader:
         return SgfGame(
             size,
             followed.plies,
-            komi,
-            setup,
+            komi=komi,
+            setup=setup,
             result=self.text("RE"),
             rules=self.text("RU"),
             players=(self.text("PB"), self.text("PW")),
@@ -109,13 +113,14 @@ class LineReader:
             faults=tuple(self.faults),
             assumed=assumed,
             ranks=(self.rank("B"), self.rank("W")),
-            date=self.text("DT") or self.text("RD"),
+            date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),
             notes=notes,
             source=self.source,
         )
 
     def empty(self, size: int) -> SgfGame:
+        """Return a game without moves, with the faults found so far."""
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
 
     def komi(self) -> float | None:
@@ -151,7 +156,7 @@ class LineReader:
         `stones` is KEPT at each point that the set-up does not change; `choose` replaces KEPT by the stone that is on
         the point when the stretch begins.
         """
-        white_begins = self.text("PL").strip().upper().startswith(("W", "2"))
+        white_begins = self.text("PL").strip().upper().startswith(("W", "2"))  # some programs write 2 for White
         found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=-1 if white_begins else 1)]
         for number, node in enumerate(self.line):
             try:
@@ -166,7 +171,7 @@ class LineReader:
                         found[-1].add(SIGNS[letter], read_point(env, node[letter][0]), number)
             except ValueError as error:
                 moves = sum(len(stretch.actions) for stretch in found)
-                self.fault(kinds.POINT, str(error), number, moves + 1)
+                self.fault(kinds.POINT, str(error), node=number, move=moves + 1)
                 break
         self.report_notation()
         self.give_handicap(env, found, handicap)
@@ -183,7 +188,7 @@ class LineReader:
             for name, value in points:
                 if WRITTEN.fullmatch(value):
                     got = f"{name}[{value}], which is read as people write it"
-                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", number)
+                    self.fault(kinds.NOTATION, f"points must be two letters such as dp, got {got}", node=number)
                     return
 
     def give_handicap(self, env: GoEnv, stretches: list[Stretch], handicap: int) -> None:
@@ -197,7 +202,8 @@ class LineReader:
         if not is_possible or not white_begins or first.stones.any():
             return
         points = handicap_points(env.N, handicap)
-        if not set(points) & set(first.actions[: 2 * handicap]):
+        opening = first.actions[: 2 * handicap]  # the first `handicap` moves of each side
+        if not set(points) & set(opening):
             first.stones[points] = 1
 
     def choose(self, stretches: list[Stretch], rules: Rules | None, size: int) -> tuple[PlayedStretch, Rules | None]:
@@ -246,7 +252,7 @@ class LineReader:
         part: which part of the line is read as the game, such as "up to there".
         """
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
-        self.fault(kinds.SET_UP, text, stretch.begins, move)
+        self.fault(kinds.SET_UP, text, node=stretch.begins, move=move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

@@ -22,7 +22,7 @@ LINE_LENGTH = 79  # most bytes of a line of text that is written, unless a singl
 
 # A value, closed or not; a bracket or semicolon; a name.  Possessive quantifiers keep unclosed values linear.
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
-BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")
+BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")  # "(;", or "(" before a property without its semicolon
 NO_BRACKET = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # the beginning of a text whose first bracket "(" is missing
 LOWER = re.compile("[a-z]")
 END_OF_VARIATION = -1  # where `format_tree` has numbers of nodes
@@ -162,7 +162,7 @@ def read_tree(text: str, at: int) -> SgfTree:
             if not stack:
                 tree.complete = True
                 break
-    else:
+    else:  # the last bracket is missing
         tree.end = len(text)
     return tree
 
@@ -213,7 +213,7 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
             number = children[number][0]
             pieces += node_pieces(nodes[number])
         waiting += reversed(children[number])
-    return b"\n".join(lines_of(piece.encode() for piece in (*pieces, "\n")))
+    return b"\n".join(lines_of(piece.encode() for piece in (*pieces, "\n")))  # the text ends with a line break
 
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:

@@ -28,6 +28,8 @@ COUNTS = {"visits": "visits", "prior": "prior", "played": "move_visits"}  # fiel
 COUNT_DIGITS = 19  # largest number of digits of a count in AGO; a longer text is not read
 GENERATED = "alphago: "  # prefix of a comment line that was generated from a note
 LARGEST_ANALYSIS = 2**20  # bytes of one position's analysis, uncompressed
+LARGEST_COUNT = 2**53 - 1  # larger whole numbers are not exact in every JSON reader
+GZIP_HEADER = 31  # what tells zlib that data has a header of gzip
 
 
 class MoveNote(NamedTuple):
@@ -90,7 +92,7 @@ def katrain_values(
     policy: np.ndarray | None,
     ownership: np.ndarray | None,
 ) -> list[str]:
-    """Return the values of KT for an analysed position, all from Black's view.
+    """Return the three values of KT for an analysed position: ownership, policy and the moves, all from Black's view.
 
     root: fields of KataGo's `rootInfo`, at least visits, winrate (0 .. 1) and scoreLead.
     moves: fields of KataGo's `moveInfos`, at least move, order, visits, winrate, scoreLead and pv; order 0 is the best,
@@ -121,7 +123,7 @@ def unpack(text: str) -> bytes:
     """Return the data in a value of KT; raise ValueError for invalid data, or more than LARGEST_ANALYSIS."""
     try:
         raw = base64.b64decode(text, validate=False)
-        reader = zlib.decompressobj(wbits=31)
+        reader = zlib.decompressobj(wbits=GZIP_HEADER)
         data = reader.decompress(raw, LARGEST_ANALYSIS)
     except (binascii.Error, zlib.error) as error:
         raise ValueError(str(error)) from None
@@ -147,8 +149,9 @@ def read_note(node: Node) -> MoveNote:
     Fields that cannot be read are None.
     """
     percent, score, counts = number(node, "SBKV"), number(node, "SBKS"), read_counts(node)
-    value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))
-    if value is None or score is None or "visits" not in counts:
+    value = None if percent is None else max(-1.0, min(1.0, percent / 50 - 1))  # a win rate in percent as -1 .. 1
+    is_incomplete = value is None or score is None or "visits" not in counts
+    if is_incomplete:
         root = read_analysis(node).get("root")
         if isinstance(root, Mapping):
             counts.setdefault("visits", whole(root.get("visits")))
@@ -177,13 +180,13 @@ def read_counts(node: Node) -> dict[str, Any]:
 def read_analysis(node: Node) -> Mapping[str, object]:
     """Return the analysis in the property KT; {} if it is missing or cannot be read."""
     values = node.get("KT", [])
-    if len(values) < 3:
+    if len(values) < 3:  # ownership, policy, and the analysis as JSON, see `katrain_values`
         return {}
     try:
-        found = json.loads(unpack(values[2]))
+        analysis = json.loads(unpack(values[2]))
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return analysis if isinstance(analysis, dict) else {}
 
 
 def number(node: Node, name: str) -> float | None:
@@ -206,8 +209,10 @@ def finite(value: object) -> float | None:
 
 
 def whole(value: object) -> int | None:
-    """Return a whole number >= 0, None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else None
+    """Return a whole number from 0 to LARGEST_COUNT, None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value <= LARGEST_COUNT else None
 
 
 def without_generated(text: str) -> str:

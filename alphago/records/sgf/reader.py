@@ -10,7 +10,7 @@ from pathlib import Path
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import Decoded, decode
 from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
-from alphago.records.sgf.game_line import read_line
+from alphago.records.sgf.game_line import UNKNOWN_SIZE, read_line
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
@@ -71,7 +71,7 @@ def salvage_sgf(
 
 def empty_game(fault: Fault, name: str) -> SgfGame:
     """Return a game without moves whose only fault is this one."""
-    return SgfGame(19, (), faults=(fault,), source=name)
+    return SgfGame(UNKNOWN_SIZE, (), faults=(fault,), source=name)
 
 
 def parse_sgf(
@@ -108,7 +108,7 @@ def parse_games(
     if len(data) > LARGEST_FILE:
         raise ValueError(f"{name}: a file must have at most {LARGEST_FILE >> 20} MiB")
     parts = [Decoded(data.removeprefix("\ufeff"), "")] if isinstance(data, str) else decode(data)
-    if most is not None:
+    if most is not None:  # count before any game is read: too many may take long
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > most:
             wanted = "one game" if most == 1 else f"at most {most} games"
@@ -123,6 +123,7 @@ def parse_games(
 
 
 def strict_sentence(fault: Fault, name: str) -> str:
+    """Return a fault's message with the place: the file's name, and the number of the game if there are several."""
     game = "" if fault.game is None else f", game {fault.game}"
     return f"{name}{game}: {fault.text}"
 
@@ -132,7 +133,7 @@ def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool
     rest = ((tree, part.fault) for part in parts for tree in trees(part.text))
     first_two = list(islice(rest, 2))  # enough to know whether there are several games
     if not first_two:
-        yield empty_game(Fault(UNREADABLE, what_else(parts[0].text)), name)
+        yield empty_game(Fault(UNREADABLE, no_sgf_message(parts[0].text)), name)
         return
     for place, (tree, encoding_fault) in enumerate(chain(first_two, rest), 1):
         number = place if len(first_two) > 1 else None
@@ -140,7 +141,7 @@ def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool
         yield from games_of_tree(tree, number, name, env, all_lines, before)
 
 
-def what_else(text: str) -> str:
+def no_sgf_message(text: str) -> str:
     """Return the message for a text that holds no SGF; it names the format if that is another server's."""
     kind = next((kind for kind, begin in OTHER_FORMATS.items() if begin.match(text)), None)
     return NOTHING_FOUND if kind is None else f"{NOTHING_FOUND}: it is a game in the format {kind}, not in SGF"

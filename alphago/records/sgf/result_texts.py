@@ -60,6 +60,8 @@ POINTS = re.compile(
     rf"(?P<whole>(?:{NUMBER})(?![0-9./]))?\s*(?P<fraction>[0-9]+\s*/\s*[0-9]+)?"
     r"\s*(?P<unit>points?|pts?\.?|moku|目|zi|子)?[\s.!]*"
 )
+# One of two forms: a number and a fraction, as in 2又3/4子 or 又四分之三 ("3 of 4 parts": `parts` 4, `taken` 3), or a
+# number alone, perhaps with a half, as in 12目半.
 EASTERN = re.compile(
     rf"(?:(?P<whole>{NUMBER}|{NUMERAL})\s*(?:[又と]|\s)\s*)?"
     rf"(?:(?P<fraction>[0-9]+\s*/\s*[0-9]+)|(?P<parts>{NUMERAL}|[0-9]+)分之(?P<taken>{NUMERAL}|[0-9]+))"
@@ -159,18 +161,18 @@ def eastern_amount(text: str) -> tuple[float | None, str | None]:
     if len(found) != 1:
         return None, None
     match = found[0]
-    before = text[: match.start()]
     segments = (segment for segment in SEGMENT.finditer(text) if segment.start() < match.start() <= segment.end())
     segment = next(segments, None)  # the colour before the number, with the text up to the next colour
     if segment is None or not winner_of_segment(segment[1], segment[2]):
         return None, None
-    if not BEFORE_AMOUNT.fullmatch(before[segment.start(2) :]):
+    between = text[segment.start(2) : match.start()]  # what stands between the colour and the number
+    if not BEFORE_AMOUNT.fullmatch(between):
         return None, None
     points, unit = points_of(match)
     if points is None:
         return None, None
     has_unit = unit or match["half"] or is_quarter(points)
-    after_plus = before.rstrip().endswith("+")
+    after_plus = text[: match.start()].rstrip().endswith("+")
     return (points, unit) if has_unit or after_plus else (None, None)
 
 
@@ -180,7 +182,7 @@ def points_of(match: re.Match[str]) -> tuple[float | None, str | None]:
     Returns (None, None) for a match with two different units, or with parts that are not one number.
     """
     whole, fraction = match["whole"] or match["only"], match["fraction"]
-    if match["parts"]:
+    if match["parts"]:  # Chinese names the denominator first
         fraction = f"{count_of(match['taken'])}/{count_of(match['parts'])}"
     if whole and not whole.isascii():
         whole = f"{count_of(whole)}"
@@ -199,7 +201,7 @@ def count_of(numeral: str) -> int:
     for sign, worth in (("百", 100), ("十", 10)):
         before, found, rest = numeral.partition(sign)
         if found:
-            total += worth * (digit(before.strip("零")) or 1)
+            total += worth * (digit(before.strip("零")) or 1)  # 百 alone is one hundred
             numeral = rest
     return total + digit(numeral.strip("零"))
 

@@ -95,12 +95,14 @@ class SgfGame:
         values: whether to keep the search's value of each position as `notes`.
         """
         if values:
-            signed = (record.values * record.movers).tolist()
-            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(signed) if record.weights[ply] > 0}
-        fields: dict[str, object] = {"movers": tuple(record.movers.tolist()), "setup": dict(record.setup)}
-        fields["result"] = "0" if record.outcome == 0 else record.result_string
+            of_black = (record.values * record.movers).tolist()
+            rest["notes"] = {ply: MoveNote(value) for ply, value in enumerate(of_black) if record.weights[ply] > 0}
+        fields: dict[str, object] = {
+            "movers": tuple(record.movers.tolist()),
+            "setup": {name: value for name, value in record.setup.items() if name != "komi"},
+            "result": "0" if record.outcome == 0 else record.result_string,
+        }
         if "komi" in record.setup:  # in an SgfGame the komi is not in `setup` but a field of its own
-            fields["setup"] = {name: value for name, value in record.setup.items() if name != "komi"}
             fields["komi"] = record.setup["komi"]
         return cls.in_game(env, tuple(record.moves.tolist()), **{**fields, **rest})
 

@@ -8,13 +8,15 @@ from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
+LONGEST = 40  # characters of a komi, a point or a rank: a longer text is something else
 POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
-WHOLE = re.compile(r"[0-9]{1,2}")
+WHOLE = re.compile(r"[0-9]{1,2}")  # a number of handicap stones
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
-FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")
+FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")  # 3 3/4 or 3又3/4
+HALF = re.compile("目半|집반|子半")  # "and a half", after a number and its unit
 ZI = re.compile(r"子")  # a Chinese unit, one side's points above half of the board: 3.75 zi are 7.5 points
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
 RANK = re.compile(r"([0-9]{1,2})\s*(k|d|p|级|級|段|dan|kyu|급|단)|(p|pro|职业|職業|プロ)?\s*([0-9]{1,2})\s*段")
@@ -22,7 +24,7 @@ PRO = re.compile(r"^p|pro|プロ|职业|職業|[0-9]\s*p")
 ELO = re.compile(r"[0-9]{3,4}(?:\.[0-9]*)?\??")
 RATED_NAME = re.compile(r"\(([0-9]{3,4}\??)\)\s*$")  # "Ann (2241)", as Go Quest and CGOS write
 TITLE_RANKS = {"meijin": 9, "honinbo": 9, "kisei": 9, "名人": 9, "本因坊": 9, "棋聖": 9, "国手": 9}
-FIRST_PRO, FIRST_ELO = 100, 1000  # see `read_rank`
+FIRST_PRO, FIRST_ELO, LAST_ELO = 100, 1000, 9999  # see `read_rank`
 
 
 def read_sides(text: str) -> tuple[int, int]:
@@ -85,7 +87,7 @@ def komi_number(text: str) -> float:
         return float(text.replace(",", "."))
     except ValueError:
         pass
-    if len(text) > 40:
+    if len(text) > LONGEST:
         raise ValueError(text)
     if match := FRACTION.search(text):
         if int(match[3]) == 0:
@@ -94,8 +96,7 @@ def komi_number(text: str) -> float:
     numbers = NUMBER.findall(text.replace(",", "."))
     if len(numbers) != 1:
         raise ValueError(text)
-    half = 0.5 if re.search("目半|집반|子半", text) else 0.0
-    return float(numbers[0]) + half
+    return float(numbers[0]) + (0.5 if HALF.search(text) else 0.0)
 
 
 def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
@@ -106,9 +107,10 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     kind: "move", which may be a pass, or "stone".
     """
     if len(text) != 2 or not POINT.fullmatch(text):
-        text = "".join(text.split()) if len(text) < 40 else text.strip()  # there may be line breaks within a value
+        text = "".join(text.split()) if len(text) < LONGEST else text.strip()  # a value may have line breaks within
     height, width = env.plane_shape
-    if kind == "move" and (text == "" or (text == "tt" and env.N <= 19)):  # on larger boards tt is a point
+    tt_is_pass = env.N <= 19  # on larger boards tt is a point
+    if kind == "move" and (text == "" or (text == "tt" and tt_is_pass)):
         return height * width
     if len(text) == 2 and POINT.fullmatch(text):
         column, row = ord(text[0]) - ord("a"), ord(text[1]) - ord("a")
@@ -132,11 +134,12 @@ def read_rectangle(env: StonesEnv, text: str) -> tuple[slice, slice]:
 def read_rank(text: str) -> int:
     """Return a rank as a number; 0 if it is unknown.
 
-    -30 .. -1 are kyu, 1 .. 9 dan, 101 .. 109 professional dan; numbers from 1000 on are Elo ratings.
+    -30 .. -1 are kyu, 1 .. 9 dan, 101 .. 109 professional dan, 1000 .. 9999 Elo ratings.  A number beyond its kind's
+    limit is read as that limit.
     """
-    normalised = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:40]
+    normalised = text.translate(DIGITS).translate(NUMERALS).replace("初段", "1段").strip().lower()[:LONGEST]
     if ELO.fullmatch(normalised):
-        return max(FIRST_ELO, min(int(float(normalised.rstrip("?"))), 9999))
+        return max(FIRST_ELO, min(int(float(normalised.rstrip("?"))), LAST_ELO))
     if match := re.fullmatch(r"p([1-9])", normalised):
         return FIRST_PRO + int(match[1])
     if match := RANK.search(normalised):

@@ -26,6 +26,8 @@ from numba.core.typing.templates import Signature
 
 from alphago.system.kernels.turns import Turn
 
+DIGEST_BYTES = 32  # of SHA-256
+
 # Whether compiled code has addresses of this process in it, which mean nothing to another one.
 uses_addresses = attrgetter("library.has_dynamic_globals")
 
@@ -86,7 +88,7 @@ class KernelCache:
     def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
         code = self.function.__code__
-        cells = [cell.cell_contents for cell in self.function.__closure__ or ()]
+        cells = [cell.cell_contents for cell in self.function.__closure__ or ()]  # values that the code has frozen
         source = (self.stamp, code.co_firstlineno, code.co_code, dumps(cells))
         depends = (numba.__version__, sys.version, *source, str(signature), codegen.magic_tuple())
         return Path(self.cache_path, f"{self.stem}-{hashlib.sha256(repr(depends).encode()).hexdigest()[:32]}.kernel")
@@ -116,9 +118,10 @@ class KernelCache:
         """Return the compiled function in a file; None if there is no such file or a damaged one."""
         try:
             data = path.read_bytes()
-            if hashlib.sha256(data[32:]).digest() != data[:32]:
+            digest, pickled = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
+            if hashlib.sha256(pickled).digest() != digest:
                 return None
-            saved_signature, reduced = pickle.loads(data[32:])  # from `save_overload`
+            saved_signature, reduced = pickle.loads(pickled)  # from `save_overload`
             if saved_signature != signature:
                 return None
             return CompileResult._rebuild(target_context, *reduced)

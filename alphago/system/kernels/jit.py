@@ -77,7 +77,7 @@ def part(function: Kernel, **options: bool) -> Kernel:
     """
     made = compiled(function, no_cpython_wrapper=True, **options)
     if not numba.config.DISABLE_JIT:
-        # numba would jump to the missing entry point; if none is registered, it calls `_compile_for_args` instead.
+        # numba would register the missing entry point and jump to it; without one it calls `_compile_for_args`.
         made._insert = lambda *signature: None
         made._compile_for_args = partial(refuse, function.__name__)
     return made
@@ -105,9 +105,9 @@ def specialise(template: Any, **kernels: Any) -> FunctionType:
     again if the file changes.  A kernel passed as an argument would be slower, one in a closure could not be cached.
     """
     first = next(iter(kernels.values()))
-    names = {**template.__globals__, "__name__": first.__module__, **kernels}
+    global_names = {**template.__globals__, "__name__": first.__module__, **kernels}
     code = template.__code__.replace(co_filename=first.__code__.co_filename)
-    return FunctionType(code, names, template.__name__)
+    return FunctionType(code, global_names, template.__name__)
 
 
 def compiled(function: Any, **options: bool) -> Any:
@@ -129,8 +129,8 @@ def compiled_once(kernel: Any) -> Any:
 
     Otherwise numba would compile `f(row, 0)`, `f(row, i)` and `f(row, array[i])` separately.
     """
-    template = kernel.get_call_template
-    kernel.get_call_template = lambda args, kws: template([plain_type(arg) for arg in args], kws)
+    get_template = kernel.get_call_template  # numba calls it with the types of a call's arguments
+    kernel.get_call_template = lambda args, kws: get_template([plain_type(arg) for arg in args], kws)
     return kernel
 
 

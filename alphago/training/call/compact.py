@@ -85,7 +85,9 @@ def make_compact(run: RunFolder, state: State, board: int) -> CompactSize:
             if is_replaceable(run.path, path) and path not in needed:
                 path.unlink()
     files = files_in(run.path)
-    return CompactSize(memory["games"], games_before, sum(map(file_size, files)), len(files))
+    return CompactSize(
+        games=memory["games"], games_before=games_before, size=sum(map(file_size, files)), files=len(files)
+    )
 
 
 def thin_log(path: Path, limit: int) -> None:
@@ -93,7 +95,7 @@ def thin_log(path: Path, limit: int) -> None:
     lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     count = len(lines)
     while sum(map(len, lines)) > limit and len(lines) > 1:
-        half = max(2, len(lines) // 2)
+        half = max(2, len(lines) // 2)  # at least 2, so that a line is dropped
         lines = lines[:half:2] + lines[half:]
     if len(lines) < count:
         write_atomic(path, b"".join(lines))
@@ -164,8 +166,9 @@ def newest_files(shards: Shards, board: int, *, max_games: int, space: int) -> l
             pieces = write_pieces(shards.folder, shard, records, space)
         newest += pieces
         space -= sum(file_size(shards.folder / piece.name) for piece in pieces)
-        if sum(piece.games for piece in pieces) < count:
-            break  # the space is used up; games older than a game that is left out are not kept
+        has_left_out = sum(piece.games for piece in pieces) < count  # because the space is used up
+        if has_left_out:
+            break  # games older than a game that is left out are not kept
     return newest[::-1]
 
 
@@ -185,7 +188,7 @@ def write_pieces(folder: Path, shard: Shard, records: list[GameRecord], space: i
             if count == 1:  # this game does not fit, and no older game is kept without it
                 return pieces
             count //= 2
-        piece = Shard(end - count, end, digest_of(data), shard.board)
+        piece = Shard(first=end - count, end=end, digest=digest_of(data), board=shard.board)
         write_atomic(folder / piece.name, data)
         pieces.append(piece)
         records = records[:-count]

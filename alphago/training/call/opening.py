@@ -126,7 +126,8 @@ def open_run(
 ) -> Iterator[tuple[RunT, State | None]]:
     """Begin the run of a plan, or continue it from its folder; close it after the `with` block.
 
-    reports: as in `train`.  device: where to play and train.  options: as in ConsoleReport.
+    reports: as in `train`.  kind: makes the learner and the run.  device: where to play and train.
+    options: as in ConsoleReport.
     Yields the run, and the state from which the run continues, or None for a new run.  The notes of the state tell of
     damaged files.
     """
@@ -142,9 +143,12 @@ def open_run(
             with version_errors(folder.path, "a state"):
                 state = folder.restore()
         rows = read_rows(folder.path / METRICS, "seconds")
-        expected = partial(estimate, plan) if plan.positions_to_beat else None
         reporter = Reporter(
-            [console] if reports is None else reports, flat_settings(plan.config), rows, meter, expected
+            [console] if reports is None else reports,
+            flat_settings(plan.config),
+            rows,
+            meter,
+            estimate=partial(estimate, plan) if plan.positions_to_beat else None,
         )
         judge_settings = [*plan.judges, *([plan.watch] if plan.watch else [])]
         judges = [settings.make_judge(env, model, folder.path) for settings in judge_settings]
@@ -229,6 +233,7 @@ def log_changes(plan: Plan[Any], games: int) -> list[dict[str, Any]]:
     """
 
     def plain_value(name: str, value: Any) -> Any:
+        """Return a setting's value as plain data for JSON."""
         if name == "until":
             return None if value is None else asdict(value)
         if name in plan.tree.entries:

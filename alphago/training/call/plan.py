@@ -67,6 +67,7 @@ class TrainCall:
     ) -> "TrainCall":
         """Return the call with its network loaded, its opponent named, and its device found.
 
+        The arguments are those of `train`; sizes: `tower_height` and `channels`, None for one that is not given.
         Raises TypeError for an argument of a wrong type, and BackendMissing for a device that does not exist.
         """
         network: Any = as_network(model, env)
@@ -127,12 +128,12 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
     env = call.env
     if call.preset is None:
         recipe = recipe_for(env)
-        if is_int(call.num_games, 1):
+        if is_int(call.num_games, least=1):  # else the run is limited by time
             recipe = recipe.for_games(call.num_games)
     else:
         recipe = named_recipe(call.preset)
         is_for_another_game = recipe.game != env.name
-        if is_for_another_game and recipe.settings.get("curriculum"):
+        if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
             raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
     model, notes = new_network(call, recipe.network_on(call.device), settings.seed)
@@ -154,6 +155,7 @@ def new_network(call: TrainCall, of_recipe: Mapping[str, Any], seed: int) -> tup
     """Return the network of a new run, and sentences about it for a report.
 
     of_recipe: keywords of NeuralNet from the recipe; those of the call replace them.
+    seed: seed of the initial weights.
     """
     env, model = call.env, call.model
     with seeded(seed):
@@ -212,7 +214,7 @@ def old_run(call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[Ru
     if until != saved_until:
         changes["until"] = (saved_until, until)
     if recipe is None and settings.num_games is None:
-        recipe = recipe_for(env)
+        recipe = recipe_for(env)  # for the estimate of `make_plan` alone: the settings are complete
     return make_plan(env, settings, model, until, recipe=recipe, config=config, changes=changes)
 
 
@@ -228,6 +230,7 @@ def make_plan(
 ) -> Plan[RunSettings]:
     """Return the plan of a run.
 
+    recipe: tells after how many positions a run beat `until`; None if unknown.
     config: the saved config of a resumed run, or the result of `run_config` and the recipe's name for a new run.
     more: see Plan.
     """
@@ -235,7 +238,18 @@ def make_plan(
     judges = [*settings.judges, *([until] if until else [])]
     positions = recipe.positions_to_beat(until.name, env) if recipe and until else 0
     watch = watch_of(settings.watch, env)
-    return Plan(env, settings, model, until, config, RUN, positions, judges=judges, watch=watch, **more)
+    return Plan(
+        env,
+        settings,
+        model,
+        until,
+        config=config,
+        tree=RUN,
+        positions_to_beat=positions,
+        judges=judges,
+        watch=watch,
+        **more,
+    )
 
 
 def check_kind(config: Mapping[str, Any], folder: Path, *, supervised: bool) -> None:
@@ -291,6 +305,7 @@ def changed_settings(
 ) -> dict[str, tuple[Any, Any]]:
     """Return the old and the new value of each changed setting, by keyword.
 
+    before, after: the settings that the run has had, and those with which it goes on.
     Raises ValueError if the run in `folder` must keep the value of a changed setting.
     """
     changes = tree.changes(before, after)
@@ -337,8 +352,8 @@ def fit_to_game(model: NeuralNet, env: GameEnv) -> NeuralNet:
 
 def check_boards(env: GameEnv, settings: RunSettings, model: NeuralNet) -> None:
     """Raise ValueError if the settings name a board that the game or the network does not support."""
-    for lesson in lessons(env, settings.curriculum):
-        model.resized(lesson.env)
+    for lesson in lessons(env, settings.curriculum):  # raises for a board that the game does not support
+        model.resized(lesson.env)  # raises for a board that the network does not support
 
 
 @contextlib.contextmanager

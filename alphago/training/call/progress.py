@@ -28,8 +28,8 @@ class Speed(NamedTuple):
 
     moves: int
     steps: int
-    learning: float
-    other: float
+    learning: float  # seconds
+    other: float  # seconds
 
 
 class RunProgress(ProgressReport):
@@ -44,13 +44,14 @@ class RunProgress(ProgressReport):
         self.iteration_ends = deque([(run.games, run.clock.seconds)], LATEST + 1)
 
     def iteration(self, metrics: Row) -> None:
+        """Take the end of an iteration into account."""
         self.iteration_ends.append((metrics["games"], metrics["seconds"]))
 
     def __call__(self) -> Progress:
         """Return the progress of the run at this moment."""
         run = self.run
         remaining, now = self.remaining(), run.clock.seconds
-        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)
+        share = run.progress if remaining is None else now / max(now + remaining, 1e-9)  # no division by 0
         kind, seconds = run.stopwatch.current
         return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
 
@@ -84,25 +85,28 @@ class SelfPlayProgress(RunProgress):
         self.step_seconds = step_seconds
         self.speeds: tuple[Speed, ...] = ()
         self.games_before = run.games
-        # The numbers so far at the end of the latest iteration.
-        self.latest: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
+        # The totals of the run at the end of the latest iteration.
+        self.totals: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
         # The sums over the iterations since this object was created.
         self.moves = 0
         self.finished_games = 0
         self.finished_plies = 0.0  # moves of the finished games
 
     def iteration(self, metrics: Row) -> None:
-        """Take the speed of an iteration and the length of its games into account."""
-        games = metrics["games"] - self.latest["games"]
-        steps = metrics["steps"] - self.latest["steps"]
-        seconds = metrics["seconds"] - self.latest["seconds"]
-        self.latest = metrics
+        """Take the speed of an iteration and the length of its games into account.
+
+        metrics: "games", "steps" and "seconds" are totals of the run; "moves", "optimizer_share" and the mean
+            "game_length" are of this iteration.
+        """
+        new_games, new_steps, seconds = (metrics[name] - self.totals[name] for name in ("games", "steps", "seconds"))
+        self.totals = metrics
         learning = seconds * metrics["optimizer_share"]
-        self.speeds = (*self.speeds, Speed(metrics["moves"], steps, learning, seconds - learning))[-LATEST:]
+        speed = Speed(moves=metrics["moves"], steps=new_steps, learning=learning, other=seconds - learning)
+        self.speeds = (*self.speeds, speed)[-LATEST:]
         self.moves += metrics["moves"]
-        if games and metrics["game_length"] is not None:
-            self.finished_games += games
-            self.finished_plies += games * metrics["game_length"]
+        if new_games and metrics["game_length"] is not None:
+            self.finished_games += new_games
+            self.finished_plies += new_games * metrics["game_length"]
 
     def _seconds_until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are played and trained on; None while the speed is unknown."""
@@ -137,8 +141,10 @@ class SelfPlayProgress(RunProgress):
 
         length: a game's mean number of moves.  side_by_side: number of games in parallel.
         """
-        moves, _ = self.run.pace.so_far()
+        moves_of_iteration, _ = self.run.pace.so_far()
         # Games that were in progress when this object was created: on average half of their moves were played.
         begun_before = min(self.games_before, side_by_side) / 2 * length
-        left = max(0.0, (games - self.games_before) * length - begun_before - self.moves - moves)
-        return left + min(left, side_by_side / 2 * length)  # the last games have the cores to themselves
+        played = begun_before + self.moves + moves_of_iteration
+        left = max(0.0, (games - self.games_before) * length - played)
+        # The moves of the last games count twice: as games end, ever fewer are left to fill the network's batches.
+        return left + min(left, side_by_side / 2 * length)

@@ -94,7 +94,10 @@ def selfplay(
 
 
 def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
-    """Return a network for the board of `env`; raise ValueError for a player that cannot be sent to workers."""
+    """Return the network `nn` for the board of `env`; raise ValueError for a player that cannot be sent to workers.
+
+    nn: as in `selfplay`.
+    """
     net = fitting_network(nn, env)
     if not isinstance(net, NeuralNet):
         raise ValueError(f"with workers, the player must be a network, which can travel to them, got {shown(nn)}")
@@ -102,22 +105,28 @@ def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
 
 
 def new_group_state(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
-    """Return the state, as `GroupPlan.state` does, of a group that begins all these games and plays them to the end."""
+    """Return the state, as `GroupPlan.state` does, of a group that begins all these games and plays them to the end.
+
+    numbers: the games' numbers.
+    """
     return {
-        "next": numbers.start,
-        "left": sys.maxsize,
+        "next": numbers.start,  # the first game that has not begun
+        "left": sys.maxsize,  # moves to play: more than any game has
         "readouts": settings.readouts,
         "resign_threshold": settings.resign_threshold,
-        "capacity": len(numbers),
-        "finished": 0,
-        "slots": [None] * len(numbers),
+        "capacity": len(numbers),  # number of slots in use
+        "finished": 0,  # number of finished games
+        "slots": [None] * len(numbers),  # None: empty, so the next game begins there
     }
 
 
 def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
-    """Let workers play the games, and return the records as `selfplay` does; a job is a chunk of games."""
+    """Let workers play the games, and return the records as `selfplay` does; a job is a chunk of games.
+
+    version: the network and settings that all jobs share.  games: number of games.  on_game: as in `selfplay`.
+    """
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    jobs = (Task.of(chunk, new_group_state(chunk, version.settings), []).to_bytes() for chunk in chunks)
+    jobs = (Task.of(chunk, new_group_state(chunk, version.settings), games=[]).to_bytes() for chunk in chunks)
     records: dict[int, GameRecord] = {}
     for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
         for record in Played.from_bytes(answer).records:

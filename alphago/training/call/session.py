@@ -152,7 +152,11 @@ class Slice(NamedTuple):
 
 
 def train_run(call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
-    """Train a network and return it; `train` and `train_supervised` call this function."""
+    """Train a network and return it; `train` and `train_supervised` call this function.
+
+    call, this_call: the arguments that make the run, and those that concern this call alone.
+    kind: whether the run learns from self-play or from given games.
+    """
     began = time.monotonic()
     check_reports(this_call.reports)
     minutes = this_call.stop_after
@@ -200,7 +204,8 @@ def open_folder(
 ) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
     """Open the run's folder, and plan the run.
 
-    A new run is planned before its folder is made, so that an invalid call leaves none.
+    A new run is planned before its folder is made, so that an invalid call leaves no folder.  A resumed run is planned
+    in its locked folder.
     """
     name = f"{call.env.name}{call.env.N}"
     path = default_folder(name) if this_call.folder is None else user_path(this_call.folder)
@@ -213,6 +218,7 @@ def open_folder(
         plan = None if holds_run(path) else kind.new_plan(call)
     if plan is not None and this_call.compact:
         check_network(plan.model)
+    # Another process may have made `path` meanwhile, where the call names no folder.
     with RunFolder(new_folder(name) if this_call.folder is None else path) as folder:
         if folder.config is not None:
             plan = kind.resumed_plan(call, folder.config, path)
@@ -271,10 +277,11 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     """Report the run's end; `plan.model` becomes its network.
 
     stopped: whether the call was stopped early.  compact: whether to make the folder compact.
-    save: whether to save the run first.
+    save: whether to save the run first; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
-    if run.is_over and not stopped and save:
+    ends_with_this_call = run.is_over and save and not stopped
+    if ends_with_this_call:
         option = longer(vars(run.settings), run.games)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*run.reporter.final_findings())
@@ -282,7 +289,8 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
         run.note(divergence(run))
     if compact:
         run.note(compact_folder(run))
-    # Only after the checkpoint, which saves the latest weights: until here `plan.model` has those.
+    # Only after the checkpoint: until here `plan.model` is the network that trains, whose latest weights are saved.
+    # The run's network may be an earlier one, which a judge has chosen.
     plan.model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     plan.model.notes = notes_of(description)

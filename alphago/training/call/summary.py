@@ -111,7 +111,8 @@ def longer_by(settings: Mapping[str, Any], over: str, last: Row) -> str:
     settings: the run's settings, see `flat_settings`.
     over: the result of `why_over`.  last: the newest row of metrics.jsonl.
     """
-    if PROVED in over:
+    has_ended_by_proof = PROVED in over
+    if has_ended_by_proof:
         return "--until none"
     return longer(settings, number(last, "games") or 0) if over else ""
 
@@ -121,7 +122,8 @@ def longer(settings: Mapping[str, Any], games: float) -> str:
 
     games: the run's number of games.
     """
-    if settings["max_minutes"] is None or games >= (settings["num_games"] or float("inf")):
+    has_all_games = settings["num_games"] is not None and games >= settings["num_games"]
+    if has_all_games or settings["max_minutes"] is None:
         return f"--games {2 * settings['num_games']}"
     return f"--minutes {2 * settings['max_minutes']:g}"
 
@@ -146,7 +148,7 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
         if None not in (rate, low, high, played):
             after = f"after {number(row, 'games') or 0:.0f} games"
             share = f"{rate:.1%} of {played:.0f} games ({low:.1%} to {high:.1%}), {after}"
-            facts[f"against {opponent_name(row)}"] = share
+            facts[f"against {opponent_name(row)}"] = share  # replaces an older result
     decisions = [row for row in matches if "accepted" in row]
     for judge in dict.fromkeys(row.get("judge") for row in decisions):
         candidates = [row["accepted"] for row in decisions if row.get("judge") == judge]

@@ -68,6 +68,7 @@ class CGZeroRule(PuctRule):
         self.begin_move(np.arange(games), np.zeros(games, np.int32))
 
     def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
+        """Set c_puct for the next move of each game; plies: int32 [n], the number of plies played in each game."""
         settings = self.settings
         c_puct = settings.c_puct + settings.c_puct_growth * np.asarray(plies, np.float64)
         if settings.c_puct_growth < 0:
@@ -79,6 +80,7 @@ class CGZeroRule(PuctRule):
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:
+        """Add PUCT's noise to the games' roots, and draw the seeds of the noise on values."""
         super().add_noise(tree, batch, games, generators)
         if self.noise.spread:
             self.noise.seeds[games] = [generator.integers(1, SEEDS) for generator in generators]
@@ -95,7 +97,10 @@ class CGZeroRule(PuctRule):
         return super().settled(tree, budget) if self.settings.near_best is None else only_legal(tree)
 
     def choose(self, tree: Tree, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does."""
+        """Return each game's action: with `near_best` drawn among the nearly best actions, otherwise as PUCT does.
+
+        by_chance: bool [n], for PUCT.  chance: [n], the random numbers of the draws, in [0, 1).
+        """
         if self.settings.near_best is None:
             return super().choose(tree, games, by_chance, chance)
         weights = np.empty((len(games), tree.waiting.shape[2]), np.float32)  # 1 for nearly best actions, otherwise 0

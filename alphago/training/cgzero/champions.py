@@ -113,7 +113,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
 
     def __init__(self, champions: Champions, net: NeuralNet) -> None:
         self.champions = champions
-        self.begin(net, 0, 0)
+        self.begin(net, games=0, steps=0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
         """Make `net` best and second best; `games`, `steps`: self-play games and gradient steps of the run so far."""
@@ -144,7 +144,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         against_best, against_second = self.rates
         total = against_best + against_second
         champions_alone = 1 - self.champions.recent_share  # share of games without a recent network
-        alone_part = 1 - against_best / total if total else 0.5
+        alone_part = 1 - against_best / total if total else 0.5  # 0.5 if the candidate has lost all games
         alone = max(self.champions.least_share, champions_alone * alone_part)
         return Shares(alone, champions_alone - alone, self.champions.recent_share)
 
@@ -154,7 +154,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
             return False
         after_each_generation = self.champions.every is None and isinstance(run.stage.memory, SamplePool)
         if run.is_over or after_each_generation:
-            return not run.is_proved
+            return not run.is_proved  # the network of a proof stays the run's network
         every = self.champions.every or run.settings.ckp_freq
         return run.games // every > self.judged_games // every
 
@@ -170,7 +170,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         """
         champions = self.champions
         terms = Terms(champions.win_rate, champions.games, champions.readouts)
-        seed = 2 * self.candidates
+        seed = 2 * self.candidates  # `seed` and `seed + 1`, for up to two matches of a candidate
         try:
             against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
             if self.second is not self.best:
@@ -179,9 +179,9 @@ class ChampionKeeper(Judge[SelfPlayRun]):
             return False
         row = {**run.standing, "judge": self.name}
         accepted = against_best.accepted
-        log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted}, "champions")
+        log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted}, name="champions")
         if against_second is not against_best:
-            log_match(run, against_second, {**row, "opponent": "second best"}, "second")
+            log_match(run, against_second, {**row, "opponent": "second best"}, name="second")
         self.candidates += 1
         self.nets[self.candidates] = frozen_copy(run.learner.net)
         self.rates = [against_best.win_rate, against_second.win_rate]

@@ -58,7 +58,10 @@ class LineupSeating:
         self.shares: tuple[float, ...] = ()
 
     def use(self, evaluators: tuple[Evaluator, ...], shares: tuple[float, ...]) -> None:
-        """Give the roles to other evaluators; a single evaluator plays both sides of all games from now on."""
+        """Give the roles to other evaluators; a single evaluator plays both sides of all games from now on.
+
+        evaluators: those of the best, the second best and the recent network.  shares: see Shares.
+        """
         self.networks = evaluators
         self.shares = shares
         if len(evaluators) == 1:
@@ -70,7 +73,7 @@ class LineupSeating:
 
     def roles_to_move(self, games: np.ndarray, movers: np.ndarray) -> np.ndarray:
         """Return the role of the player to move in each game, int8 [n]; games, movers: as in `evaluators`."""
-        return self.roles[games, (movers < 0).astype(np.int64)]
+        return self.roles[games, (movers < 0).astype(np.int64)]  # column 0 if Black is to move, 1 if White
 
     def evaluators(self, games: np.ndarray, movers: np.ndarray) -> Sequence[tuple[np.ndarray, Evaluator]]:
         roles = self.roles_to_move(games, movers)

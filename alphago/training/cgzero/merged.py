@@ -169,13 +169,13 @@ def means_of(sums: Sums, places: Places) -> Means:
 
 
 def group_inputs(layers: Sequence[tuple[MergedSamples, float]]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Number the different inputs of all layers.
+    """Number the different inputs of all layers; `layers`: as in `merge_layers`.
 
     Returns for each layer the input numbers of its rows, int64 [R], and the weighted number of samples of each input,
     float64 [n].
     """
     keys = np.concatenate([samples.keys for samples, _ in layers])
-    counts = np.concatenate([samples.sums.seen * factor for samples, factor in layers])
+    counts = np.concatenate([samples.sums.seen * weight for samples, weight in layers])
     order = np.lexsort((keys[:, 1], keys[:, 0]))
     ordered = keys[order]  # equal keys side by side
     is_first = np.ones(len(order), np.bool_)
@@ -210,4 +210,4 @@ def fingerprints(planes: np.ndarray) -> np.ndarray:
 @cache
 def odd_weights(count: int) -> np.ndarray:
     """Return random odd numbers, uint64 [count], the same on every call."""
-    return np.random.default_rng(1).integers(0, 2**64, count, np.uint64) | np.uint64(1)
+    return np.random.default_rng(1).integers(0, 2**64, size=count, dtype=np.uint64) | np.uint64(1)

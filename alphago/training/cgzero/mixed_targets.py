@@ -6,10 +6,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from alphago.records.record import GameRecord
-from alphago.system.validation import check_choice, check_ranges, setting, settings
+from alphago.system.validation import UnusedSetting, check_choice, check_ranges, setting, settings
 from alphago.training.targets import lambda_returns, search_policies
 
 MixedValues = Literal["lambda", "plies", "legal-moves"]
+SEARCH = ("search_share",)  # settings of "lambda" alone
+RESULT = ("result_share", "result_growth")  # settings of all others alone
 ROUNDING = 1e-6  # a sum of shares may exceed 1 by this rounding error
 
 
@@ -59,17 +61,27 @@ class MixedTargets:
                 f"result_share and result_growth must sum to at most 1, got {self.result_share!r} and "
                 f"{self.result_growth!r}"
             )
+        self._check_used()
         if self.visits_until > self.played_from:
             raise ValueError(
                 f"visits_until must be at most played_from, got {self.visits_until!r} and {self.played_from!r}"
             )
+
+    def _check_used(self) -> None:
+        """Raise UnusedSetting for a setting that the value targets do not heed, unless it has its default."""
+        unused, other = (RESULT, "plies") if self.mixed == "lambda" else (SEARCH, "lambda")
+        for name in unused:
+            if getattr(self, name) != self.__dataclass_fields__[name].default:
+                fault = f"{name} is a setting of mixed={other!r}, but these targets are mixed={self.mixed!r}"
+                raise UnusedSetting(fault, f"mixed={other!r}", ("mixed", other))
 
     def values(self, record: GameRecord) -> np.ndarray:
         """Return the value target of each of a record's T plies, float32 [T], from the view of the player to move."""
         if self.mixed == "lambda":
             return lambda_returns(record, self.search_share)
         steps = record.legal_counts if self.mixed == "legal-moves" else np.ones(len(record))
-        progress = np.cumsum(steps, dtype=np.float64) / max(steps.sum(dtype=np.float64), 1.0)
+        total = max(steps.sum(dtype=np.float64), 1.0)  # 1 for a game without moves
+        progress = np.cumsum(steps, dtype=np.float64) / total  # from above 0 to 1
         return mixed_values(record, self.result_share + self.result_growth * progress)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:

@@ -276,7 +276,10 @@ class SamplePool:
         return self._subset
 
     def _generator(self, *numbers: int) -> np.random.Generator:
-        """Return a generator for the present generation; different numbers give different generators."""
+        """Return a generator for the present generation.
+
+        numbers: (0,) for the draw of the subset, (1, epoch) for the order of an epoch.
+        """
         return np.random.default_rng([self.seed, STREAM, self.generation, *numbers])
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
@@ -293,7 +296,7 @@ class SamplePool:
         The batches go through the subset once per epoch, each time in another random order.  A batch may contain the
         end of one epoch and the beginning of the next.  All weights are 1.
 
-        generator: draws the symmetries.
+        number: counted from 0 since the generation began.  generator: draws the symmetries.
         """
         means = self.subset
         rows = np.array([self._row(index) for index in range(number * count, (number + 1) * count)])
@@ -346,7 +349,7 @@ class SamplePool:
         sizes = [games for _, games in state["layers"]]
         missing = sum(sizes) - len(saved)
         ends = np.maximum(np.cumsum(sizes) - missing, 0)  # where each generation's games end in `saved`
-        begin = max(0, -missing)
+        begin = max(0, -missing)  # games beyond the state's number are left out, the oldest first
         for (generation, _), end in zip(state["layers"], ends.tolist(), strict=True):
             if self.current.entries:  # a layer without games is left out
                 self.layers.append(self.current)
@@ -363,6 +366,7 @@ def draw_subset(counts: np.ndarray, size: int, generator: np.random.Generator) -
     highest counts, and the rest is drawn from all remaining inputs.
 
     counts: float64 [n], the number of times that each input was seen, weighted by age.
+    size: the number of inputs to learn from.
     """
     if len(counts) <= size:
         return np.arange(len(counts))

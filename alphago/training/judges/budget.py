@@ -41,7 +41,7 @@ class Budget:
     @property
     def earned(self) -> float:
         """Seconds of watching that `share` allows after `trained` seconds of training."""
-        return self.share / (1 - self.share) * self.trained
+        return self.share / (1 - self.share) * self.trained  # `share` of the sum of training and watching
 
     @property
     def left(self) -> float:

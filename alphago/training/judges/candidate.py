@@ -18,6 +18,7 @@ from alphago.nn.net import NeuralNet
 from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
+SEEDS_OF_MATCH = 1000  # more than the calls of `Match.play` in a match, each of which has a seed of its own
 AT_ONCE = 20  # games between two evaluations of the sequential test, and between two checks of `stop`
 
 
@@ -122,11 +123,11 @@ class Match:
         result = evaluate(
             self.env,
             *self.players,
-            2 * pairs,
-            self.readouts,
+            num_games=2 * pairs,
+            readouts=self.readouts,
             search=self.search,
             random_opening=opening_length(self.env),
-            seed=1000 * seed + len(self.results),
+            seed=SEEDS_OF_MATCH * seed + len(self.results),
             device=self.device,
             stop=stop,
         )
@@ -136,7 +137,8 @@ class Match:
     @property
     def outcomes(self) -> np.ndarray:
         """The results so far from the candidate's view, 1, 0 or -1 [n]; games 2k and 2k + 1 share an opening."""
-        return np.concatenate([np.zeros(0), *(result.outcomes for result in self.results)])
+        none = np.zeros(0)  # before the first games
+        return np.concatenate([none, *(result.outcomes for result in self.results)])
 
     @property
     def win_rate(self) -> float:

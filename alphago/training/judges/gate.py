@@ -72,7 +72,7 @@ class Gate:
     @property
     def terms(self) -> Terms:
         """The terms of a candidate's match."""
-        return Terms(self.win_rate, self.games, self.readouts, self.sprt)
+        return Terms(self.win_rate, self.games, readouts=self.readouts, sprt=self.sprt)
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Gatekeeper":
         """Return the judge of a run that begins with `net`."""
@@ -91,7 +91,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
         self.candidates = 0
-        self.begin(net, 0, 0)
+        self.begin(net, games=0, steps=0)
 
     def begin(self, net: NeuralNet, games: int, steps: int) -> None:
         """Make `net` the best network; `games`, `steps`: self-play games and gradient steps of the run so far."""
@@ -105,7 +105,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
             return False
         every = self.gate.every or run.settings.ckp_freq
         has_enough_games = run.games // every > self.judged_games // every
-        is_at_the_end = run.is_over and not run.is_proved
+        is_at_the_end = run.is_over and not run.is_proved  # the network of a proof stays the run's network
         return is_at_the_end or has_enough_games
 
     @MATCHES
@@ -120,7 +120,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}
-        log_match(run, match, row, self.name)
+        log_match(run, match, row, name=self.name)
         self.candidates += 1
         if match.accepted:
             self.best = frozen_copy(run.learner.net)

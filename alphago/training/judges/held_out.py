@@ -57,6 +57,7 @@ class HeldOut(Judge[Run]):
         """Return whether the latest network should be tested now."""
         if run.learner.steps == self.judged_steps:  # no new network
             return False
+        # The run has `checks` equal parts; a test is due once the run has entered a new part.
         return run.is_over or int(run.progress * self.checks) > int(self.judged * self.checks)
 
     @EXAMINATION

@@ -106,7 +106,7 @@ class Counts:
 
     @property
     def positions(self) -> int:
-        return int(self.sums[0])
+        return int(self.sums[0])  # SUMS[0]
 
     def measures(self) -> dict[str, float]:
         """Return the means over all positions, by name.
@@ -161,11 +161,17 @@ def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Co
         movers = np.array([records[slot].movers[ply] for slot in slots], np.int8)
         results = np.array([records[slot].outcome for slot in slots]) * movers
         counted = np.array([records[slot].weights[ply] > 0 for slot in slots])
-        batch.give_turn(slots, movers)
+        batch.give_turn(slots, movers)  # a colour may have played twice in a row
         priors = np.empty((len(slots), env.action_space), np.float32)
         values = np.empty(len(slots), np.float32)
         evaluator.evaluate(batch, slots, priors, values)
-        add_to(counts, priors[counted], values[counted], moves[counted], results[counted])
+        add_to(
+            counts,
+            priors=priors[counted],
+            values=values[counted],
+            moves=moves[counted],
+            results=results[counted],
+        )
         batch.play(slots, moves)
     return counts
 
@@ -181,13 +187,13 @@ def add_to(counts: Counts, priors: np.ndarray, values: np.ndarray, moves: np.nda
     summands = [  # in the order of SUMS
         np.ones(len(moves)),
         priors.argmax(axis=1) == moves,
-        -np.log(np.maximum(probabilities, 1e-12)),
+        -np.log(np.maximum(probabilities, 1e-12)),  # no logarithm of 0
         (values - results) ** 2,
         rank < TOP,
         np.sign(values) == np.sign(results),
     ]
     counts.sums += np.stack(summands).sum(axis=1)
     rates = np.clip((values.astype(np.float64) + 1) / 2, 0, 1)
-    bins = np.minimum((rates * BINS).astype(int), BINS - 1)
+    rows = np.minimum((rates * BINS).astype(int), BINS - 1)  # the rows of `Counts.bins`; a rate of 1 is in the last
     for column, amounts in enumerate((np.ones(len(moves)), rates, (results + 1) / 2)):
-        np.add.at(counts.bins[:, column], bins, amounts)
+        np.add.at(counts.bins[:, column], rows, amounts)

@@ -32,6 +32,7 @@ from alphago.training.runs.going_on import how_to_continue
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
 GAMES_AT_ONCE = 20
+SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a seed of its own
 LATEST_MATCHES = 5  # number of matches whose win rates are in the sentence at the run's end
 PROOF = "proof.json"
 SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
@@ -136,7 +137,7 @@ class Examiner(Judge[Run]):
             f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {valid}{left_out}; {WORDS[verdict.state]}"
         )
         self.examinations += 1
-        self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every
+        self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
         self.ends_run = verdict.state == "accept"
         if self.ends_run:
             self.write_proof(row, valid)
@@ -145,7 +146,7 @@ class Examiner(Judge[Run]):
     def play(
         self, player: Evaluator, device: str, stop: threading.Event
     ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
-        """Play until the test decides, or `most_games` are played.
+        """Play until the test decides, or `most_games` are played; player: the evaluator of the run's network.
 
         Returns the result of the games that count, the engine's fault in each of the other games by number, and the
         verdict; None if `stop` was set first.
@@ -158,11 +159,11 @@ class Examiner(Judge[Run]):
                     self.env,
                     player,
                     self.opponent.name,
-                    GAMES_AT_ONCE,
-                    self.opponent.readouts,
+                    num_games=GAMES_AT_ONCE,
+                    readouts=self.opponent.readouts,
                     search=SEARCH,
                     random_opening=self.random_opening,
-                    seed=1000 * self.examinations + len(played),
+                    seed=SEEDS_OF_MATCH * self.examinations + len(played),
                     device=device,
                     stop=stop,
                 )

@@ -32,7 +32,10 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
 
 
 def strength(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures."""
+    """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures.
+
+    result: as in `match_row`.
+    """
     difference = elo_difference(result.win_rate, len(result.games))
     elo = {"elo": difference.elo, "elo_low": difference.low, "elo_high": difference.high}
     if not env.has_captures:

@@ -65,7 +65,7 @@ class TakenExam:
         self.answers = Answers(
             actions=np.array(state["actions"], np.int64),
             black_win=np.array(state["black_win"], np.float64),
-            black_lead=np.full(len(state["actions"]), np.nan),
+            black_lead=np.full(len(state["actions"]), np.nan),  # unknown: the state does not have it
         )
         self._evaluator: Evaluator | None = None  # of `_player`
         self._player: ExamPlayer | None = None

@@ -90,7 +90,8 @@ class WatchedMatch:
 
     @property
     def at_rest(self) -> bool:
-        return not self.in_progress and len(self.finished) % 2 == 0
+        has_half_a_pair = len(self.finished) % 2 == 1
+        return not self.in_progress and not has_half_a_pair
 
     def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
         """Finish the games in progress; if there are none, play the next `at_once` pairs; see `Examination`."""

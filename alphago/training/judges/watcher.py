@@ -6,6 +6,7 @@ pause between two moves and continue in the next slice, perhaps many iterations 
 examination, too, tests a single network, even the untrained one, and does not exceed the share.
 """
 
+import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -183,6 +184,7 @@ class Watcher(Judge[Run]):
         Returns False if `stop` was set first.
         """
         spare = SPARE * self.budget.earned
+        # Tasks of quick units first: what they leave of their share is divided among the others.
         for task in sorted(self.tasks, key=lambda task: task.cost):
             if task.examination is not None and self.budget.left > spare:
                 self.evaluator(task.network, run)  # created before the time is divided, since all tasks share it
@@ -224,12 +226,7 @@ class Watcher(Judge[Run]):
         assert examination is not None
         evaluator = self.evaluator(task.network, run)
         began = self.budget.spent
-        at_once = self.at_once
-        if task.cost:
-            at_once = max(at_once, int(SIDE_BY_SIDE / task.cost))
-            if at_the_end:
-                available = self.budget.left - reserve
-                at_once = max(1, min(at_once, int(available / task.cost)))
+        at_once = self._units_at_once(task.cost, self.budget.left - reserve if at_the_end else math.inf)
         failure = ""
         try:
             limit = Limit(stop, lambda: self.budget.left <= reserve)
@@ -249,13 +246,23 @@ class Watcher(Judge[Run]):
         elif examination.is_over or self.is_late(task):
             self.end_examination(task, run)
 
+    def _units_at_once(self, cost: float, available: float) -> int:
+        """Return the number of units to run in parallel: many quick units, or few slow units.
+
+        cost: seconds per unit; 0 while unknown.  available: seconds in which the units are to be completed.
+        """
+        if not cost:
+            return self.at_once
+        at_once = max(self.at_once, int(SIDE_BY_SIDE / cost))
+        return max(1, int(min(at_once, available / cost)))
+
     def is_late(self, task: WatchTask) -> bool:
         """Return whether a task's examination has taken longer than LONGEST, and can end with its completed units."""
         examination, begun = task.examination, task.begun
         if examination is None or begun is None:
             return False
         can_end = examination.completed > 0 and examination.at_rest
-        is_in_time = begun <= self.progress < begun + LONGEST
+        is_in_time = begun <= self.progress < begun + LONGEST  # a prolonged run has less progress than before
         return can_end and not is_in_time
 
     def evaluator(self, network: int, run: Run) -> Evaluator:

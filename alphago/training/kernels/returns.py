@@ -8,7 +8,7 @@ def lambda_returns(outcome, values, movers, search_share, out):
     """Write the targets of `alphago.training.targets.lambda_returns` to `out`, float32 [T].
 
     outcome: the result in Black's view.  values: float32 [T], the search values in the movers' views.
-    movers: int8 [T].
+    movers: int8 [T], 1 Black, -1 White.  search_share: as there.
     """
     black_value = outcome
     for i in range(out.shape[0]):

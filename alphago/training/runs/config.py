@@ -79,15 +79,15 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     Settings of self-play, of learning and of a window of games have keywords of their own, as the run's settings have.
     Other parts are dictionaries.  Each judge that has a name is a dictionary under its name.
     """
-    run = dict(config["settings"])
-    flat = dict(run.pop("learning"))
+    in_parts = dict(config["settings"])
+    flat = dict(in_parts.pop("learning"))
     is_supervised = "given" in config
     if not is_supervised:
-        flat |= run.pop("selfplay")
-        if run["memory"]["kind"] == "window":
-            flat |= {name: value for name, value in run["memory"].items() if name != "kind"}
-    judges = {judge["kind"]: judge for judge in run.get("judges", ())}
-    return {**run, **judges, **flat}
+        flat |= in_parts.pop("selfplay")
+        if in_parts["memory"]["kind"] == "window":
+            flat |= {name: value for name, value in in_parts["memory"].items() if name != "kind"}
+    judges = {judge["kind"]: judge for judge in in_parts.get("judges", ())}
+    return {**in_parts, **judges, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":
@@ -107,11 +107,11 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
     """Write `config` to config.json and its copy, unless both are readable and equal to each other.
 
-    path: the run's folder.  config: the settings to restore.
+    path: the run's folder.  config: the run's config, as `read_config` returned it.
     Returns sentences about damage of config.json, for a report; [] if only the copy was damaged or the two differed.
     """
     notes = []
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError):  # raised if one of the two is not readable
         if parse_config(path / CONFIG) == parse_config(path / COPY):
             return []
     try:

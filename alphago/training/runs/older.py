@@ -49,10 +49,10 @@ def supervised_settings(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def newer_learning(flat: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of learning of version 1."""
+    """Return the settings of learning; flat: all settings of version 1."""
     learning = {name: flat[name] for name in PARTS["learning"].split()}
     if learning["optimizer"] not in OPTIMIZERS:
-        learning["optimizer"] = {"function": learning["optimizer"]}
+        learning["optimizer"] = {"function": learning["optimizer"]}  # a user's own, by its name
     return learning
 
 
@@ -64,7 +64,7 @@ def newer_watch(flat: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def newer_settings(flat: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of version 1 in parts."""
+    """Return the settings of version 1, all of them in one dictionary, in parts."""
     parts = {part: {name: flat[name] for name in names.split()} for part, names in PARTS.items()}
     in_parts = {name for values in parts.values() for name in values}
     run = {name: value for name, value in flat.items() if name not in in_parts}
@@ -93,7 +93,8 @@ def newer_targets(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of value and policy targets of version 1 as those of one of the present targets."""
     if flat["value_targets"] == "lambda" and flat["visits_until"] == 1:
         return {"kind": "lambda-returns", "search_share": flat["search_share"]}
-    shares = {name: value for name, value in flat.items() if name != "value_targets"}
+    unused = ("result_share", "result_growth") if flat["value_targets"] == "lambda" else ("search_share",)
+    shares = {name: value for name, value in flat.items() if name not in ("value_targets", *unused)}
     return {"kind": "mixed-targets", "mixed": flat["value_targets"], **shares}
 
 
@@ -106,7 +107,7 @@ def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dic
     if search is not None and "class" in search:
         return {"kind": search["class"], **{name: value for name, value in search.items() if name != "class"}}
     readouts = selfplay["readouts"]
-    usual = {
+    usual = {  # what version 1 took where these settings were missing
         "gumbel": True,
         "considered": max(2, min(16, readouts // 2)),
         "leaves": leaves_for(selfplay["games_in_flight"], readouts),

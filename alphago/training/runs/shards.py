@@ -46,7 +46,8 @@ class Shards:
         """Write the queued games; if that fails, raise OSError and keep them queued."""
         for board, records in sorted(self.waiting.items()):
             data = records_to_bytes(records)
-            shard = Shard(self.written, self.written + len(records), digest_of(data), board)
+            end = self.written + len(records)
+            shard = Shard(first=self.written, end=end, digest=digest_of(data), board=board)
             write_atomic(self.folder / shard.name, data)
             self.files.append(shard)
             self.written = shard.end
@@ -62,14 +63,14 @@ class Shards:
         self.written = state["written"]
         self.waiting.clear()
         for path in self.folder.glob("games-*.npz"):
-            numbers = path.stem.split("-")[1:]
+            numbers = path.stem.split("-")[1:]  # M and N of games-M-N.npz
             if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:
                 path.unlink()
 
     def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
         """Read the last `count` saved games of a board size.
 
-        Damaged files are set aside, and their games are left out.
+        Damaged files are set aside, and their games are left out: older games do not take their place.
         Returns the games, oldest first, and sentences about damaged or missing files, for a report.
         """
         parts: list[list[GameRecord]] = []  # the newest games first

@@ -23,6 +23,7 @@ FORMAT_VERSION = "5"
 OLDER_VERSION = "4"  # which is read as well, see older.py
 STATES = 2  # number of states kept on disk, since the newest may be damaged
 MOST_BYTES = 2**30  # largest file of a state that is read
+FASTEST = 1  # level of zlib
 PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
@@ -158,7 +159,7 @@ def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
     """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
     file = io.BytesIO()
     np.savez(file, **arrays)  # type: ignore[arg-type]
-    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), 1)), dtype=torch.uint8)
+    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), level=FASTEST)), dtype=torch.uint8)
 
 
 def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:

@@ -194,4 +194,4 @@ class RunSettings(AnyRunSettings):
         """Return the readouts per move when the run's progress is `progress`, 0 .. 1."""
         last = self.selfplay.readouts
         first = self.first_readouts or last
-        return round(first * (last / first) ** progress)
+        return round(first * (last / first) ** progress)  # exponentially from `first` to `last`

@@ -95,7 +95,7 @@ class SelfPlaySettings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        search = make_search(self.search, self.readouts, 1, SELF_PLAY_RULE)  # raises for an invalid search
+        search = make_search(self.search, self.readouts, leaves=1, rule=SELF_PLAY_RULE)  # raises for an invalid search
         if self.temperature_plies is not None:
             check_heeds_early(search, "temperature_plies")
         if self.seating is not None and not hasattr(self.seating, "make_seating"):
@@ -104,17 +104,15 @@ class SelfPlaySettings:
     @property
     def usual_search(self) -> SearchSettings:
         """The search that `filled` sets where these settings have no search."""
-        return make_search(None, self.readouts, leaves_for(self.games_in_flight, self.readouts), SELF_PLAY_RULE)
+        leaves = leaves_for(self.games_in_flight, self.readouts)
+        return make_search(None, self.readouts, leaves, rule=SELF_PLAY_RULE)
 
     def filled(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with the given values in place of None, and with a search that suits them."""
         in_flight = self.games_in_flight or games_in_flight
-        return replace(
-            self,
-            games_in_flight=in_flight,
-            groups=self.groups or groups,
-            search=make_search(self.search, self.readouts, leaves_for(in_flight, self.readouts), SELF_PLAY_RULE),
-        )
+        leaves = leaves_for(in_flight, self.readouts)
+        search = make_search(self.search, self.readouts, leaves, rule=SELF_PLAY_RULE)
+        return replace(self, games_in_flight=in_flight, groups=self.groups or groups, search=search)
 
 
 def default_games_in_flight(device: str) -> int:

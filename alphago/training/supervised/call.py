@@ -115,11 +115,13 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
 
     def __init__(self, given: GivenGames, path: str | None) -> None:
         self.given = given
+        self.training_games = len(given.lengths)
         self.path = path
         self.notes = tuple(filter(None, [left_out_sentence(given)]))
 
     def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
-        settings = SUPERVISED.make(call.settings).filled(len(self.given.lengths))
+        """Return the plan of a new run; its network names the teacher of the given games, if there is one."""
+        settings = SUPERVISED.make(call.settings).filled(self.training_games)
         model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
         if self.given.teacher not in model.taught_by:
             model.taught_by = " and ".join(filter(None, (model.taught_by, self.given.teacher)))
@@ -131,15 +133,21 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         return self.plan(call.env, settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
+        """Return the plan of a resumed run: the call's settings, and else the saved ones.
+
+        config: the saved config of the run in `folder`.
+        Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
+        """
         check_kind(config, folder, supervised=True)
         model = resumed_network(call, config, folder)
         with version_errors(folder, "settings"):
+            # With the call's settings: functions are not saved, so the call gives them again.
             before = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
-        settings = SUPERVISED.make(call.settings, before).filled(len(self.given.lengths))
-        changes = changed_settings(SUPERVISED, before, settings, folder)
+        settings = SUPERVISED.make(call.settings, before).filled(self.training_games)
+        changes = changed_settings(SUPERVISED, before, settings, folder)  # old and new values, by keyword
         saved_path = config["given"]["dataset"]
-        if self.path is not None and self.path != saved_path:
-            changes["dataset"] = saved_path, self.path
+        if self.path is not None and self.path != saved_path:  # the games are the same: the run compares their digests
+            changes["dataset"] = (saved_path, self.path)
         return self.plan(call.env, settings, model, config, changes=changes)
 
     def plan(

@@ -40,17 +40,17 @@ class DatasetGames:
         self.masked = False
         self.teacher = dataset.teacher
         self._starts: OrderedDict[tuple[Any, ...], GameBatch] = OrderedDict()
-        on_board = dataset.select(None, env.N)
-        numbers = dataset.select(None, env.N, results_only=True)
-        is_legal = self.legality(numbers)
+        on_board = dataset.select(size=env.N)
+        with_result = dataset.select(size=env.N, results_only=True)  # the games' numbers in the dataset
+        is_legal = self.legality(with_result)
         left_out = {
             OTHER_BOARD: len(dataset) - len(on_board),
-            NO_RESULT: len(on_board) - len(numbers),
+            NO_RESULT: len(on_board) - len(with_result),
             ILLEGAL: int((~is_legal).sum()),
         }
         self.left_out = +Counter(left_out)  # without reasons that no game has
-        splits = dataset.rows["split"][numbers]
-        self.numbers = {split: numbers[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
+        splits = dataset.rows["split"][with_result]
+        self.numbers = {split: with_result[is_legal & (splits == code)] for code, split in enumerate(SPLITS)}
         positions = np.minimum(dataset.rows["length"].astype(np.int64), env.max_moves)  # of each game
         self.ends = {split: np.cumsum(positions[games]) for split, games in self.numbers.items()}
         self.lengths = np.diff(self.ends["train"], prepend=0)
@@ -58,7 +58,7 @@ class DatasetGames:
             raise ValueError(f"{dataset!r} has no games with a result to learn {env!r} from{reason_of(self.left_out)}")
 
     def legality(self, numbers: np.ndarray) -> np.ndarray:
-        """Return for each of these games of the dataset whether all its moves are legal in `env`, bool [n].
+        """Return for each of n games of the dataset, by their numbers, whether all moves are legal in `env`, bool [n].
 
         A game under the rules of ko and suicide of `env` is legal without a replay, unless `env` forbids passes.
         """
@@ -72,7 +72,8 @@ class DatasetGames:
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
             batch.copy(_SLOT_0, _SLOT_0, of=self._start(game))
-            is_legal[i] = go_lines.follow(batch.rows[0], colours, actions) == len(actions)
+            legal_actions = go_lines.follow(batch.rows[0], colours, actions)
+            is_legal[i] = legal_actions == len(actions)
         return is_legal
 
     def prepare(self, masked: bool, search_share: float) -> None:
@@ -83,15 +84,17 @@ class DatasetGames:
         return self.dataset.game(int(self.numbers["train"][number])).to_record(self.env)
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return random games of a split with about `positions` positions in all, the same on every call."""
         records: list[GameRecord] = []
         for number in np.random.default_rng(0).permutation(self.numbers[split]):
             if positions <= 0:
                 break
             records.append(self.dataset.game(int(number)).to_record(self.env))
-            positions -= 1 if self.teacher else len(records[-1])
+            positions -= 1 if self.teacher else len(records[-1])  # a labelled game has one position
         return records
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        """Return `count` random positions; with `held_out`, of the split "validation" unless it is empty."""
         split = "validation" if held_out and len(self.ends["validation"]) else "train"
         ends = self.ends[split]
         drawn = generator.integers(ends[-1], size=count)  # numbers of positions, counted through all games
@@ -146,7 +149,10 @@ class DatasetGames:
         return sample
 
     def _fill_owners(self, games: Sequence[StoredGame], movers: np.ndarray, sample: Sample) -> None:
-        """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends."""
+        """Fill in the ownership of `sample` for games whose final board is scored: replay these games to their ends.
+
+        movers: as in `targets`.
+        """
         scored = np.flatnonzero(sample.ended)  # `ended` is 1 for a game whose final board is scored
         scored_games = [games[int(i)] for i in scored]
         lengths = np.array([len(game.moves) for game in scored_games])
@@ -198,6 +204,7 @@ class LabelledGames(DatasetGames):
         self.lengths = np.ones_like(self.ends["train"])
 
     def rebuild(self, games: Sequence[StoredGame], plies: np.ndarray, symmetries: np.ndarray) -> Sample:
+        """Return the labelled position of each game, which is the one before its last stored ply, whatever `plies`."""
         return super().rebuild(games, np.array([len(game.skipped) - 1 for game in games]), symmetries)
 
     def targets(self, games: Sequence[StoredGame], plies: np.ndarray, movers: np.ndarray) -> Sample:

@@ -85,8 +85,8 @@ class RecordGames:
         every = round(1 / HELD_OUT_SHARE)
         self.held = kept[every - 1 :: every]  # the held-out games
         self.records = [record for number, record in enumerate(kept, 1) if number % every != 0]
-        left_out = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
-        self.left_out = +Counter(left_out)  # without reasons that no game has
+        by_reason = {**(left_out or {}), "without moves to learn": len(records) - len(kept)}
+        self.left_out = +Counter(by_reason)  # without reasons that no game has
         if not self.held:
             raise ValueError(
                 f"records must be at least {every} games with moves to learn, got {len(kept)}{reason_of(self.left_out)}"
@@ -110,6 +110,7 @@ class RecordGames:
         return self.records[number]
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
         records: list[GameRecord] = []
         for record in self.held:
             if positions <= 0:
@@ -201,7 +202,7 @@ def read_records(file: Path, env: GoEnv, left_out: Counter[str]) -> list[GameRec
 def why_useless(game: SgfGame, env: GoEnv) -> str:
     """Return the reason to leave a game out that shows without a replay; "" if there is no such reason."""
     for fault in game.faults:
-        if fault.kind in (*FATAL, *CUT):
+        if fault.kind in (*FATAL, *CUT):  # the game cannot be read at all, or not to its end
             return fault.kind
     if game.board_size != env.N:
         return OTHER_BOARD

@@ -105,6 +105,7 @@ class SupervisedRun(Run):
         return {}, {"digest": self.given.digest}
 
     def _restore(self, state: State) -> None:
+        """Continue from a state; raise ValueError if it was saved by a run on other games."""
         if state.data["digest"] != self.given.digest:
             raise ValueError(
                 f"dataset must be the run's own, of digest {state.data['digest']}, got one of digest "

@@ -29,10 +29,10 @@ def sweep(
     machines may share a folder: each leaves out the calls that another machine is making.
 
     Args:
-        call: called as `call(folder=…, seed=…, **settings[name])`, such as `functools.partial(train, GoEnv(5),
-            num_games=400, watch=["random@0"])`, or a function of a module that trains, measures and returns a number,
-            or several numbers by name.  If it returns anything else, its numbers are the latest measurements of the run
-            in its folder: losses, and win rates and grades by what it watched.
+        call: called as `call(folder=…, seed=…, **settings[name])`, such as `functools.partial(train, GoEnv(6,
+            komi=4), num_games=400, watch=["random@0"])`, or a function of a module that trains, measures and returns
+            a number, or several numbers by name. If it returns anything else, its numbers are the latest measurements
+            of the run in its folder: losses, and win rates and grades by what it watched.
         settings: the keywords of the call, by a name for each variant; the other variants are compared to the first.
         seeds: the seeds of each variant, or the number of seeds 0, 1, 2, …
         folder: the folder of the sweep.
@@ -53,8 +53,8 @@ def sweep(
         raise ValueError(f"seeds must be a number, or different seeds, got {seeds}")
     if not isinstance(settings, Mapping) or not all(isinstance(keywords, Mapping) for keywords in settings.values()):
         raise TypeError(f"settings must be dictionaries by name, such as {{'usual': {{}}}}, got {shown(settings)}")
-    are_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
-    if not settings or not all(are_folders):
+    may_be_folders = [isinstance(name, str) and Path(name).name == name for name in settings]
+    if not settings or not all(may_be_folders):
         raise ValueError(f"settings must have names that may be folders, got {shown(list(settings))}")
     path = user_path(folder)
     runs = []

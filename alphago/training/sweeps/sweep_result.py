@@ -79,6 +79,7 @@ class SweepResult:
         return str(self.plot())
 
     def __str__(self) -> str:
+        """Return a table with a line for each variant: the mean of each measure, and its difference to the first."""
         names = list(self.runs)
         base = names[0]
         numbers = self.numbers
@@ -95,8 +96,11 @@ class SweepResult:
 
 
 def text(estimate: Estimate, *, signed: bool = False) -> str:
-    """Return an estimate with three significant digits of the larger of its value and its margin."""
+    """Return an estimate with three significant digits of the larger of its value and its margin.
+
+    signed: whether a positive value gets a plus sign.
+    """
     margin = 0 if np.isnan(estimate.margin) else estimate.margin
-    size = np.nanmax(np.abs([estimate.value, margin])) or 1.0
+    size = np.nanmax(np.abs([estimate.value, margin])) or 1.0  # no logarithm of 0
     digits_before_point = int(np.floor(np.log10(size))) + 1
     return estimate_text(estimate, max(0, 3 - digits_before_point), signed=signed)

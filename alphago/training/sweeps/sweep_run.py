@@ -53,7 +53,7 @@ class SweepRun(NamedTuple):
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"{path} is damaged ({error}): remove it, and the call is made again") from error
-        if saved != self.identity:
+        if saved != self.identity:  # `saved` without its numbers
             raise ValueError(f"{path} must be of {self.identity}, got {saved}: choose another name or folder")
         return numbers
 
@@ -89,6 +89,7 @@ def numbers_of(result: object, folder: Path) -> dict[str, float]:
 def latest_measurements(folder: Path) -> dict[str, float]:
     """Return the latest measurements of a run: its losses, and win rates and grades by what it watched."""
     history = read_history(folder)
+    # Later rows replace the numbers of earlier rows.
     numbers = {name.replace("_", " "): number(row, name) for name in LOSSES for row in history.metrics}
     for row in history.evaluations:
         numbers |= {f"{words} {opponent_name(row)}": number(row, key) for key, words in MEASURES.items() if key in row}

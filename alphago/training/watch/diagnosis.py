@@ -190,8 +190,8 @@ def starved_device(recent: Recent) -> Finding | None:
             f"the GPU is busy {busy:.0%} of the time",
             "raise leaves in search, or games_in_flight in a new run",
         )
-    worked = recent.mean("processor_share")
-    if busy is None and worked is not None and worked < STARVED_PROCESSOR:
+    worked = None if busy is not None else recent.mean("processor_share")  # beside a GPU, threads wait for the GPU
+    if worked is not None and worked < STARVED_PROCESSOR:
         return Finding(
             "starved processor",
             f"the run's threads work {worked:.0%} of the time: other programs, or other machines on the same hardware, "
@@ -317,9 +317,8 @@ class Diagnosis:
         findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
         self.present = {what: self.present.get(what, 0) + 1 for what in findings}
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
-        self.absent = {
-            what: count for what, count in absent.items() if count < ABSENCE
-        }  # the other faults may be reported again
+        # A fault that is absent long enough is dropped here, and may be reported again.
+        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
         persistent = [what for what, count in self.present.items() if count >= PERSISTENCE]
         news = [what for what in persistent if what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))

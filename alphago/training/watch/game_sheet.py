@@ -88,6 +88,7 @@ def board_of(env: GameEnv, record: GameRecord) -> GameEnv:
 def row_of(env: GameEnv, record: GameRecord, number: int, columns: int) -> tuple[list[Drawing], list[str]]:
     """Return `columns` positions of a game as drawings, and their captions; `number`: the game's number."""
     positions = list(record.position(env).replay())
+    # Evenly spaced, the last one at the end of the game.
     plies: Sequence[int] = [round(len(record) * (i + 1) / columns) for i in range(columns)]
     captions = [f"move {ply}" for ply in plies[:-1]] + [f"game {number}, {end_text(record)}"]
     return [small_drawing(positions[ply]) for ply in plies], captions

@@ -47,6 +47,7 @@ class GpuMeter:
         return sum(readings) / count if count else None
 
     def _poll(self, read: Read) -> None:
+        """Take readings until `close`; this is the work of the thread."""
         while not self._closed.wait(self._every):
             reading = read()
             if reading is None:

@@ -123,15 +123,15 @@ class LiveReport(Report):
     def panels(self) -> Iterator[CurvePanel]:
         """Yield panels with a curve for each opponent or exam, then those panels of LIVE that have a point."""
         rows_of: dict[str, list[Row]] = {}  # by opponent
-        for row in list(self.matches):
+        for row in list(self.matches):  # copied, as the rows below: the run's thread appends meanwhile
             rows_of.setdefault(opponent_name(row), []).append(row)
         for title, key, high in WATCHED:
             curves = list(named_curves([(name, rows, key) for name, rows in rows_of.items()]))
             if curves:
                 yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
-        rows = list(self.rows)
+        metrics = list(self.rows)
         for measure in LIVE:
-            curves = list(named_curves([(name, rows, key) for key, name in measure.keys.items()]))
+            curves = list(named_curves([(name, metrics, key) for key, name in measure.keys.items()]))
             if curves:
                 low, high = (0.0, 1.0) if measure.unit == SHARE else (None, None)
                 yield CurvePanel(measure.title, curves, measure.unit, low=low, high=high)
@@ -152,8 +152,8 @@ def beside(left: Drawing, right: Drawing) -> Drawing:
     width = left.width + WIDE + MARGIN
     height = max(left.height, right.height * scale + 2 * MARGIN)
     ground = Rect(0, 0, width, height, Style(WHITE))
-    layers = ((ground,), *left.layers[1:], shapes)
-    return Drawing(width, height, layers, left.label, width)
+    layers = ((ground,), *left.layers[1:], shapes)  # the first layer of `left` is its own, smaller ground
+    return Drawing(width, height, layers, label=left.label, shown=width)
 
 
 def time_text(seconds: float) -> str:

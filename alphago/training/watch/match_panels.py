@@ -19,6 +19,8 @@ OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "pos
 # colour has a contrast of at least 4.5 on white, so that text in it can be read.
 COLOURS = {"gnugo": "#20242c", "random": "#86692f"}
 OTHERS = ("#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
+POLICY_ALONE: Dash = "--"
+SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves with different readouts
 COLUMNS, ROWS = 3, 2  # boards in a panel
 
 
@@ -36,9 +38,9 @@ class Measure(NamedTuple):
     level: float | None = None
 
 
-WIN_RATE = Measure("Win rate", "win_rate", SHARE, ("low", "high"), 0.5)
-ELO = Measure("Elo", "elo", "", ("elo_low", "elo_high"))
-SCORE = Measure("Score", "score", "points", None, 0.0)
+WIN_RATE = Measure("Win rate", "win_rate", SHARE, interval=("low", "high"), level=0.5)
+ELO = Measure("Elo", "elo", interval=("elo_low", "elo_high"))
+SCORE = Measure("Score", "score", "points", level=0.0)
 TAKEN = Measure("Captures", "captures", "stones")
 LOST = Measure("Captures by the opponent", "captured", "stones")
 LENGTH = Measure("Length of the games", "moves_per_game", "moves")
@@ -78,11 +80,10 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
-    """Yield the panels of one opponent: its win rate, score, captures, length of games, prediction, and grades."""
+    """Yield the panels of the opponent `name`: win rate, score, captures, length of games, prediction, and grades."""
     for measure in (WIN_RATE, SCORE):
-        yield CurvePanel(
-            f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit, measure.level
-        )
+        curves = list(curves_of(histories, name, measure, x))
+        yield CurvePanel(f"{measure.title}, {name}", curves, unit=measure.unit, level=measure.level)
     taken = curves_of(histories, name, TAKEN, x, label="taken")
     lost = curves_of(histories, name, LOST, x, label="lost", dash="--")
     yield CurvePanel(f"{TAKEN.title}, {name}", [*taken, *lost], TAKEN.unit)
@@ -116,13 +117,22 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     looks = looks_of(history.evaluations)
 
     def panel(measure: Measure, x: str, title: str = "", x_label: str = "") -> CurvePanel:
+        """Return the panel of a measurement; title: "" for the measurement's.  x_label: as in CurvePanel."""
         curves = [
             curve._replace(name=name, colour=colour)
             for name, (colour, dash) in looks.items()
             for curve in curves_of([history], name, measure, x, dash=dash)
         ]
         low, high = (-0.04, 1.04) if measure is WIN_RATE else (None, None)  # room for lines at 0 % and 100 %
-        return CurvePanel(title or measure.title, curves, measure.unit, measure.level, low, high, x_label)
+        return CurvePanel(
+            title or measure.title,
+            curves,
+            unit=measure.unit,
+            level=measure.level,
+            low=low,
+            high=high,
+            x_label=x_label,
+        )
 
     other = OTHER_AXIS[x]
     _, _, other_label = AXES[other]
@@ -149,8 +159,8 @@ def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
             colours[player] = free[0] if free else OTHERS[len(colours) % len(OTHERS)]
         if name_of(row) not in looks:
             is_searched = number(row, "readouts") != 0
-            searched_before = sum(colour == colours[player] and dash != "--" for colour, dash in looks.values())
-            dash: Dash = ("-", "-.", ":")[searched_before % 3] if is_searched else "--"
+            searched_before = sum(colour == colours[player] and dash != POLICY_ALONE for colour, dash in looks.values())
+            dash = SEARCHED[searched_before % len(SEARCHED)] if is_searched else POLICY_ALONE
             looks[name_of(row)] = colours[player], dash
     return looks
 

@@ -52,6 +52,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     for key in keys_of(runs[0]):
         curves = [sorted((row[axis], row[key]) for row in run if is_pair(row, axis, key)) for run in runs]
         if all(curves):
+            # The transpose of a curve's pairs is its x values and its y values.
             columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
     for i, at in enumerate(grid):
         row: dict[str, Any] = {}

@@ -38,6 +38,7 @@ def run_colours(count: int) -> list[str]:
     """Return a colour for each of `count` runs; more runs than SERIES get a rainbow."""
     if count <= len(SERIES):
         return list(SERIES[:count])
+    # Hue, lightness and saturation: dark enough to be seen on white.
     rainbow = [colorsys.hls_to_rgb(i / count, 0.42, 0.85) for i in range(count)]
     return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rainbow]
 

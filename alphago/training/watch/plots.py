@@ -17,6 +17,7 @@ from alphago.training.watch.mean_history import banded, mean_history
 from alphago.training.watch.panels import AXES, STYLES, TRAINING, in_words_of, points, run_colours
 
 COLUMNS = 4
+UNLIKE = 4.0  # a run so many times as long as another makes the x axis logarithmic
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
@@ -36,22 +37,23 @@ def plot(runs: Runs, out: str | Path | None = None, x: str = "minutes") -> Svg:
         come.
     out: a file ending in .svg, .png or .pdf; the last two need Pillow.
     x: the x axis: "minutes" of training, minutes of the "processor" (all cores together), "games" or "positions" of
-        self-play or, in supervised runs, of the given games.
+        self-play or, in supervised runs, of the given games. It is logarithmic if the lengths of runs differ much.
     Raises ValueError for a run without metrics, an unknown `x` or suffix, OSError for a file that cannot be read or
     written, ImportError without Pillow.
     """
     groups = groups_of(runs)
     if x not in AXES:
         raise ValueError(f"x must be one of {', '.join(AXES)}, got {x!r}")
+    x_metric, _, x_label = AXES[x]
     if out is not None:
         check_format(user_path(out))
     histories = [mean_history(name, list(map(read_history, folders)), x) for name, folders in groups.items()]
-    panels = [*match_panels(histories, x), *training_panels(histories, x)]
+    panels = list(panels_of(histories, x))
     if not panels:
         listed = ", ".join(str(folder) for folders in groups.values() for folder in folders)
-        raise ValueError(f"nothing to draw: no row of {listed} has {AXES[x][0]!r} and a metric")
+        raise ValueError(f"nothing to draw: no row of {listed} has {x_metric!r} and a metric")
     key = list(zip(groups, run_colours(len(groups)), strict=True))
-    picture = curves_picture(panels, COLUMNS, in_words_of(histories, AXES[x][2]), key=key)
+    picture = curves_picture(panels, COLUMNS, in_words_of(histories, x_label), key=key)
     if out is not None:
         save_drawing(picture, out)
     return to_svg(picture)
@@ -79,6 +81,30 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
     """Return each run's name for the legend: its folder's name, or its path if several have this name."""
     names = [Path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
+
+
+def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
+    """Yield all panels of runs; the x axis of a panel with runs of very different lengths is logarithmic.
+
+    x: the x axis, a name in AXES.
+    """
+    _, _, label = AXES[x]
+    for panel in (*match_panels(histories, x), *training_panels(histories, x)):
+        bend = bend_of(panel) if len(histories) > 1 else 0.0
+        long_label = f"{in_words_of(histories, label)} (logarithmic)"
+        yield panel._replace(bend=bend, x_label=long_label) if bend else panel
+
+
+def bend_of(panel: CurvePanel) -> float:
+    """Return the `bend` of a panel whose runs each have a colour; 0 if their lengths are alike.
+
+    The shortest run has nearly half of the width beside one that is ten times as long, and a quarter at a hundred.
+    """
+    lengths: dict[str, float] = {}
+    for curve in panel.curves:
+        lengths[curve.colour] = max(curve.x[-1], lengths.get(curve.colour, 0.0))
+    least, most = min(lengths.values(), default=0.0), max(lengths.values(), default=0.0)
+    return least / 5 if 0 < least * UNLIKE < most else 0.0
 
 
 def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:

@@ -7,13 +7,14 @@ from typing import Any
 from alphago.training.history import Row, number
 
 RECENT_ROWS = 20  # iterations to average over, since a single iteration is noise
+FEWEST_ROWS = RECENT_ROWS // 2
 JUDGED_GAMES = 64  # games to average over; a side that wins 80 % of all games wins 95 % of 64 with p < 0.001
 
 
 class Recent:
     """Averages of metrics over the latest iterations of a run.
 
-    The methods return None if the rows lack the metric or are too few.
+    The methods return None if the rows lack the metric or are too few; a mean needs FEWEST_ROWS rows that have it.
 
     rows: the run's rows of metrics.jsonl, oldest first.  settings: the run's settings by name, see `flat_settings`.
     """
@@ -31,12 +32,12 @@ class Recent:
     def mean(self, key: str) -> float | None:
         """Return a metric's mean over the recent iterations that took gradient steps."""
         values = numbers(self.trained, key)
-        return sum(values) / len(values) if len(values) >= RECENT_ROWS // 2 else None
+        return sum(values) / len(values) if len(values) >= FEWEST_ROWS else None
 
     def growth(self, key: str) -> float | None:
         """Return the increase of a cumulative count from the oldest to the newest recent row."""
         values = numbers(self.rows, key)
-        return values[-1] - values[0] if len(values) >= RECENT_ROWS // 2 else None
+        return values[-1] - values[0] if len(values) >= FEWEST_ROWS else None
 
     def has_selfplay(self) -> bool:
         """Return whether the games of the recent rows were played by the run itself."""
@@ -87,7 +88,7 @@ def game_blocks(rows: Sequence[Row]) -> list[list[tuple[Row, float]]]:
     """Group rows into blocks of at least JUDGED_GAMES finished games, newest block and newest row first.
 
     Each block is a list of pairs: a row, and the number of games finished in its iteration.  Iterations before the
-    first gradient step are left out.
+    first gradient step are left out, and so is an oldest block that is not complete.
     """
     blocks: list[list[tuple[Row, float]]] = []
     block: list[tuple[Row, float]] = []

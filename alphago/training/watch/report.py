@@ -241,6 +241,7 @@ class ConsoleReport(Report):
         self.bar.set_description_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
+        """Show the iteration's speed, losses and slowest work in the bar."""
         assert self.bar is not None
         self.games_so_far = metrics["games"]
         shown = {}

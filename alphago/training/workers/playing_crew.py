@@ -29,8 +29,11 @@ class PlayingCrew:
     max_lag: int | None = None
 
     def __call__(self, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any) -> RemoteSelfPlay:
+        """Return the source of a stage's games; arguments, options: the other arguments of SelfPlay."""
         has_many_groups = settings.groups >= MANY
-        max_lag = int(has_many_groups) if self.max_lag is None else self.max_lag
+        default_lag = 1 if has_many_groups else 0
+        max_lag = default_lag if self.max_lag is None else self.max_lag
+        # For RemoteSelfPlay, None means that the workers wait for each new network.
         connect = partial(self.crew.connect, env)
         source = RemoteSelfPlay(env, settings, *arguments, connect=connect, max_lag=max_lag or None, **options)
         if has_many_groups and self.max_lag is None:

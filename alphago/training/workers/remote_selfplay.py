@@ -141,12 +141,22 @@ class RemoteSelfPlay(SelfPlay):
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
         super().publish(net, dtype, company=company)
         assert self.evaluator is not None
         nets = (net, *(() if company is None else company.nets))
         check = network_digest(self.env, self.evaluator) if self.exact else None
         compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
-        version = Version(self.env, self.settings, nets, self.shares, dtype, self.seed, check, compiled)
+        version = Version(
+            self.env,
+            self.settings,
+            nets,
+            shares=self.shares,
+            dtype=dtype,
+            seed=self.seed,
+            check=check,
+            compiled=compiled,
+        )
         version_bytes = version.to_bytes()
         work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
         with self.dispatcher.lock:
@@ -163,23 +173,29 @@ class RemoteSelfPlay(SelfPlay):
         side_by_side: int | None = None,
         resign_threshold: float | None = None,
     ) -> None:
-        super().begin(plies, readouts, side_by_side, resign_threshold)
+        """Begin an iteration, as `SelfPlay.begin` does."""
+        super().begin(plies, readouts=readouts, side_by_side=side_by_side, resign_threshold=resign_threshold)
         self.plies = sys.maxsize if plies is None else plies
         self.done = 0
         for group in self._remote_groups:
-            group.left = 0 if group.is_over else group.left
+            group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
-        """Let workers play the iteration's moves; return False if moves are left, or if there is news to report."""
+        """Let workers play the iteration's moves; return False if moves are left, or if there is news to report.
+
+        stop, until: as in `SelfPlay.go_on`.
+        """
         while True:
             self.has_arrived.clear()
-            busy = set(self.in_flight)  # read before answers are taken in: a group with an answer is not busy
+            # Read before answers are taken in, so that the answers of all groups that are not busy are taken in.
+            busy = set(self.in_flight)
             self._take_in()
             for number, group in enumerate(self._remote_groups):
                 if number not in busy:
                     self._submit(number, group)
             with self.dispatcher.lock:
-                if self._is_full or not (self.in_flight or self.arrived.qsize()):
+                has_answers_to_come = bool(self.in_flight) or self.arrived.qsize() > 0
+                if self._is_full or not has_answers_to_come:
                     return True
             self.dispatcher.check()
             late = until is not None and time.monotonic() >= until
@@ -197,12 +213,16 @@ class RemoteSelfPlay(SelfPlay):
         return self.max_lag is not None and self.done >= len(self.groups)
 
     def _submit(self, number: int, group: "RemoteGroup") -> None:
-        """Give the workers the next task of a group, if there is one, to be played by the newest network."""
+        """Give the workers the next task of a group, if there is one, to be played by the newest network.
+
+        number: the group's index in `groups`.
+        """
         if self.max_lag is not None:  # the task may begin before earlier answers of the group are taken in
             if number not in self.ahead:
                 self.ahead[number] = group.copy()
             group = self.ahead[number]
-            group.left = group.left or (0 if group.is_over else self.plies)
+            if not group.left and not group.is_over:
+                group.left = self.plies  # the moves of the group's next iteration
         if not group.left:
             return
         with self.dispatcher.lock:
@@ -220,10 +240,14 @@ class RemoteSelfPlay(SelfPlay):
 
         before: groups whose answers come before it.
         """
-        return (self.done + self.arrived.qsize() + len(before)) // len(self.groups)
+        answers_before = self.done + self.arrived.qsize() + len(before)
+        return answers_before // len(self.groups)  # a version takes as many answers as there are groups
 
     def _hand_back(self, number: int, version: int, played: Played) -> None:
-        """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock."""
+        """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock.
+
+        number, version: the task's group and version.  played: the answer.
+        """
         lag = self.published - version + self._wait_of()  # the network's age when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
@@ -255,8 +279,12 @@ class RemoteSelfPlay(SelfPlay):
             self.lags.append(self.published - version)
 
     def _referee(self, work: str, task: bytes) -> Played:
-        """Do a task in this process; its answer counts where the answers of two workers differ."""
-        version = self.versions[int(work.rpartition("-")[2])]
+        """Do a task in this process; its answer counts where the answers of two workers differ.
+
+        work: the name of the task's version, as in `publish`.  task: the task as bytes.
+        """
+        _, _, version_number = work.rpartition("-")
+        version = self.versions[int(version_number)]
         played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
         assert played is not None
         return self.kind(*played)
@@ -268,6 +296,7 @@ class RemoteSelfPlay(SelfPlay):
         return {kind: seconds * scale for kind, seconds in spent.items()}
 
     def metrics(self) -> dict[str, Any]:
+        """Return the metrics of workers and tasks for an iteration's row, which replace those of this process."""
         lags, self.lags = self.lags, []
         metrics = {**self.dispatcher.metrics(), "processor_share": None}  # this process's share means little
         if self.max_lag is not None:  # games are played while the network learns, too

@@ -42,7 +42,7 @@ class Task(NamedTuple):
 
     @classmethod
     def of(cls, numbers: range, state: dict[str, Any], games: list[GameRecord]) -> "Task":
-        return cls(numbers.stop, numbers.step, state, pack_arrays(to_arrays(games)))
+        return cls(end=numbers.stop, step=numbers.step, state=state, games=pack_arrays(to_arrays(games)))
 
     def to_bytes(self) -> bytes:
         return packed(self)
@@ -71,7 +71,7 @@ class Played(NamedTuple):
         """Return the answer after a group has played."""
         games = pack_arrays(to_arrays(group.records()))
         seconds = group.stopwatch.take()
-        return cls(group.state(), games, group.moves, group.readouts_done, seconds)
+        return cls(group.state(), games, moves=group.moves, readouts=group.readouts_done, seconds=seconds)
 
     def to_bytes(self) -> bytes:
         return packed(self)

@@ -20,6 +20,7 @@ GOGUI = (
     "gfx/Visits and best line/alphago-search",
 )
 MOST_LABELS = 30  # points that show their visits
+LZ_SCALE = 10_000  # Leela Zero writes shares, 0 .. 1, as 0 .. 10000
 
 
 class AnalysisCommands:
@@ -114,9 +115,10 @@ class AnalysisCommands:
         """
         self.engine.background.join()
         evaluator, points = self.engine.analyst.player.search.evaluator, position.board.size
+        # The evaluator fills these arrays in.
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
-        slots = np.zeros(1, np.int64)
+        slots = np.zeros(1, np.int64)  # the position's batch has one game
         if isinstance(evaluator, Forecaster):
             forecasts = (scores, owners) if evaluator.makes_forecasts else None
             evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
@@ -160,8 +162,8 @@ class AnalysisCommands:
         variation = " ".join(
             f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False)
         )
-        value = analysis.root_readings[0][0]
-        return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + value) / 2:.0%}"
+        values, _ = analysis.root_readings
+        return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + values[0]) / 2:.0%}"
 
 
 def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
@@ -200,7 +202,7 @@ def lz_line(analysis: Analysis, request: AnalysisRequest) -> str:
     infos = []
     for move in moves_to_report(analysis, request):
         fields = move_fields(analysis, move)
-        numbers = {name: round(10_000 * fields[name]) for name in ("winrate", "prior", "lcb")}
+        numbers = {name: round(LZ_SCALE * fields[name]) for name in ("winrate", "prior", "lcb")}
         infos.append(
             f"info move {fields['move']} visits {move.visits} {pairs(numbers)} order {move.order}"
             f" pv {' '.join(line_texts(analysis, move))}"

@@ -15,6 +15,7 @@ FLAGS = (
     *("ownership", "ownershipStdev", "movesOwnership", "movesOwnershipStdev"),
     *("pvVisits", "pvEdgeVisits", "rootInfo"),
 )
+KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
 NEVER = 999_999.0  # default interval between two reports, in hundredths of a second
 
 
@@ -48,7 +49,7 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
         colour = colour_of(word)
         if colour is not None and request.colour is None:
             request.colour = colour
-        elif word[0] in "+.0123456789":
+        elif word[0] in "+.0123456789":  # a number without its key is the interval
             request.interval = seconds(word)
         else:
             raise GtpFailure(f"unknown key {word}")
@@ -59,7 +60,9 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             rule = forbidden(key, words[:3], env)
             words = words[3:]
             players_with_rules = {earlier.player for earlier in request.forbidden}
-            if rule.player in (players_with_rules if key == "allow" else players_with_allow):
+            # `allow` goes with no earlier rule for its player, `avoid` with none but `avoid`.
+            excluded = players_with_rules if key == "allow" else players_with_allow
+            if rule.player in excluded:
                 raise GtpFailure("allow must be given once for a player, and without avoid")
             request.forbidden.append(rule)
             if key == "allow":
@@ -73,11 +76,11 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
     return request
 
 
-KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
-
-
 def set_value(request: AnalysisRequest, key: str, value: str) -> None:
-    """Set a key of a request to its value, given as text; raise GtpFailure for an invalid value."""
+    """Set a key of a request, one of KEYS or FLAGS, to its value, given as text.
+
+    Raises GtpFailure for an invalid value.
+    """
     if key == "interval":
         request.interval = seconds(value)
     elif key in ("minmoves", "maxmoves"):

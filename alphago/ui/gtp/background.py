@@ -26,7 +26,10 @@ class BackgroundSearch:
         self._stop = threading.Event()
 
     def start(self, player: MCTSPlayer, report: Callable[[], None] | None = None, interval: float = PAUSE) -> None:
-        """Search the player's position until `stop`, and call `report`, if there is one, every `interval` seconds."""
+        """Search the player's position until `stop`.
+
+        report: called every `interval` seconds during the search; None for no reports.
+        """
         self.join()
         self._stop = threading.Event()
         self._thread = threading.Thread(

@@ -64,8 +64,8 @@ class FileCommands:
         start = game.position(ply=0)
         black = np.flatnonzero(start.board.ravel() == 1).tolist()
         white = np.flatnonzero(start.board.ravel() == -1).tolist()
-        loaded = GtpGame(env, komi, black, white, start.to_play)
-        for colour, action in zip(game.movers, moves, strict=False):
+        loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
+        for colour, action in zip(game.movers, moves, strict=False):  # `moves` may be fewer
             try:
                 loaded.play(colour, action)
             except IllegalMove as error:
@@ -97,14 +97,15 @@ class FileCommands:
         """
         position, loaded = self.engine.game.position, self.engine.game.loaded
         setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-        count = None if count_of(position) is None else count_of_game(self.engine)
+        is_finished = count_of(position) is not None
+        count = count_of_game(self.engine) if is_finished else None
         result = "" if count is None else count.result
-        plays: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
-        game = SgfGame.in_game(position.env, position.moves, setup=setup, **plays)
+        fields: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
+        game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
         if loaded is not None and loaded.game.setup == setup:
             file = loaded.game
             has_moves_of_file = (file.moves, file.movers) == (game.moves, game.movers)
-            if has_moves_of_file:
+            if has_moves_of_file:  # the file's own result stands, and no territory is added
                 count, result = None, file.result
             komi = file.komi if position.komi == loaded.komi else position.komi
             rules = file.rules if position.env.rules == loaded.rules else game.rules

@@ -203,6 +203,7 @@ class GoEngine(GtpEngine):
         self.game.give_handicap(stones)
 
     def play(self, arguments: list[str]) -> str:
+        """Play a move of either colour; fail, and change nothing, if it is illegal."""
         colour = check_colour(argument(arguments, 0))
         text = argument(arguments, 1)
         with replying("invalid color or coordinate"):
@@ -239,20 +240,22 @@ class GoEngine(GtpEngine):
         return ""
 
     def time_left(self, arguments: list[str]) -> str:
-        colour = check_colour(argument(arguments, 0))
-        self.clock.set_left(colour, number(argument(arguments, 1)), max(0, integer(argument(arguments, 2))))
+        colour, seconds = check_colour(argument(arguments, 0)), number(argument(arguments, 1))
+        stones = integer(argument(arguments, 2))
+        self.clock.set_left(colour, seconds, max(0, stones))
         return ""
 
     def kgs_time_settings(self, arguments: list[str]) -> str:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
-        if kind not in TIME_SYSTEMS or len(numbers) < TIME_SYSTEMS[kind] or min(numbers, default=0) < 0:
+        is_complete = kind in TIME_SYSTEMS and len(numbers) >= TIME_SYSTEMS[kind]
+        if not is_complete or min(numbers, default=0) < 0:
             raise GtpFailure("syntax error")
         main, period, stones = (*numbers, 0, 0, 0)[:3]  # numbers that are left out are 0
         if kind == "none":
             main, period, stones = 0, 1, 0  # a period without stones: no limit
         elif kind == "byoyomi":
-            stones = 1
+            stones = 1  # its third number, that of the periods, does not matter
         self.clock.set_limits(main, period, int(stones))
         self.clock.one_stone = kind == "byoyomi"
         return ""

@@ -82,7 +82,7 @@ class GtpEngine:
             getattr(self.network, "resign_threshold", None)  # an invalid one raises here rather than during a game
         else:
             check_float("resign_threshold", resign_threshold, -1, 1)
-        level = LEVELS if level is None else check_level(level)
+        level = LEVELS if level is None else check_level(level)  # LEVELS is full strength
         self.parameters = Parameters(readouts, resign_threshold=resign_threshold, ponder=ponder, level=level)
         self.seed = seed
         self.generator = np.random.default_rng(seed)
@@ -115,7 +115,7 @@ class GtpEngine:
 
     def take_game(self, game: GtpGame) -> None:
         """Continue with `game`; later games have its rules too."""
-        before = getattr(self, "game", None)
+        before = getattr(self, "game", None)  # None: this is the engine's first game
         self.game, self.rules = game, game.env.rules
         self.clock.reset()
         self.pondering = False
@@ -153,6 +153,12 @@ class GtpEngine:
             self._analyst = self.new_thinker(forecasts=True)
         return self._analyst
 
+    @property
+    def thinkers(self) -> list[Thinker]:
+        """The thinkers made so far, each once."""
+        has_other = self._analyst is not None and self._analyst is not self.thinker
+        return [self.thinker, self.analyst] if has_other else [self.thinker]
+
     def thinker_at(self, position: GoPosition, rules: Sequence[Forbidden] = (), *, analyst: bool = False) -> Thinker:
         """End the background search, put a thinker on a position, and return the thinker.
 
@@ -176,7 +182,7 @@ class GtpEngine:
     def forget(self) -> None:
         """Clear the trees."""
         self.background.join()
-        for thinker in {self.thinker, self._analyst or self.thinker}:
+        for thinker in self.thinkers:
             thinker.player.initialize_game()
 
     def set_resign_threshold(self, value: float) -> None:
@@ -184,12 +190,13 @@ class GtpEngine:
         self.parameters.resign_threshold = value
         if not self.at_random:
             self.background.join()
-            for thinker in {self.thinker, self._analyst or self.thinker}:
+            for thinker in self.thinkers:
                 thinker.player.resign_threshold = value
 
     def idle(self) -> None:
         """Ponder while waiting for a command, if that is on; the search for the next move goes on with the tree."""
-        if self.pondering and not self.at_random and not self.game.is_over:
+        can_search = not self.at_random and not self.game.is_over
+        if self.pondering and can_search:
             self.background.start(self.thinker_at(self.game.ready(self.game.to_play)).player)
 
     def awake(self) -> None:
@@ -241,12 +248,13 @@ class GtpEngine:
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
         level = LEVELS if rules else self.parameters.level  # moves can be forbidden only at full strength
-        thinker = self.thinker_at(position, rules, analyst=reports is not None or level != LEVELS)
-        if level == LEVELS:
+        at_full_strength = level == LEVELS
+        thinker = self.thinker_at(position, rules, analyst=reports is not None or not at_full_strength)
+        if at_full_strength:
             action = self.search(thinker, self.seconds_for(colour), reports)
         else:
             action = thinker.player.level_move(level)
-            if level == EVEN:
+            if level == EVEN:  # say how strong the opponent seems to be
                 print_message(f"{thinker.player.opponent.estimate(position)}.")
             if reports is not None:
                 reports.tell(thinker.player)
@@ -266,14 +274,15 @@ class GtpEngine:
 
         def report(done: int) -> None:
             nonlocal due
-            if reports is not None and time.monotonic() >= due and done < readouts:
+            is_last = done >= readouts  # the report at the end comes below
+            if reports is not None and time.monotonic() >= due and not is_last:
                 due = time.monotonic() + reports.interval
                 reports.tell(player)
 
         action = thinker.choose(MoveLimit(readouts), None if reports is None else report)
-        done = player.root_visits - visits_before  # less than `readouts` if the move was certain earlier
-        if done > 0:
-            latest_rate = done / max(self.now() - begin, 1e-6)
+        readouts_done = player.root_visits - visits_before  # less than `readouts` if the move was certain earlier
+        if readouts_done > 0:
+            latest_rate = readouts_done / max(self.now() - begin, 1e-6)
             self.rate = (self.rate + latest_rate) / 2
         if reports is not None:
             reports.tell(player)
@@ -282,8 +291,8 @@ class GtpEngine:
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
         points = self.game.env.N**2
-        plays_left = max(GAME_LENGTH * points - len(self.game.plays), LEAST_LEFT * points)
-        return min(self.clock.share(colour, round(plays_left / 2)), self.parameters.max_time)
+        plays_left = max(GAME_LENGTH * points - len(self.game.plays), LEAST_LEFT * points)  # of both colours
+        return min(self.clock.share(colour, moves=round(plays_left / 2)), self.parameters.max_time)
 
 
 def print_message(text: str) -> None:

@@ -11,6 +11,8 @@ from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer, number, replying
 from alphago.ui.katago import SIDES
 
+NO_LIMIT = 1e20  # seconds: stands for an infinite time, which JSON cannot express
+
 
 class Parameter(NamedTuple):
     """How to read and set a parameter; `set` raises GtpFailure or ValueError for an invalid value."""
@@ -119,7 +121,7 @@ def shown_threshold(engine: GtpEngine) -> float:
 
 PARAMETERS = {
     "maxVisits": Parameter(lambda engine: engine.parameters.readouts, set_readouts),
-    "maxTime": Parameter(lambda engine: min(engine.parameters.max_time, 1e20), set_time),
+    "maxTime": Parameter(lambda engine: min(engine.parameters.max_time, NO_LIMIT), set_time),
     "level": Parameter(lambda engine: engine.parameters.level, set_level),
     "ponderingEnabled": switch("ponder"),
     "allowResignation": switch("allow_resignation"),

@@ -149,22 +149,26 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
         output.write(reply(request, JSON_HINT if is_json else "unknown command", success=False))
         return
     try:
-        text = command(request.arguments)
+        answered = command(request.arguments)
     except GtpFailure as failure:
         output.write(reply(request, shortened(failure, LONGEST_FAILURE), success=False))
     except Exception as error:
         traceback.print_exc()
         output.write(reply(request, f"internal error: {type(error).__name__}: {error}", success=False))
     else:
-        if isinstance(text, Stream):
-            write_stream(request, text, output, inbox)
+        if isinstance(answered, Stream):
+            write_stream(request, answered, output, inbox)
         else:
-            output.write(reply(request, text))
+            output.write(reply(request, answered))
 
 
 def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inbox) -> None:
-    """Write a reply line by line; an exception of the stream is printed on stderr, and ends the reply."""
-    lock, is_over = threading.Lock(), False
+    """Write a reply line by line; an exception of the stream is printed on stderr, and ends the reply.
+
+    The caller flushes the end of the reply.
+    """
+    lock = threading.Lock()  # the search's thread writes too, perhaps while the reply ends
+    is_over = False
 
     def write(line: str) -> None:
         with lock:
@@ -244,10 +248,12 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
     """Yield the lines of a binary file, each cut after `longest` + 1 bytes, so that the caller sees which are too long.
 
     The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
+
+    file: a file that was opened in a binary mode.
     """
     raw = getattr(file, "raw", file)
     rest = b""  # the beginning of a line whose end was not read yet
-    was_cut = False  # whether this line was too long, and its first bytes were yielded
+    was_cut = False  # whether this line was found too long: its first bytes were yielded, its other bytes are skipped
     while data := raw.read(READ_BYTES):
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:

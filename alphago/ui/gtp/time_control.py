@@ -10,7 +10,7 @@ class Clock:
     """The time left for each colour (+1 Black, -1 White); callers measure the time spent."""
 
     def __init__(self) -> None:
-        self.set_limits(0, 1, 0)
+        self.set_limits(main=0, period=1, stones=0)  # no limit
 
     def set_limits(self, main: float, period: float, stones: int) -> None:
         """Apply GTP's time_settings.

@@ -97,7 +97,8 @@ def page_of(
     licence: str | None = None,
 ) -> str:
     """Return the HTML text of a file; arguments and errors are those of `export_page`."""
-    is_packaged = str(source) in packaged_nets() and not user_path(str(source)).exists()  # unless it names a file
+    names_a_file = user_path(str(source)).exists()
+    is_packaged = str(source) in packaged_nets() and not names_a_file
     packaged = str(source) if is_packaged else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
@@ -171,7 +172,7 @@ def check_step(step: Step) -> None:
     network.js computes only convolutions with square kernels of odd size, whose output has the size of their input.
     """
     options: dict[str, Any] = step.attributes
-    kernel = options.get("kernel_shape", [1])
+    kernel = options.get("kernel_shape", [1])  # the default is for operations without a kernel
     is_odd_square = len(set(kernel)) == 1 and kernel[0] % 2 == 1
     pads_that_keep_size = [(side - 1) // 2 for side in [*kernel, *kernel]]
     supported = {"pads": pads_that_keep_size, "group": 1, "dilations": [1, 1], "strides": [1, 1]}

@@ -86,8 +86,10 @@ def play(
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         teacher = None if teach is None else Teacher(nn, teach, device=device)
-        forecasts = level is not None  # which the levels need
-        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=forecasts)
+        levels_need_forecasts = level is not None
+        player = MCTSPlayer(
+            env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=levels_need_forecasts
+        )
         human = 1 if mode == 0 else -1
         game = TerminalGame(player, human, screen, limit, start=start, level=level, teacher=teacher)
     except KeyboardInterrupt:

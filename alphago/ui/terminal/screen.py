@@ -13,6 +13,7 @@ Read = Callable[[str], str]  # a prompt in, a line out; raises EOFError at the e
 Write = Callable[[str], object]  # receives whole lines
 
 ROW = re.compile(r"^( ?\d+ )(.*)( \d|\d\d)$")  # a row of a board between its numbers, as `draw_board` writes it
+# Codes that change the colours of a terminal: 48;5;N the ground, 38;5;N the ink, 1 bold, 22 not bold, 0 as before.
 WOOD, BLACK, WHITE, POINT, LAST, PLAIN = (
     f"\x1b[{code}m" for code in ("48;5;179", "1;38;5;16", "1;38;5;231", "22;38;5;94", "1;38;5;160", "0")
 )

@@ -242,7 +242,9 @@ class TerminalGame:
     def thought(self, action: int) -> Thought:
         """Return what the search so far expects of an action."""
         analysis = self.player.analysis(plies=SHOWN_PLIES)
-        return Thought(action, f"{50 * (1 + analysis.root_readings[0][0]):.0f} %", analysis.line_text(action))
+        values, _ = analysis.root_readings
+        win_rate = (1 + values[0]) / 2
+        return Thought(action, f"{100 * win_rate:.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
@@ -252,7 +254,7 @@ class TerminalGame:
         engine, before = -self.human, self.position
         self.say("The engine is thinking.")
         remark = ""
-        if self.level is None or self.level == LEVELS:  # LEVELS is the greatest level, full strength
+        if self.level is None or self.level == LEVELS:  # full strength, of which LEVELS is the level
             thought = self.think()
             action = thought.action
             remark = f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
@@ -348,7 +350,8 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            game = GameToSave(self.player.game_record(), self.over, names, self.count, agreed=not self.counting)
+            record = self.player.game_record()
+            game = GameToSave(record, over=self.over, players=names, counted=self.count, agreed=not self.counting)
             path = self.files.save(name, game, replace)
         except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.env.position import IllegalMove
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.desk import Desk
 from alphago.ui.web.engines import Engines
@@ -21,6 +22,7 @@ from alphago.ui.web.page_commands import COMMANDS
 from alphago.ui.web.wire import Message, check_message
 
 LONGEST_ERROR = 400  # letters of an error that is sent whole
+ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
 GETTING_READY = "Getting the rules ready; the first time they are compiled, which takes some seconds …"
 
 
@@ -105,13 +107,19 @@ def obey(desk: Desk, message: Any) -> None:
     COMMANDS[name](desk, message)
 
 
+def refusal(error: IllegalMove) -> str:
+    """Return why a move is not legal in a player's words: the board shows the position, and the game has its title."""
+    env = error.position.env
+    return error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
+
+
 def error_sentence(error: Exception) -> str:
     """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
-    text = str(error).strip() or type(error).__name__
+    text = refusal(error) if isinstance(error, IllegalMove) else str(error).strip() or type(error).__name__
     is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
     if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"
     if len(text) > LONGEST_ERROR:
-        text = f"{text[:300]} … {text[-90:]}"
+        text = f"{text[:ERROR_BEGIN]} … {text[-ERROR_END:]}"
     end = "" if text.endswith((".", "!", "?")) else "."
     return text[0].upper() + text[1:] + end

@@ -249,9 +249,9 @@ class Desk:
 
         With neither nothing starts, and the network does not evaluate a position that has an analysis.
         """
-        if self.tree.is_over() or not (self.analysing or self.study):
-            return
-        if not self.analysing and self.tree.nodes[self.tree.current].analysis is not None:
+        has_analysis = self.tree.nodes[self.tree.current].analysis is not None
+        is_wanted = self.analysing or (self.study and not has_analysis)
+        if self.tree.is_over() or not is_wanted:
             return
         readouts = most_readouts(self.tree.env) if self.analysing else 0
         self.job = DeskJob("analyse", [self.tree.current], MoveLimit(readouts))
@@ -282,7 +282,8 @@ class Desk:
 
         They are new if the person has chosen another network, but not in the middle of a search.
         """
-        engine = self.engine_used if job.done and self.engine_used else self.engine()
+        is_searching = job.done > 0
+        engine = self.engine_used if is_searching and self.engine_used else self.engine()
         if self.thinker is None or engine is not self.engine_used:
             self.thinker, self.engine_used = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
         self.thinker.follow(self.searched(job))

@@ -20,6 +20,7 @@ from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
 from alphago.ui.web.limits import MOST_SESSIONS
 
 PLAYOUTS = "playouts"  # the engine without a network
+PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network
 MOST_LEAVES = 32  # new leaves of a wave in a large tree
 KEPT = 8  # evaluators kept at a time: one for each network and game in use
 
@@ -94,7 +95,8 @@ class Engines:
         of_game = [choice for choice in self.choices.values() if choice.game == env.name]
         packaged = packaged_net(env.name, env.N, [choice.name for choice in of_game if not choice.named])
         candidates = [choice for choice in of_game if choice.named or choice.name == packaged]
-        candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))  # best first
+        # Best first, since False comes before True: those for the board, and among them those that the user named.
+        candidates.sort(key=lambda choice: (choice.size not in (0, env.N), not choice.named))
         return candidates[0].name if candidates else PLAYOUTS
 
     def check(self, name: str, env: GameEnv) -> str:
@@ -125,7 +127,7 @@ class Engines:
         with self.lock:
             key_lock = self.loading.setdefault(key, threading.Lock())
         with key_lock:  # one thread loads the engine, and others that want it wait; other engines are usable meanwhile
-            if key not in self.engines:
+            if key not in self.engines:  # no other thread has loaded it in the meantime
                 engine = self._load(self.choices[name], env)
                 with self.lock:
                     self.engines[key] = engine
@@ -157,7 +159,7 @@ class Engines:
         The engine's game is `env` with the network's input planes.  A network for another board is resized.
         """
         if choice.source == PLAYOUTS:
-            return SharedEngine(env, PlayoutEvaluator(env, playouts=4))
+            return SharedEngine(env, PlayoutEvaluator(env, playouts=PLAYOUTS_A_LEAF))
         network = choice.source
         if isinstance(network, (str, Path)):
             from alphago.nn.model_files import model_file, saved_game
@@ -182,7 +184,7 @@ def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
 
 
 def without_komi(env: GameEnv) -> GameEnv:
-    """Return the game with one fixed komi, so that games of any komi share an evaluator."""
+    """Return the game with one fixed komi, the same for all, so that games of any komi share an evaluator."""
     return env.replace(komi=0.5) if "komi" in env.config else env
 
 

@@ -122,14 +122,19 @@ class GameTree:
         The best move of the parent's search is worth what its position is: it loses nothing.
         """
         node = self.nodes[number]
-        mean, visits = node.mean or (None if node.win_rate is None else (node.win_rate, node.score)), node.visits
+        own = None if node.win_rate is None else (node.win_rate, node.score)
+        mean, visits = node.mean or own, node.visits
         if node.parent < 0:
             return mean, False
         parent = self.nodes[node.parent]
-        moves = parent.analysis["moves"] if parent.analysis and parent.analysis["mover"] == node.mover else []
+        analysis = parent.analysis
+        moves = analysis["moves"] if analysis and analysis["mover"] == node.mover else []  # the best first
         for rank, move in enumerate(moves):
             win, score = move["win"], move["score"]
-            if move["move"] == node.action and win is not None and (rank == 0 or move["visits"] >= visits):
+            if move["move"] != node.action or win is None:
+                continue
+            is_best = rank == 0
+            if is_best or move["visits"] >= visits:
                 visits = move["visits"]
                 mean = (win if node.mover > 0 else round(1 - win, 4), None if score is None else node.mover * score)
         return mean, min(parent.visits, visits) < LEAST_VISITS

@@ -119,7 +119,7 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
     env = game_of(name, fields, bases)
     tree = GameTree(env, start_of(env, setup))
-    mover = 0  # who plays the next move; 0 for the side to move
+    mover = 0  # who plays the next move, +1 or -1; 0 for the side to move
     for word in moves.split(".") if moves else ():
         if word == SKIPPED_TURN and env.skips_turns:
             mover = -tree.position.to_play

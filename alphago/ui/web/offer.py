@@ -27,8 +27,8 @@ class Offer:
 
     def add_network(self, name: str, source: str | Path, env: GameEnv) -> None:
         """Add a network that the command names, and its game; if its name is taken, the network's name is its path."""
-        taken = [choice.name for choice in self.choices]
-        self.choices.append(Choice(str(source) if name in taken else name, source, env.name, env.N))
+        is_taken = any(choice.name == name for choice in self.choices)
+        self.choices.append(Choice(str(source) if is_taken else name, source, game=env.name, size=env.N))
         self.bases.setdefault(env.name, env)
 
 
@@ -56,7 +56,8 @@ def offer_of(
     for network in packaged_nets():
         if network not in taken:
             size = board_of(network) or 0  # 9 for "9x9"; 0 for a network of another game, which has the game's name
-            offer.choices.append(Choice(network, network, USUAL_GAME if size else network, size, named=False))
+            network_game = USUAL_GAME if size else network
+            offer.choices.append(Choice(network, network, game=network_game, size=size, named=False))
     offer.choices.append(Choice(PLAYOUTS, PLAYOUTS, game="", named=False))
     return offer
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_count import GoCount
-from alphago.env.position import IllegalMove, Position
+from alphago.env.position import Position
 from alphago.system.validation import check_bool, check_choice, check_int, check_positive, shown
 from alphago.ui.thinker import MoveLimit, position_in
 from alphago.ui.web.desk import ENGINE, HUMAN, PLAYERS, Desk, DeskJob
@@ -76,16 +76,10 @@ def play(desk: Desk, message: Message) -> None:
 
 
 def action_of(position: Position, move: object) -> int:
-    """Return a page's move as an action; raise ValueError if it is no move, or illegal.
-
-    The message does not name the position, which the page shows.
-    """
+    """Return a page's move as an action; raise ValueError if it is no move, or illegal."""
     if not isinstance(move, (int, str)) or isinstance(move, bool):
         raise ValueError(f"move must be an action or a written move, got {shown(move)}")
-    try:
-        return position.check_action(move)
-    except IllegalMove as error:
-        raise ValueError(error.sentence) from None
+    return position.check_action(move)
 
 
 def resign(desk: Desk, message: Message) -> None:

@@ -12,6 +12,7 @@ FILES = {  # by address
     **{f"/{path.name}": path.name for path in sorted(STATIC.iterdir()) if path.suffix in KINDS.keys() - {".html"}},
     "/favicon.ico": "favicon.svg",
 }
+# How the page's modules are written: `import { a, b } from "./name.js";`, and `export` before each name, or default.
 IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class) (\w+))", re.MULTILINE)
 DEFAULT = re.compile(r"^export default ", re.MULTILINE)

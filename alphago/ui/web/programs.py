@@ -15,7 +15,14 @@ from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_networks import Networks, analysed_game
 from alphago.ui.analysis_reply import error
 from alphago.ui.web.engines import Engines, SharedEngine, with_planes
-from alphago.ui.web.limits import MOST_PROGRAMS, MOST_THREADS, MOST_UNREAD, PROGRAM, UNREAD_SECONDS
+from alphago.ui.web.limits import (
+    MOST_PROGRAMS,
+    MOST_THREADS,
+    MOST_UNREAD,
+    PROGRAM,
+    UNREAD_SECONDS,
+    closing_reason,
+)
 
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
@@ -62,7 +69,7 @@ class Programs:
             return
         self.connections += 1
         try:
-            networks = OfferedNetworks(self.engines, self.env, socket.query_params.get("network"))
+            networks = OfferedNetworks(self.engines, self.env, chosen=socket.query_params.get("network"))
             await converse(socket, networks, self.env)
         except ValueError as problem:  # an unknown network
             await refuse(socket, REFUSED, str(problem))
@@ -74,7 +81,7 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
     """Send a program the error `text`, and close its connection with the WebSocket's closing code `code`."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_json(error(text))
-        await socket.close(code, text[:120])
+        await socket.close(code, closing_reason(text))
 
 
 async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from alphago.training.history import Row, number, opponent_name
 from alphago.ui.web.wire import HeadlineView
 
+LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
+LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
 RECENT = 20  # the latest iterations, of which the pace is told
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
@@ -36,8 +38,8 @@ def headline_of(
     left = min(minutes_left)
     if over:
         parts.append("finished")
-    elif left < math.inf and idle < 60 * max(left, 5):  # a run that is idle for longer was probably stopped
-        parts.append(f"about {span(max(left, 1 / 6))} to go")
+    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # a run that is idle for longer was probably stopped
+        parts.append(f"about {span(max(left, LEAST_LEFT))} to go")
     return {"strength": strength_of(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
 
 

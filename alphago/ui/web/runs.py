@@ -19,9 +19,8 @@ from alphago.training.history import EVALUATIONS, METRICS, History, Row, number,
 from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
-from alphago.training.watch.match_panels import match_panels
 from alphago.training.watch.panels import AXES, in_words_of, run_colours
-from alphago.training.watch.plots import names_of, training_panels
+from alphago.training.watch.plots import names_of, panels_of
 from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.run_headline import RECENT, games_a_minute, headline_of, main_first
 
@@ -79,7 +78,7 @@ class Runs:
         return "-".join(str(part) for folder in self.folders for part in file_stamp(folder.path))
 
     def overview(self, x: str = "minutes") -> dict[str, Any]:
-        """Return headlines, facts, diagnosis and panels of all runs; raise ValueError unless `x` is a key of AXES.
+        """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
 
         The panels are SVG, those that matter most first.
         """
@@ -88,12 +87,12 @@ class Runs:
         histories = [self.history(folder) for folder in self.folders]
         _, _, usual_label = AXES[x]
         label = in_words_of(histories, usual_label)
-        panels = [*match_panels(histories, x), *training_panels(histories, x)]
+        panels = list(panels_of(histories, x))
         order = main_first([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
         runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
-        for run, colour in zip(runs, run_colours(len(runs)), strict=True):
-            run["colour"] = colour
+        for i, (run, colour) in enumerate(zip(runs, run_colours(len(runs)), strict=True)):
+            run |= {"colour": colour, "games": [game.title for game in self.games(i)]}
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
     def history(self, folder: Folder) -> History:

@@ -36,6 +36,8 @@ NUMBERS = re.compile(
 )
 BEFORE_NUMBERS = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 SHOWN = 5  # moves of an analysis in a comment
+LOOKED_AT = 1000  # first letters of a file, among which an SGF game begins
+USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 
 
 # --- writing ---------------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[i
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
         return open_json(text, bases), {}
-    if "(" not in text[:1000]:
+    if "(" not in text[:LOOKED_AT]:
         raise ValueError(f"a file must be an SGF game, or one that this page saved, got {shown(text[:80])}")
     return open_sgf(text, bases)
 
@@ -270,7 +272,7 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if columns == rows or reader.text("GM") not in ("", "1"):
         return None
     komi = reader.komi()
-    env = OutlineGoEnv(rows, columns, komi=6.5 if komi is None else komi, first_pass=0)
+    env = OutlineGoEnv(rows, columns, komi=USUAL_KOMI if komi is None else komi, first_pass=0)
     setup: dict[str, str] = {}
     stones = stones_of(env, file.nodes[0])
     if stones is not None:

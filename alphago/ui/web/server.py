@@ -18,7 +18,7 @@ from alphago.system.validation import shown
 from alphago.ui.web.board_session import Session, error_sentence
 from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
-from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE
+from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, closing_reason
 from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 WAIT = 0.01  # seconds between two looks whether there is room for messages
 HEADER_SECONDS = 20.0  # for a request to arrive
+WAITING_CONNECTIONS = 128  # that the system keeps until the server takes them
 PING_SECONDS = 120.0  # for a page's answer to a ping: nothing that the page sends is read while its commands wait
 TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
@@ -91,7 +92,7 @@ def make_app(
         boards.close()
 
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watched.overview), Route("/watch/games", watched.games), Route("/file", files.file)]
+    routes += [Route("/watch", watched.overview), Route("/file", files.file)]
     routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
     app = Starlette(routes=routes, lifespan=lifespan)
     app.add_middleware(Guarded, guard=guard)
@@ -126,17 +127,6 @@ class RunRequests(NamedTuple):
             return Response(status_code=304, headers={**HEADERS, "ETag": tag})
         try:
             return JSONResponse(self.runs.overview(axis), headers={**HEADERS, "ETag": tag})
-        except (ValueError, OSError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
-
-    def games(self, request: Request) -> Response:
-        """Return the titles of the games of the run that the request numbers."""
-        try:
-            if self.runs is None:
-                raise ValueError("no run was given to this server")
-            text = request.query_params.get("run", "")
-            number = int(text) if text.isdecimal() and len(text) < 10 else -1  # -1 is refused as no run's number
-            return JSONResponse({"games": [game.title for game in self.runs.games(number)]}, headers=HEADERS)
         except (ValueError, OSError) as error:
             return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
@@ -184,7 +174,7 @@ class Guarded:
             await PlainTextResponse(refusal, status_code=403, headers=HEADERS)(scope, receive, send)
         else:
             await receive()  # the request to connect
-            await send({"type": "websocket.close", "code": REFUSED, "reason": refusal[:120]})
+            await send({"type": "websocket.close", "code": REFUSED, "reason": closing_reason(refusal)})
 
 
 def greeting(bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
@@ -339,7 +329,7 @@ def new_server(app: Starlette) -> uvicorn.Server:
         log_level="error",
         http=TimedHttp,
         ws="websockets-sansio",
-        ws_max_size=MOST_MESSAGE + 1000,
+        ws_max_size=MOST_MESSAGE + 1000,  # a message that is a little too long is still answered
         ws_per_message_deflate=False,
         ws_ping_interval=20.0,
         ws_ping_timeout=PING_SECONDS,
@@ -362,13 +352,14 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         reason = getattr(error, "strerror", None) or error
         raise OSError(f"port {port} of {host} cannot be used: {reason}; --port N takes another") from None
-    listener.listen(128)
+    listener.listen(WAITING_CONNECTIONS)
     return listener
 
 
 def address_of(host: str, port: int, token: str | None) -> str:
     """Return the address to open in a browser."""
-    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    written = f"[{host}]" if ":" in host else host  # an IPv6 address is written in brackets
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, written)  # for all addresses, one of this machine
     return f"http://{name}:{port}/" + (f"?token={token}" if token else "")
 
 

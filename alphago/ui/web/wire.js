@@ -66,8 +66,8 @@
 
 /**
  * A run that is watched.
- * @typedef {{name: string, headline?: HeadlineView, colour: string, facts: Record<string, string>, diagnosis: string[], error?: string, over?:
- *   boolean}} RunView
+ * @typedef {{name: string, headline?: HeadlineView, colour: string, facts: Record<string, string>, diagnosis: string[], games: string[],
+ *   error?: string, over?: boolean}} RunView
  */
 
 /**
@@ -133,6 +133,17 @@
  */
 
 /** @typedef {import("./static/app.js").App} App what each part of the page is given */
+
+/**
+ * What an app is told. `widget`: whether it is a part of another page, where it has only the keys that are typed in it; `onLink` is told
+ * the link of the position; `take` takes a network along as a file; `beside`: what stands beside the names of the column's states.
+ * @typedef {{widget?: boolean, onLink?: (link: string) => void, take?: (network: string, link: string) => void, beside?: HTMLElement}} Options
+ */
+
+/**
+ * What the board tells: an action was clicked; the pointer or cursor is on another; a cell was clicked in a count.
+ * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} BoardListener
+ */
 
 /** @typedef {NodeView & EvaluationView & {children: number[]}} Knot a node of the tree of variations */
 

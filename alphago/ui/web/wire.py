@@ -238,13 +238,15 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
     )
     best_value, best_score = (mover * float(values[0]) for values in analysis.root_readings)  # of the best move
     best = (round((1 + best_value) / 2, 4), round_known(best_score, 1))
-    win, points = best if not least or (moves and moves[0]["win"] is not None) else mean
+    best_is_known = least == 0 or (bool(moves) and moves[0]["win"] is not None)
+    win, points = best if best_is_known else mean
+    has_values = visits >= least
     return {
         "mover": mover,
         "visits": visits,
-        "win": win if visits >= least else None,
-        "score": points if visits >= least else None,
-        "mean": mean if visits >= least else None,
+        "win": win if has_values else None,
+        "score": points if has_values else None,
+        "mean": mean if has_values else None,
         "moves": moves,
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }

@@ -60,7 +60,7 @@ def atari(after: Stones, action: int, chain: Chain, line: Sequence[int]) -> list
         is_captured = play_line(after, chain.colour, line).colours[point] != chain.colour
         if not saved_at_once and not is_captured:
             return []
-    return [Atari(mover, action, group_of(chain), min(chain.liberties), caught)]
+    return [Atari(mover, action, group_of(chain), last=min(chain.liberties), line=caught)]
 
 
 def lasting_parts(stones: Stones, chains: list[Chain], cutter: int, line: Sequence[int] = ()) -> list[Chain]:

@@ -94,7 +94,7 @@ def explain(
     action = position.check_action(move)
     searches = Searches(position.env, net, symmetries=symmetries, settings=settings, device=device, threads=threads)
     after = position.play(action)
-    first = searches([(position, readouts), (after, readouts)])
+    first = searches([([position], readouts), ([after], readouts)])
     return explain_moves([(position, action, after)], first, searches, readouts)[0]
 
 
@@ -103,29 +103,39 @@ def explain_moves(
 ) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 
-    moves: positions, legal actions in them, and the positions after these actions.
+    moves: for each move the position before it, its action, and the position after it.
     first: for each move the analyses of two positions: before the move and after it.
+    searches: searches the other positions; of the game's network.
+    readouts: of each position; a position after a pass gets a part of them (PASS_SHARE), and the positions of a move
+        that may be worse are searched again with more (CHECK).
     """
     if not moves:
         return []
     all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
-    passed = [position for tried in all_tried for position in tried.passed]
-    wanted = [(tried.after_best, readouts) for tried in all_tried]
-    rest = searches([*wanted, *((position, max(1, readouts // PASS_SHARE)) for position in passed)])
-    all_seen, begin = [], len(wanted)
+    for tried in all_tried:
+        searches.continue_below(tried.position, tried.best, tried.after_best)
+    best_moves = [([tried.after_best], readouts) for tried in all_tried]
+    passes = [(tried.passed, max(1, readouts // PASS_SHARE)) for tried in all_tried if tried.passed]
+    rest = searches([*best_moves, *passes])
+    all_seen = []
+    begin = len(best_moves)  # the row of `rest` with the move's first position after a pass
     for i, tried in enumerate(all_tried):
         end = begin + len(tried.passed)
-        after_passes = [Row(rest, row) for row in range(begin, end)]
-        all_seen.append(Searched(Row(first, 2 * i), Row(first, 2 * i + 1), Row(rest, i), after_passes))
+        before, after, best = Row(first, 2 * i), Row(first, 2 * i + 1), Row(rest, i)
+        all_seen.append(Searched(before, after, best, passed=[Row(rest, row) for row in range(begin, end)]))
         begin = end
     losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
     if doubtful := [i for i, loss in enumerate(losses) if loss.doubtful]:
-        starts = [all_tried[i] for i in doubtful]
-        deeper = searches([(p, CHECK * readouts) for t in starts for p in (t.position, t.after, t.after_best)])
-        for k, i in enumerate(doubtful):
-            before, after, best = (Row(deeper, 3 * k + n) for n in range(3))
+        checked = [
+            position
+            for tried in (all_tried[i] for i in doubtful)
+            for position in (tried.position, tried.after, tried.after_best)
+        ]
+        deeper = searches([([position], CHECK * readouts) for position in checked])
+        for place, i in enumerate(doubtful):
+            before, after, best = (Row(deeper, row) for row in range(3 * place, 3 * place + 3))
             all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)
-            losses[i] = both(losses[i], loss_of(all_tried[i], all_seen[i]))
+            losses[i] = smaller_loss(losses[i], loss_of(all_tried[i], all_seen[i]))
     return [
         Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen, loss)))
         for tried, seen, loss in zip(all_tried, all_seen, losses, strict=True)
@@ -148,8 +158,8 @@ def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
     )
 
 
-def both(loss: Loss, deeper: Loss) -> Loss:
-    """Return the loss by a deeper search, but not more than by the first one."""
+def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
+    """Return the loss by a deeper search, but with no larger figures than those by the first search."""
     return replace(deeper, points=min(loss.points, deeper.points), rate=min(loss.rate, deeper.rate))
 
 
@@ -160,10 +170,11 @@ def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
         return [loss, *go_facts(tried, seen, loss)]
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
-        how = Reply.PUNISHES if loss.large else Reply.ANSWERS
         if loss.worse and answer[0] == best:
             how = Reply.TAKES
-        facts.append(Reply(mover, action, answer, tried.after.to_play, how))
+        else:
+            how = Reply.PUNISHES if loss.large else Reply.ANSWERS
+        facts.append(Reply(mover, action, line=answer, mover=tried.after.to_play, how=how))
     if loss.worse:
-        facts.append(Better(mover, best, (best, *seen.best.line)))
+        facts.append(Better(mover, best, line=(best, *seen.best.line)))
     return facts

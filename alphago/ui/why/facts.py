@@ -71,7 +71,7 @@ class Words:
 class Fact:
     """A fact about a move.
 
-    colour: who plays the move, +1 Black, -1 White.  action: the move.
+    colour: who plays the move, +1 Black, -1 White.  action: the move.  best, in facts that have it: the best move.
     """
 
     colour: int
@@ -114,7 +114,8 @@ class Loss(Fact):
     def doubtful(self) -> bool:
         """Whether the move may be worse, but only a deeper search can tell."""
         is_clear_mistake = self.large and (self.clear or isnan(self.points))
-        return self.action != self.best and (self.worse or self.points >= MISTAKE) and not is_clear_mistake
+        may_be_worse = self.action != self.best and (self.worse or self.points >= MISTAKE)
+        return may_be_worse and not is_clear_mistake
 
     @property
     def kept(self) -> bool:
@@ -157,7 +158,9 @@ class Loss(Fact):
         """What the move loses, in words."""
         if SURE_PART * self.points >= LEAST:
             return f"loses {at_least(self.points)}"
-        return f"loses about {round(20 * self.rate) * 5}% of winning" if isnan(self.points) else "seems a mistake"
+        if isnan(self.points):
+            return f"loses about {5 * round(20 * self.rate)}% of winning"  # in steps of 5 %
+        return "seems a mistake"
 
 
 @dataclass(frozen=True)
@@ -295,7 +298,8 @@ class Capturable(Fact):
         line = self.line[:-2] if is_given_up else self.line
         has_repeats = len(set(self.line)) < len(self.line)
         how = " in a ladder" if len(self.line) >= LADDER and not has_repeats else ""
-        shown = f"{words.line(line, SHOWN_PLIES - 1)} …" if len(line) > SHOWN_PLIES + 1 else words.line(line, len(line))
+        is_long = len(line) > SHOWN_PLIES + 1  # "…" stands for at least three plies
+        shown = f"{words.line(line, SHOWN_PLIES - 1)} …" if is_long else words.line(line, len(line))
         return f"{when} can catch {group}{how} with {shown}{prevented}."
 
 

@@ -138,7 +138,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     pass_action = tried.position.env.pass_action
     if not answer or answer[0] == pass_action or not seen.after.is_clear:
         return None
-    follows_best_too = answer[0] in seen.best.line[:FORESEEN:2]
+    follows_best_too = answer[0] in seen.best.line[:FORESEEN:2]  # among the other side's moves
     if follows_best_too:
         return None
     line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
@@ -156,7 +156,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
         how = Reply.PUNISHES
     else:
         how = Reply.ANSWERS
-    return Reply(mover, action, line, -mover, how, taken)
+    return Reply(mover, action, line=line, mover=-mover, how=how, taken=taken)
 
 
 def lasting(facts: Sequence[Fact], owners: np.ndarray | None) -> list[Fact]:
@@ -182,7 +182,7 @@ def lasting(facts: Sequence[Fact], owners: np.ndarray | None) -> list[Fact]:
 
 
 def harvest(
-    start: GoPosition, line: Sequence[int], other_start: GoPosition, other: Sequence[int]
+    start: GoPosition, line: Sequence[int], other_start: GoPosition, other_line: Sequence[int]
 ) -> tuple[Line, tuple[NamedChain, ...]]:
     """Return a line up to the last capture by the side that begins it, and the chains of the start that it takes.
 
@@ -193,12 +193,12 @@ def harvest(
     """
     side, stones = start.to_play, stones_of(start)
     boards = [play_line(stones, side, line[:plies]) for plies in range(min(len(line), READ) + 1)]
-    other_end = play_line(stones_of(other_start), side, other[:READ])
+    other_end = play_line(stones_of(other_start), side, other_line[:READ])
     chains = [chain for chain in stones.chains() if chain.colour == -side]
     captured = [[chain for chain in chains if board.colours[min(chain.stones)] != -side] for board in boards]
     taken = [chain for chain in captured[-1] if other_end.colours[min(chain.stones)] == -side]
     counts = [len(chains_captured) for chains_captured in captured]
-    plies = counts.index(counts[-1])  # up to the last capture
+    plies = counts.index(counts[-1])  # up to the last capture: where the count of captured chains is first complete
     stones_taken = sum(len(chain.stones) for chain in taken)
     stones_played = (plies + 1) // 2  # by the side
     stones_lost = stones.colours.count(side) + stones_played - boards[plies].colours.count(side)
@@ -252,7 +252,7 @@ def dangers(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> lis
             continue
         is_expected = line[0] in seen.after.line[:1]
         if len(chain.stones) > 1 or is_expected:  # a single stone is often given up on purpose
-            found.append(Capturable(tried.mover, tried.action, tried.best, group_of(chain), line))
+            found.append(Capturable(tried.mover, tried.action, best=tried.best, group=group_of(chain), line=line))
     return sorted(found, key=lambda fact: -fact.group.stones)[:MOST_CHAINS]
 
 
@@ -272,7 +272,7 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
     is_answered = any(tried.is_near(action, reply) or tried.is_near(threat, reply) for reply in replies)
     if not is_answered or not tried.is_near(action, threat):
         return []
-    scores = seen.before.analysis.score[seen.before.i]
+    scores = seen.before.analysis.score[seen.before.i]  # after each move, in the mover's view
     is_good_by_itself = threat == tried.best or scores[tried.best] - scores[threat] < GOOD
     if is_good_by_itself:
         return []
@@ -280,4 +280,4 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
     gain = tried.mover * (after_pass.score - after_move.score)
     if not gain >= TIMES * elsewhere + THREAT:  # the gain is not enough, or NaN
         return []
-    return [Sente(tried.mover, action, threat, gain, elsewhere)]
+    return [Sente(tried.mover, action, threat=threat, points=gain, elsewhere=elsewhere)]

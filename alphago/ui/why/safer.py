@@ -37,14 +37,15 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
             continue
         best_share, share = share_of(best_owners, chain.stones, mover), share_of(owners, chain.stones, mover)
         if best_share >= SAVED and share <= AT_RISK and best_share - share >= SAFER:
-            kept.append(ChangesOwner(mover, action, best, group_of(chain), best_share, share))
+            kept.append(ChangesOwner(mover, action, best, group_of(chain), best_share=best_share, share=share))
     if kept:
         return [max(kept, key=lambda fact: fact.group.stones * (fact.best_share - fact.share))]
     change = (mover * (best_owners - owners)).ravel()
     area = max(areas(change, tried.position.env.N), key=lambda points: change[points].sum(), default=[])
     if (gained := float(change[area].sum())) < LEAST_AREA:
         return []
-    return [Gains(mover, action, best, middle(area, change, tried.position.env.N), gained)]
+    centre = middle(area, change, tried.position.env.N)
+    return [Gains(mover, action, best=best, centre=centre, points=gained)]
 
 
 def areas(change: np.ndarray, size: int) -> Iterator[list[int]]:
@@ -57,7 +58,7 @@ def areas(change: np.ndarray, size: int) -> Iterator[list[int]]:
         area = [left.pop()]
         for point in area:  # the list grows by the points that touch this one
             row, column = divmod(point, size)
-            touching = {p for p in left if max(abs(p // size - row), abs(p % size - column)) <= 1}
+            touching = {other for other in left if max(abs(other // size - row), abs(other % size - column)) <= 1}
             left -= touching
             area += sorted(touching)
         yield area

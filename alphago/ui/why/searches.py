@@ -1,4 +1,4 @@
-"""`Searches`: searches of single positions, side by side, which later requests continue."""
+"""`Searches`: searches of positions, side by side, which later requests continue."""
 
 import threading
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis import GroupMaker
-from alphago.mcts.analysis_group import PositionGroup
+from alphago.mcts.analysis_group import FIRST, PositionGroup
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.search_forms import SearchForm
@@ -34,23 +34,47 @@ class Searches:
         self.evaluator = as_forecast_evaluator(net, env, device)
         self.symmetries, self.settings, self.device = symmetries, settings, device
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
-        self.kept: dict[int, tuple[PositionGroup, int]] = {}  # by position: its search and its readouts
+        # By the ids of a group's positions: the group, which holds them so that their ids stay, and its readouts.
+        self.kept: dict[tuple[int, ...], tuple[PositionGroup, int]] = {}
 
-    def __call__(self, wanted: Sequence[tuple[Position, int]]) -> Analysis:
-        """Return the analysis of positions, each with its number of readouts; each position may be in it once.
+    def __call__(self, wanted: Sequence[tuple[Sequence[Position], int]]) -> Analysis:
+        """Return the analysis of positions, in groups: each with its positions, and the readouts of each of them.
 
-        A position that was searched before, as the same object, is searched with the readouts that are missing.
+        The positions of a group are evaluated together.  A group of positions that were searched before, as the same
+        objects, is searched with the readouts that are missing; each group may be in `wanted` once.
         """
         with ThreadPoolExecutor(self.threads) as pool:
             return join_analyses(list(pool.map(self._search, *zip(*wanted, strict=True))))
 
-    def _search(self, position: Position, readouts: int) -> Analysis:
-        if id(position) in self.kept:
-            group, done = self.kept[id(position)]
+    def continue_below(self, position: Position, action: int, after: Position) -> None:
+        """Let the search of `after`, the position after a move, begin with what the search of `position` found there.
+
+        Without a search of `position`, or if its rule keeps no trees, `after` will be searched from the beginning.
+        """
+        group, _ = self.kept.get((id(position),), (None, 0))
+        if group is None or not group.search.rule.keeps_trees:
+            return
+        key = (id(after),)
+        needs_search = not after.is_over and key not in self.kept
+        if needs_search:
+            below = group.below(action, after)
+            self.kept[key] = below, int(below.search.visits(FIRST).sum())
+
+    def _search(self, positions: Sequence[Position], readouts: int) -> Analysis:
+        key = tuple(id(position) for position in positions)
+        if key in self.kept:
+            group, done = self.kept[key]
             group.add_readouts(max(0, readouts - done))
         else:
-            maker = GroupMaker(position, self.evaluator, readouts, self.settings, self.symmetries, self.device)
-            group, done = maker.group(range(1)), 0
+            maker = GroupMaker(
+                positions,
+                self.evaluator,
+                readouts,
+                settings=self.settings,
+                symmetries=self.symmetries,
+                device=self.device,
+            )
+            group, done = maker.group(range(len(positions))), 0
         group.run(threading.Event())
-        self.kept[id(position)] = group, max(done, readouts)  # the group holds the position, so that its id stays
+        self.kept[key] = group, max(done, readouts)
         return group.analysis(PLIES)

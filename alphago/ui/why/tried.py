@@ -100,7 +100,7 @@ class Row:
     def line(self) -> tuple[int, ...]:
         """The expected moves; () if the game is over."""
         is_over = len(self.analysis.order(self.i)) == 0
-        return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), 0).line
+        return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), order=0).line
 
 
 @dataclass(frozen=True)

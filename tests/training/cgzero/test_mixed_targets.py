@@ -129,6 +129,9 @@ class TestSettings:
             ({"mixed": "td"}, "mixed must be one of 'lambda', 'plies', 'legal-moves', got 'td'"),
             ({"result_growth": 0.2}, "result_share and result_growth must sum to at most 1, got 0.9 and 0.2"),
             ({"visits_until": 0.5, "played_from": 0.4}, "visits_until must be at most played_from, got 0.5 and 0.4"),
+            ({"search_share": 0.1}, "search_share is a setting of mixed='lambda', but these .*: give mixed='lambda'"),
+            ({"mixed": "lambda", "result_share": 0.5}, "result_share is a setting of mixed='plies'"),
+            ({"mixed": "lambda", "result_growth": 0.05}, "result_growth is a setting of mixed='plies'"),
         ],
         ids=str,
     )

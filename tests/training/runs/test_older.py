@@ -51,7 +51,7 @@ def test_cgzero() -> None:
     assert settings.memory == Pool(1500)
     assert settings.judges == (Champions(0.556),)
     assert settings.selfplay.seating == CGZeroGames(0.015)
-    assert settings.targets == MixedTargets(search_share=0.03)
+    assert settings.targets == MixedTargets()
     assert settings.learning.losses == LOSSES["cgzero"]
     search = settings.selfplay.search
     assert isinstance(search, CGZeroPuct)
@@ -69,7 +69,7 @@ def test_given_games() -> None:
 def test_parts() -> None:
     assert read(gate={"win_rate": 0.6, "sprt": [0, 10]}).judges == (Gate(0.6, sprt=(0, 10)),)
     late = read(visits_until=0.5, search_share=0.1).targets
-    assert late == MixedTargets("lambda", 0.7, 0.3, 0.5, 1.0, search_share=0.1)
+    assert late == MixedTargets("lambda", visits_until=0.5, played_from=1.0, search_share=0.1)
     assert read(watch=["random@0"], watch_share=0.1).watch == WatchList(("random@0",), 0.1)
 
 

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import math
 import os
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.judges.proof import Opponent
 from alphago.training.watch.match_panels import board_panels, match_panels
 from alphago.training.watch.panels import TRAINING
-from alphago.training.watch.plots import plot, training_panels
+from alphago.training.watch.plots import panels_of, plot
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
@@ -53,8 +54,7 @@ def make(folder: Path, rows: list[dict[str, Any]], matches: list[dict[str, Any]]
 
 def panels(*runs: Path, x: str = "minutes") -> dict[str, CurvePanel]:
     """The panels that `plot` draws of runs, by their titles."""
-    histories = [read_history(run) for run in runs]
-    return {title_of(panel): panel for panel in (*match_panels(histories, x), *training_panels(histories, x))}
+    return {title_of(panel): panel for panel in panels_of([read_history(run) for run in runs], x)}
 
 
 def points(panel: CurvePanel) -> list[tuple[list[float], list[float]]]:
@@ -156,6 +156,21 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     svg = plot([first, second])
     assert texts(svg)[:2] == ["run", "other"]
     assert [line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)] == [blue.colour, orange.colour]
+
+
+def test_a_short_run_beside_a_long_one_has_room(tmp_path: Path) -> None:
+    """Its three rows take nearly half of a logarithmic axis; runs of like lengths have an even one."""
+    short, alike, long = (
+        make(tmp_path / str(count), [metrics(i) for i in range(1, count + 1)]) for count in (3, 10, 30)
+    )
+    shares = []
+    for runs in ((short, long), (alike, long)):
+        svg = plot(runs)
+        assert ("minutes of training (logarithmic)" in texts(svg)) == (short in runs)
+        panel = next(panel for title, panel in panels(*runs).items() if title.startswith("Policy loss"))
+        ends = [panel.along(curve.x[-1]) for curve in panel.curves]
+        shares.append(min(ends) / max(ends))
+    assert shares == [pytest.approx(math.log(6) / math.log(51)), pytest.approx(1 / 3)]
 
 
 def test_runs_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
@@ -347,7 +362,8 @@ def test_binary_files(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["nowhere"], "a run must be a folder with metrics.jsonl, got nowhere"),
-        (["."], "a run must be a folder with metrics.jsonl, got ."),
+        (["."], "a run must be a folder with metrics.jsonl, got .: did you mean empty or run or still?"),
+        (["swept"], "a run must be a folder with metrics.jsonl, got swept: did you mean swept/usual/0?"),
         (["empty"], "empty/metrics.jsonl has no complete line: no iteration of training is over yet"),
         (["run", "empty"], "empty/metrics.jsonl has no complete line"),
         (["still"], "nothing to draw: no row of still has 'seconds' and a metric"),
@@ -372,6 +388,7 @@ def test_errors_are_one_sentence(
     make(tmp_path / "run", [metrics(1)])
     make(tmp_path / "still", [{"iteration": 1, "seconds": 1.0}])
     make(tmp_path / "empty", [])
+    make(tmp_path / "swept" / "usual" / "0", [metrics(1)])
     assert main(["plot", *arguments]) == 2
     printed = capsys.readouterr()
     assert printed.out == ""

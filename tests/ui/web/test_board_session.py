@@ -282,7 +282,9 @@ def test_commands_that_do_not_fit_are_answered_in_a_sentence() -> None:
         guest.session.post("nonsense")
         assert guest.until("notice")["text"] == "A message must be an object with a type, got 'nonsense'."
         guest.until("state")
-        assert guest.refused("play", move="Z9").startswith("'Z9' is not a point of Go 5x5:")
+        told = "'Z9' is not a point of Go 5x5; moves are A1 to E5 (no column I) or pass."
+        assert guest.refused("play", move="Z9") == told
+        assert guest.refused("hello", link="game=go&board_size=5&komi=2.5&moves=Z9") == told
         assert guest.refused("strength", network="../../etc/passwd").startswith("Network must be one of hash, playouts")
         assert guest.refused("strength", readouts=10**9).startswith("Readouts must be an integer from 1 to")
         assert guest.refused("strength", readouts=None, seconds=None).startswith("Readouts or seconds must limit")

@@ -6,9 +6,11 @@ import json
 import threading
 import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.frames import Close
 from websockets.sync.client import ClientConnection
 
 from alphago.ui.analysis_engine import THREAD
@@ -106,6 +108,16 @@ def test_the_network_may_be_named() -> None:
             assert reply(program) == {"error": "network must be one of hash, playouts, got 'other'"}
             with pytest.raises(ConnectionClosed):
                 program.recv(timeout=PATIENCE)
+
+
+def test_a_long_reason_is_cut_to_the_bytes_that_a_closing_may_have() -> None:
+    """At most 123 bytes: 44 before the name, and 26 letters of 3 bytes."""
+    with serving() as served, served.page(f"/analysis?network={quote('碁' * 60)}") as program:
+        text = f"network must be one of hash, playouts, got '{'碁' * 60}'"
+        assert reply(program) == {"error": text}
+        with pytest.raises(ConnectionClosed) as closed:
+            program.recv(timeout=PATIENCE)
+        assert closed.value.rcvd == Close(1008, f"network must be one of hash, playouts, got '{'碁' * 26}")
 
 
 @pytest.mark.parametrize("headers", [{"Origin": "http://evil.example"}, {"Host": "evil.example"}])

@@ -135,9 +135,9 @@ def test_what_the_page_fetches(run: Path) -> None:
         assert "games of self-play" in "".join(json.loads(text)["panels"])
         status, text = served.get("/watch?x=weeks")
         assert [status, json.loads(text)["error"].split(",")[0]] == [400, "x must be one of minutes"]
-        assert len(json.loads(served.get("/watch/games?run=0")[1])["games"]) > 2
-        assert served.get("/watch/games?run=7")[0] == 400
-        assert served.get("/watch/games")[0] == 400
+        (watched,) = json.loads(served.get("/watch")[1])["runs"]
+        assert watched["games"] == [game.title for game in Runs([run]).games(0)]
+        assert len(watched["games"]) > 2
 
 
 def test_unchanged_runs_are_not_sent_again(run: Path) -> None:

@@ -122,11 +122,12 @@ def computed(folder: Path, module: str, call: str) -> Any:
     return json.loads(told.stdout)
 
 
-SAYS = """(({ win, score, busy, analysis = null, ...thought }) => {
+SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
     const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis };
     const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
-        thought: busy && { purpose: "move", analysis: { visits: 9 }, ...thought } };
+        thought: thought.readouts && { purpose: "move", analysis: { visits: 9 }, ...thought } };
     const line = Object.create(page.StatusLine.prototype);
+    Object.assign(known, { ready, since: Date.now() - waited });
     const { rest, share = 0 } = Object.assign(line, { app: { state, known, isHumansTurn: () => false } }).words();
     return [rest, share];
 })"""
@@ -145,6 +146,9 @@ SAYS = """(({ win, score, busy, analysis = null, ...thought }) => {
         ({"busy": "move", "readouts": 200, "limit": 1000, "rate": 100}, "200/1.0k visits · 10 s left", 0.2),
         ({"busy": "move", "readouts": 64, "limit": 200, "rate": 400}, "64/200 visits", 0),
         ({"busy": "move", "readouts": 64, "limit": None, "rate": 1}, "64 visits", 0),
+        ({"busy": "move", "waited": 100}, "thinking …", 0),
+        ({"busy": "move", "waited": 60_000}, "getting ready; the first time takes some seconds …", 0),
+        ({"busy": "move", "waited": 60_000, "ready": True}, "thinking …", 0),
     ],
 )
 def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, share: float) -> None:
@@ -157,12 +161,13 @@ def test_what_the_line_says(tmp_path: Path, known: dict[str, Any], told: str, sh
     [
         ([256, 58, 35, 18, 15, 9, 8, 6], [256, 58, 35, 18, 15, 9]),
         ([256, 58, 6, 9], [256, 58, 9]),
+        ([24, 3, 1, 2], [24, 3, 2]),
         ([2, 1, 0, 0], [2, 1, 0, 0]),
         ([], []),
     ],
 )
 def test_the_moves_that_are_shown(tmp_path: Path, visits: list[int], shown: list[int]) -> None:
-    """At most six, none with less than a thirtieth of the best one's visits, unless that has hardly any."""
+    """At most six, none with less than a thirtieth of the best one's visits or with one, unless that has hardly any."""
     moves = json.dumps([{"visits": count} for count in visits])
     call = f"page.shownMoves({{ moves: {moves} }}).map(({{ visits }}) => visits)"
     assert computed(tmp_path, "candidates", call) == shown

@@ -18,7 +18,7 @@ from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
 from alphago.ui.why.deeds import deeds, in_danger, is_in_ko, stones_of
-from alphago.ui.why.explain import both, explain
+from alphago.ui.why.explain import explain, smaller_loss
 from alphago.ui.why.facts import (
     Atari,
     Better,
@@ -190,10 +190,10 @@ def test_a_better_move_is_certain_where_the_search_leads_clearly(
 def test_a_deeper_search_can_only_lessen_a_loss() -> None:
     """A better move that the deeper search does not confirm is not named."""
     loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6, prior=0.2, change=0.0)
-    assert both(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
-    assert both(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
+    assert smaller_loss(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
+    assert smaller_loss(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
     for deeper in (replace(loss, points=1.0), replace(loss, share=0.3)):
-        assert not both(loss, deeper).worse
+        assert not smaller_loss(loss, deeper).worse
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,8 @@ def add_value_noise(wave, over, noise, values):
     for i in range(wave.game.shape[0]):
         leaf = load(wave.leaf, i)
         seed = load(noise.seeds, load(wave.game, i))
-        if seed == 0 or over[i] or leaf == ROOT or not abs(values[i]) <= 1:
+        is_in_range = abs(values[i]) <= 1  # False for NaN
+        if seed == 0 or over[i] or leaf == ROOT or not is_in_range:
             continue
         noisy = values[i] * (1.0 + noise.spread * drawn(seed, leaf))
         values[i] = min(max(noisy, -1.0), 1.0)

@@ -34,7 +34,7 @@ const begin = async () => {
   const kernels = await unpacked(part("kernels"));
   const source = new TextDecoder().decode(await unpacked(part("worker")));
   const desk = new FileDesk(facts, (tell) => new Engine(source, { ...facts.model, weights, kernels }, tell));
-  mount(place, desk, { keys: document, beside: aboutButton(facts.about) });
+  mount(place, desk, { beside: aboutButton(facts.about) });
   desk.tell({ type: "welcome", games: [facts.boards[0].view], runs: [], key: "", resumed: false });
   const hello = () => desk.send({ type: "hello", link: location.hash.slice(1) });
   window.addEventListener("hashchange", hello);

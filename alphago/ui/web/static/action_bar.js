@@ -19,12 +19,9 @@ export class ActionBar {
       h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
   }
 
-  clear() {
-    this.pass.hidden = this.app.known.game.pass === null;
-  }
-
   draw() {
     const { known: { game }, state } = this.app;
+    this.pass.hidden = game.pass === null;
     this.pass.disabled = state.over;
     this.pass.setAttribute("aria-disabled", String(state.busy === "move" || !state.view.legal.includes(game.pass ?? -1))); // a click is told why
     this.resign.disabled = state.over;

@@ -9,14 +9,6 @@ import { obeyKey } from "./keys.js";
 import { nextMistake } from "./losses.js";
 import { say } from "./words.js";
 
-/**
- * `keys`: where keys are listened for, `document` on a page of its own; `isShown`: whether they are meant for the board; `onLink`
- * is told the link of the position; `widget`: whether it is a part of another page; `take` takes a network along as a file;
- * `beside`: what stands beside the names of the column's states.
- * @typedef {{keys?: EventTarget, isShown?: () => boolean, onLink?: (link: string) => void, widget?: boolean,
- *   take?: (network: string, link: string) => void, beside?: HTMLElement}} Options
- */
-
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 
@@ -46,9 +38,9 @@ export class App {
     if (options.widget) this.root.tabIndex = 0;
     this.listen();
     this.keys = (/** @type {any} */ event) => obeyKey(this, event);
-    this.keyTarget = options.keys || element;
+    this.keyTarget = options.widget ? element : document;
     this.keyTarget.addEventListener("keydown", this.keys);
-    this.clock = setInterval(() => this.column.players.tick(), 1000);
+    this.clock = setInterval(() => this.column.tick(), 1000);
     this.unlisten = connection.listen((message) => this.receive(message));
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(element);

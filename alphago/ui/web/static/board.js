@@ -7,18 +7,13 @@ import { marksOf, overlays } from "./overlays.js";
 import { Pieces } from "./pieces.js";
 import { say } from "./words.js";
 
-/**
- * What the board tells: an action was clicked; the pointer or cursor is on another; a cell was clicked in a count.
- * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} Listener
- */
-
 const HOLD = 450; // milliseconds, after which a finger on the board shows a move's line and does not play it
 const SMALL = 40; // pixels from a point to the next
 const MOST_WORDS = 400; // buttons of actions with no place
 let boards = 0; // so far
 
 export class Board {
-  /** @param {Listener} listener */
+  /** @param {BoardListener} listener */
   constructor(listener) {
     this.listener = listener;
     this.id = `ag${boards += 1}`;
@@ -98,7 +93,6 @@ export class Board {
       this.element.style.setProperty(name, game.colours ? [...game.colours, "#111"][i] : "");
     }
     this.pieces.clear();
-    for (const layer of [this.marks, this.over, this.targets, this.words]) layer.replaceChildren();
     this.ground.replaceChildren(...(game.surface === "text" ? [] : groundOf(game, this.id)));
     this.frame.replaceChildren(...frameOf(game));
   }

@@ -33,12 +33,12 @@ export const evenPriors = (moves) => moves.length > 1 && moves.every(({ prior })
 
 export const FEW = 4; // visits of the best move, up to which moves are shown by their priors
 export const ROWS = 6; // most moves that are shown
-const LEAST_SHARE = 1 / 30; // of the best move's visits: fewer mean little
+const [LEAST_VISITS, LEAST_SHARE] = [2, 1 / 30]; // of the best move's visits: fewer mean little, and one has seen no answer
 
 /** The moves to show of an analysis, the best first: the same on the board and in the table. @param {AnalysisView} found */
 export function shownMoves({ moves }) {
-  const most = moves[0]?.visits > FEW ? moves[0].visits : 0;
-  return moves.filter(({ visits }) => visits >= LEAST_SHARE * most).slice(0, ROWS);
+  const least = moves[0]?.visits > FEW ? Math.max(LEAST_VISITS, LEAST_SHARE * moves[0].visits) : 0;
+  return moves.filter(({ visits }) => visits >= least).slice(0, ROWS);
 }
 
 /** The mode that an analysis can be shown in: a key of `say.modes`. @param {AnalysisView | null} found @param {string} chosen */

@@ -30,6 +30,8 @@ export class Column {
     this.play = new PlayPane(app);
     this.study = new Study(app);
     this.menu = new Menu(app);
+    /** @type {Record<string, {element: any}>} */
+    this.panes = { play: this.play, study: this.study, menu: this.menu };
     this.actions = new ActionBar(app);
     this.element = h("div", { class: "ag-side" },
       h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, this.tabs.play, this.tabs.study, app.options.beside, this.tabs.menu),
@@ -51,12 +53,12 @@ export class Column {
     const { game } = this.app.known;
     this.title.textContent = game.title;
     this.menuOpen = false;
-    this.players.clear();
-    this.study.clear();
-    this.menu.clear();
-    this.actions.clear();
-    this.play.clear();
-    this.reasons.clear();
+    for (const part of [this.players, this.study, this.menu, this.play, this.reasons]) part.clear();
+    this.status.draw();
+  }
+
+  tick() {
+    this.players.tick();
     this.status.draw();
   }
 
@@ -73,19 +75,15 @@ export class Column {
     if (all) {
       const pane = !app.state ? "play" : this.menuOpen ? "menu" : app.state.study ? "study" : "play";
       app.root.dataset.pane = pane;
-      for (const [name, element] of Object.entries({ play: this.play.element, study: this.study.element, menu: this.menu.element })) {
-        element.hidden = name !== pane;
+      for (const [name, tab] of Object.entries(this.tabs)) {
+        tab.setAttribute("aria-pressed", String(name === pane));
+        this.panes[name].element.hidden = name !== pane;
       }
-      for (const [name, element] of Object.entries(this.tabs)) element.setAttribute("aria-pressed", String(name === pane));
       if (!app.state) return;
       this.comment.textContent = app.state.comment;
       this.comment.hidden = !app.state.comment;
       this.about.textContent = aboutOf(app);
-      this.players.draw();
-      this.reasons.draw();
-      this.actions.draw();
-      this.menu.draw();
-      this.play.draw();
+      for (const part of [this.players, this.reasons, this.actions, this.menu, this.play]) part.draw();
     }
     this.study.draw(all);
   }

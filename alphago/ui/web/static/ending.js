@@ -50,10 +50,9 @@ export class Ending {
       this.app.send("review", { readouts: 1 });
     }
     const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
-    this.decided.hidden = path.length <= LEAST_MOVES;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss), this.moment(loss))))));
-    if (!this.moments.children.length) this.decided.hidden = true;
+    this.decided.hidden = path.length <= LEAST_MOVES || !this.moments.children.length;
   }
 
   /** What a move lost, and who was ahead after it. @param {Loss} loss */

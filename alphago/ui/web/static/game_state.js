@@ -15,6 +15,7 @@ export class GameState {
     this.thought = null; // the latest message of the search
     this.spent = [0, 0]; // milliseconds that each side has thought
     this.since = 0; // when the side that is to move began
+    this.ready = false; // whether the engine has found anything on this page
   }
 
   /** @param {GameMessage} message */
@@ -51,6 +52,7 @@ export class GameState {
   /** @param {ThinkingMessage} message */
   setThought(message) {
     this.thought = message;
+    this.ready = true;
     message.evaluations.forEach((known) => this.evaluate(known));
     if (message.node === this.state.node) this.state.analysis = message.analysis;
   }

@@ -25,14 +25,12 @@ export function areasOf({ cells, places }, player) {
 
 /** The actions that a side can click, by rows from the top, each from the left. @param {GameView} game @param {number} player */
 export function rowsOf(game, player) {
-  /** @type {Map<string, {x: number, action: number}[]>} */
-  const rows = new Map();
-  for (const { action, spots } of areasOf(game, player)) {
-    const [x, y] = [0, 1].map((axis) => spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length);
-    rows.set(y.toFixed(3), [...(rows.get(y.toFixed(3)) || []), { x, action }]);
-  }
-  const sorted = [...rows].sort(([one], [other]) => Number(one) - Number(other));
-  return sorted.map(([, row]) => row.sort((one, other) => one.x - other.x).map(({ action }) => action));
+  const middles = areasOf(game, player).map(({ action, spots }) => {
+    const [x, y] = [0, 1].map((axis) => Math.round(1000 * spots.reduce((sum, spot) => sum + spot[axis], 0) / spots.length));
+    return { action, x, y };
+  }).sort((one, other) => one.y - other.y || one.x - other.x);
+  const heights = [...new Set(middles.map(({ y }) => y))];
+  return heights.map((height) => middles.filter(({ y }) => y === height).map(({ action }) => action));
 }
 
 /** The number of the move that each stone came with, by cell. @param {GameView} game @param {{move: number, mover: number}[]} path that led here */

@@ -19,7 +19,6 @@ export class Graph {
     this.app = app;
     this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
     this.size = { width: 0, height: 0 };
-    this.shown = ""; // what was drawn last
   }
 
   /** @param {boolean} anew whether its size may be another */
@@ -41,9 +40,6 @@ export class Graph {
     const most = Math.max(LEAST_LEAD, ...leads.map(([, lead]) => Math.abs(lead)));
     const path = (/** @type {Point[]} */ points) => points.map(([i, share], at) => `${at ? "L" : "M"}${x(i).toFixed(1)} ${height(share).toFixed(1)}`).join("");
     const lines = [path(wins), path(leads.map(([i, lead]) => [i, 0.5 + lead / most / 2])), moves.map(path).join("")];
-    const shown = lines.join();
-    if (!anew && shown === this.shown) return;
-    this.shown = shown;
     const dots = known * DOTTED < width ? all.flatMap((one, i) => (one.win === null ? []
       : [s("circle", { cx: x(i), cy: height(one.win), r: 1.8, class: "ag-win-dot" })])) : [];
     const wide = Math.min(0.8 * (x(1) - LEFT), 5);

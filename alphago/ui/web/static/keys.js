@@ -28,8 +28,7 @@ for (let row = 0; row < ROWS; row += 1) KEYS[row + 1] = (app) => app.showLine(ro
 /** Do what a key asks for, unless it is meant for something else. @param {App} app @param {any} event */
 export function obeyKey(app, event) {
   const inField = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName || "") || app.dialog.element.open;
-  if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.state) return;
-  if (app.options.isShown && !app.options.isShown()) return;
+  if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.state || app.root.hidden) return;
   const onButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
   if (onButton && (event.key === " " || event.key === "Enter")) return;
   const arrow = ARROWS[event.key];

@@ -24,7 +24,7 @@ export class Menu {
     this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
     this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": buttons.menu[0] },
       h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, button("new", () => app.dialog.open(), "ag-main"),
-this.open, this.save, button("link", () => app.copyLink()), this.take, this.file)),
+        this.open, this.save, button("link", () => app.copyLink()), this.take, this.file)),
       this.engine.element,
       h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), sound),
       this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, keysOf([...Object.values(buttons).map(([, title = ""]) => title), ...say.keyList]))));

@@ -5,7 +5,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 /** The element goes after its `last` motion. @type {(element: any, frames: Keyframe[], options: KeyframeAnimationOptions, last?: boolean) => void} */
 function animate(element, frames, options, last = false) {
   const end = () => last && element.remove();
-  if (still.matches || document.hidden || !element.animate) return end();
+  if (still.matches || document.hidden) return end();
   if (last) for (const piece of element.querySelectorAll(".ag-piece")) piece.classList.replace("ag-piece", "ag-gone");
   element.animate(frames, { fill: "backwards", ...options }).onfinish = end;
 }

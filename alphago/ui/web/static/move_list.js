@@ -25,7 +25,7 @@ export class MoveList {
   draw() {
     const { known, state } = this.app;
     const line = known.line();
-    this.element.hidden = !this.judged && line.length < 2;
+    this.element.hidden = line.length < 2;
     const losses = new Map((this.judged ? lossesOf(line) : []).map((loss) => [loss.node, loss]));
     const { rows } = this;
     this.steps.forEach((step, i) => { step.disabled = nextMistake(line, state.node, 2 * i - 1) === undefined; });

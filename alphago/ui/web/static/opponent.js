@@ -29,12 +29,6 @@ export class Opponent {
     else this.app.send("strength", { tree: true, level: this.even.control.checked ? EVEN : step });
   }
 
-  clear() {
-    const { levels } = this.app.known.game;
-    this.slider.max = (levels || RUNGS).length;
-    this.checks.hidden = !levels;
-  }
-
   /** @param {number} step of the slider */
   tell(step) {
     const { known: { game: { levels } }, state: { strength, opponent } } = this.app;
@@ -46,6 +40,8 @@ export class Opponent {
   draw() {
     const { known: { game: { levels } }, state: { players, strength, teach, over } } = this.app;
     this.element.hidden = !players.includes("engine") || over;
+    this.checks.hidden = !levels;
+    this.slider.max = (levels || RUNGS).length;
     this.even.control.checked = strength.level === EVEN;
     this.teach.control.checked = teach !== null;
     const readouts = strength.readouts || 0;

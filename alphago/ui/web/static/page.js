@@ -17,8 +17,6 @@ function show(name) {
 const connection = new SocketConnection();
 const toWatch = h("button", { hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
 mount(places.play, connection, {
-  keys: document,
-  isShown: () => !places.play.hidden,
   onLink: (link) => connection.remember(link),
   beside: toWatch,
   take: (network, link) => location.assign(`/file?${new URLSearchParams({ network, link })}`),

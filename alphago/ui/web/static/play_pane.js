@@ -17,7 +17,7 @@ export class PlayPane {
     this.opponent = new Opponent(app);
     this.ending = new Ending(app);
     this.list = new MoveList(app, false);
-    this.seen = readSeen();
+    this.seen = kept();
     this.due = 0; // the hint that is due
     this.hintText = h("span", {});
     this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, button("hint", () => this.read()));
@@ -25,7 +25,6 @@ export class PlayPane {
   }
 
   clear() {
-    this.opponent.clear();
     this.ending.clear();
   }
 
@@ -42,16 +41,16 @@ export class PlayPane {
 
   read() {
     this.seen = this.due + 1;
-    try {
-      localStorage.setItem(SEEN, String(this.seen));
-    } catch { /* a browser that keeps nothing shows its hints again */ }
+    kept(this.seen);
     this.draw();
   }
 }
 
-function readSeen() {
+/** How many hints were read; a browser that keeps nothing shows them again. @param {number} [seen] to be kept */
+function kept(seen) {
   try {
-    return Number(localStorage.getItem(SEEN)) || 0;
+    if (seen) localStorage.setItem(SEEN, String(seen));
+    return Number(localStorage.getItem(SEEN));
   } catch {
     return 0;
   }

@@ -19,12 +19,10 @@ export class Players {
     const colour = COLOURS[player];
     const who = h("select", { "data-name": colour, onchange: () => this.app.send("players", { [colour]: who.value }) }, choicesOf({ human: say.you, engine: say.engine }));
     const side = h("b", {});
-    const captures = h("span", { class: "ag-small" });
-    const name = h("span", { class: "ag-small ag-name" });
-    const time = h("span", { class: "ag-small ag-time" });
-    const facts = h("span", { class: "ag-facts" }, captures, name, time);
-    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who, facts);
-    return { element, side, who, captures, name, time, facts };
+    const [captures, name, time] = ["", "ag-name", "ag-time"].map((kind) => h("span", { class: `ag-small ${kind}` }));
+    const element = h("div", { class: "ag-card" }, h("span", { class: `ag-stone ag-${colour}`, "aria-hidden": "true" }), side, who,
+      h("span", { class: "ag-facts" }, captures, name, time));
+    return { element, side, who, captures, name, time };
   }
 
   clear() {
@@ -53,7 +51,7 @@ export class Players {
     const { known, state } = this.app;
     for (const [i, { time }] of state ? this.cards.entries() : []) {
       const seconds = Math.floor(known.timeOf(i) / 1000);
-      time.textContent = seconds ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
+      time.textContent = seconds || !(state.study || state.over) ? fill(say.used, `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`) : "";
     }
   }
 

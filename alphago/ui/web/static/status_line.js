@@ -3,10 +3,11 @@
 import { button } from "./icons.js";
 import { h, margin, percent, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
-import { fill, say } from "./words.js";
+import { buttons, fill, say } from "./words.js";
 
 const ENDLESS = 1e5; // readouts: no limit
 const LONG = 5; // seconds of a search, from which on the line says how many are left
+const USUAL_WAIT = 2000; // milliseconds until the engine's first thought, after which it is being loaded
 
 /** @param {number} seconds */
 const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
@@ -40,12 +41,14 @@ export class StatusLine {
     this.rest.textContent = rest;
     root.classList.toggle("ag-ended", Boolean(state?.result));
     root.classList.toggle("ag-busy", Boolean(state?.busy || this.loading || !state));
-    root.classList.toggle("ag-lost", Boolean(this.loading));
+    root.classList.toggle("ag-lost", this.loading === say.lost);
     this.bar.hidden = !share;
     this.bar.value = share;
-    this.stop.disabled = !state || (!state.busy && !state.analysing);
-    this.stop.hidden = this.stop.disabled;
-    this.now.hidden = state?.busy !== "move";
+    const isMoving = state?.busy === "move";
+    this.stop.hidden = this.stop.disabled = !state || (!state.busy && !state.analysing);
+    this.stop.lastChild.textContent = isMoving ? say.pause : buttons.stop[0];
+    this.now.hidden = !isMoving && !this.isPaused();
+    this.now.lastChild.textContent = buttons[isMoving ? "move" : "lesson-move"][0];
     if (state && state.node !== this.told) this.tell();
   }
 
@@ -68,6 +71,12 @@ export class StatusLine {
     this.said.textContent = fill(say.cursor, known.game.names[action], what);
   }
 
+  // Whether the engine is to move, and waits.
+  isPaused() {
+    const { state } = this.app;
+    return state && !(state.busy || state.study || state.over || state.lesson || this.app.isHumansTurn());
+  }
+
   turn() {
     const { known, state: { view } } = this.app;
     return fill(say.move, view.moves + 1, known.side(view.toPlay));
@@ -75,14 +84,14 @@ export class StatusLine {
 
   // What the line says, what stands below it, and the share of a long search that is done.
   words() {
-    const { coming, known: { thought }, state } = this.app;
+    const { coming, known, known: { thought }, state } = this.app;
     if (this.loading) return { text: this.loading };
     if (!state) return { text: coming ? say.setting : say.connecting };
     if (state.result) return { text: fill(say.ends, state.result.text), rest: state.busy === "count" ? say.countingStones : "" };
     const text = this.turn();
     const usual = state.study ? this.evaluation() : this.app.isHumansTurn() ? say.yours : say.engines;
     if (!state.busy) return { text, rest: usual };
-    if (!thought) return { text, rest: say.thinking };
+    if (!thought) return { text, rest: known.ready || Date.now() - known.since < USUAL_WAIT ? say.thinking : say.begins };
     const { analysis, limit, purpose, rate, readouts } = thought;
     const done = short(analysis.visits > 1 ? readouts : 0);
     const isLimited = limit && limit < ENDLESS;

@@ -17,8 +17,6 @@ export function watch(element, open) {
   element.addEventListener("shown", () => view.update());
 }
 
-const ask = (/** @type {string} */ address, headers = {}) => fetch(address, { cache: "no-store", headers });
-
 class Watch {
   /** @param {HTMLElement} element @param {Open} open */
   constructor(element, open) {
@@ -43,7 +41,7 @@ class Watch {
   async update() {
     let answer;
     try {
-      answer = await ask(`/watch?x=${this.x}`, this.tag ? { "If-None-Match": this.tag } : {});
+      answer = await fetch(`/watch?x=${this.x}`, { cache: "no-store", headers: this.tag ? { "If-None-Match": this.tag } : {} });
       if (answer.status === 304) return;
       const data = await answer.json();
       if (data.error) throw new Error(data.error);
@@ -68,12 +66,11 @@ class Watch {
     if (!figures.length) this.main.replaceChildren(h("p", {}, runs.empty));
     this.rest.replaceChildren(...figures.slice(MAIN));
     this.folded.hidden = figures.length <= MAIN;
-    data.runs.forEach((_, i) => this.listGames(i));
   }
 
   /** @param {RunView} run @param {number} number */
   run(run, number) {
-    const games = h("ol", { class: "w-games", "data-run": number, tabindex: 0, "aria-label": runs.games });
+    const games = run.games.map((title, game) => h("li", {}, h("button", { onclick: () => this.open(number, game) }, title)));
     const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
     const unfold = (/** @type {any} */ { target }) => this.unfolded[target.open ? "add" : "delete"](number);
@@ -84,21 +81,8 @@ class Watch {
         : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
       h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", {}, runs.details),
         h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
-    h("div", {}, h("h3", {}, runs.games), games));
-  }
-
-  /** @param {number} run */
-  async listGames(run) {
-    const list = this.runs.querySelector(`[data-run="${run}"]`);
-    try {
-      /** @type {{games: string[], error?: string}} */
-      const data = await (await ask(`/watch/games?run=${run}`)).json();
-      const rows = data.error ? [h("li", {}, data.error)] : data.games.map((title, game) =>
-        h("li", {}, h("button", { onclick: () => this.open(run, game) }, title)));
-      list.replaceChildren(...(rows.length ? rows : [h("li", {}, runs.none)]));
-    } catch {
-      list.replaceChildren(h("li", {}, say.silent));
-    }
+    h("div", {}, h("h3", {}, runs.games), h("ol", { class: "w-games", tabindex: 0, "aria-label": runs.games },
+      games.length ? games : h("li", {}, runs.none))));
   }
 }
 

@@ -20,7 +20,7 @@ export const say = {
   // the status line
   move: "Move {0}: {1} to play",
   yours: "your move", engines: "the engine's move",
-  thinking: "thinking …",
+  thinking: "thinking …", begins: "getting ready; the first time takes some seconds …", pause: "Pause",
   readoutsSoFar: "{0} visits", readoutsOf: "{0}/{1} visits",
   rate: "{0}/s", timeLeft: "{0} left", unclear: "Unclear: ",
   left: "{0} positions left",
@@ -84,7 +84,7 @@ export const buttons = {
   play: ["Play", "play, without numbers (Space)"], study: ["Study", "numbers on the board, graph and moves (Space)"],
   menu: ["Menu", "new game, files, engine, settings"],
   pass: ["Pass", "pass (P)"], undo: ["Undo", "take back (U)"], redo: ["Redo", "play again what was taken back (Y)"],
-  resign: ["Resign", "give the game up"], move: ["Move now", "play the best move so far (M)"], stop: ["Stop", "stop thinking, without a move (Escape)"],
+  resign: ["Resign", "give the game up"], move: ["Move now", "the engine plays its best move so far (M)"], stop: ["Stop", "stop thinking, without a move (Escape)"],
   first: ["", "first position (Home)"], back: ["", "a move back (←)"], on: ["", "a move on (→)"], last: ["", "last position (End)"],
   hint: ["Got it"], even: ["match my strength", "the engine follows your strength during the game"],
   teach: ["explain my mistakes", "a move that loses two points or more is explained, and may be taken back"],
