@@ -29,6 +29,7 @@ def game_view(env: GameEnv) -> dict[str, Any]:
         "names": [env.to_text(action) for action in range(env.action_space)],
         "pass": env.pass_action,
         "ownership": env.has_ownership,
+        "territory": env.has_ownership and env.board_view.surface != "squares",  # stones end on all squares
         "sgf": env.has_sgf,
     }
 

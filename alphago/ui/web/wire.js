@@ -46,7 +46,7 @@
  * A game and its board, see alphago/env/board_view.py. `levels`: what is known of each level of strength; left out where there are
  * none, nor explanations.
  * @typedef {{name: string, title: string, sides: [string, string], options: OptionView[], names: string[], pass: number | null, ownership:
- *   boolean, sgf: boolean, levels?: string[], networks: string[], mostReadouts: number, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
+ *   boolean, territory: boolean, sgf: boolean, levels?: string[], networks: string[], mostReadouts: number, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
  *   [number, number], margin: number, cells: [number, number][], places: [number[][], number[][]], lines: [number, number, number, number][], edges: [number, number, number, number][][],
  *   labels: [number, number, string][], stars: number[], stores: [number, number, number, number][], stone: number, reach: number, columns:
  *   string[], rows: string[], colours: [string, string] | null, ground: string, mark: string, pass_hint: string}} GameView

@@ -11,7 +11,8 @@ from alphago.system.validation import shown
 from alphago.ui.why.explain import Explanation
 
 MOST_MOVES = 40  # most moves of an analysis that are sent
-SMALL_PRIOR = 0.005  # moves without visits are sent if their prior is at least this
+SMALL_PRIOR = 0.005  # moves without visits are sent if their prior is at least this,
+ALIKE = 0.5  # or this share of the prior of the last one that is: equal moves are sent together
 LEAST_VISITS = 50  # that a value needs: the mean of so many random games is right within 7 % in two of three cases
 
 Message = Mapping[str, Any]  # from or to the page; its "type" names its kind
@@ -230,7 +231,8 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
     owners = analysis.ownership
     visits, least = int(analysis.root_visits[0]), least_visits(analysis.prior[0])
     # `moves` lists the visited moves, then others by prior: this many are all visited or likely ones.
-    count = int(((analysis.visits[0] > 0) | (analysis.prior[0] >= SMALL_PRIOR)).sum())
+    seen = analysis.visits[0] > 0
+    count = int(seen.sum()) + likely(analysis.prior[0][~seen])
     moves = [move_view(move, least) for move in analysis.moves(0, least=count)[:MOST_MOVES]]
     mean = (  # over all simulations
         round((1 + mover * float(analysis.value[0])) / 2, 4),
@@ -250,6 +252,14 @@ def analysis_view(analysis: Analysis) -> AnalysisView:
         "moves": moves,
         "ownership": None if owners is None else np.rint(100 * mover * owners[0]).astype(int).ravel().tolist(),
     }
+
+
+def likely(prior: np.ndarray) -> int:
+    """Return how many of some moves are sent for their priors; none is left out that is like the last one sent."""
+    ranked = np.sort(prior)[::-1]
+    is_sent = ranked >= SMALL_PRIOR
+    is_sent[1:] |= ranked[1:] >= ALIKE * ranked[:-1]
+    return int(np.logical_and.accumulate(is_sent).sum())
 
 
 def least_visits(prior: np.ndarray) -> int:

@@ -63,6 +63,33 @@ LISTED = """() => {
     return [getComputedStyle(list).gridTemplateColumns.split(" ").length, Math.round(list.scrollTop % row.height),
         here.top >= inside.top - 1 && here.bottom <= inside.bottom + 1];
 }"""
+# Of each list of a study, of moves that were played and of moves to play: its whole rows, and whether one is cut.
+WHOLE = """() => [".ag-study .ag-played", ".ag-study > .ag-fit > div"].map((name) => {
+    const list = document.querySelector(name);
+    const [inside, row] = [list, list.querySelector("li, tr")].map(one => one.getBoundingClientRect());
+    const pane = document.querySelector(".ag-pane").getBoundingClientRect();
+    const rows = inside.height / row.height;
+    const cut = list.scrollHeight > list.clientHeight && Math.abs(rows - Math.round(rows)) > 0.04;
+    return [Math.floor(rows + 0.04), cut || inside.bottom > pane.bottom];
+})"""
+PRIORS = """async () => {
+    const { priorText } = await import("/candidates.js");
+    return [0.0004, 0.0005, 0.0049].map((prior) => priorText(prior));
+}"""
+# Where the dot is in a graph of 300 x 115 pixels: of leads W+10, then B+5 where the move itself led to W+2.
+LEAD_DOT = """async () => {
+    const { Graph } = await import("/graph.js");
+    const line = [{ node: 0, win: 0.2, score: -10, mean: null },
+        { node: 1, win: 0.7, score: 5, mean: [0.4, -2], mover: 1 }];
+    const known = { line: () => line, knot: (node) => line[node], game: { sides: ["Black", "White"] } };
+    const graph = new Graph({ known, state: { node: 1 } });
+    const { element } = graph;
+    document.body.append(element);
+    element.style.cssText = "width: 300px; height: 115px";
+    graph.draw(true);
+    const dot = element.querySelector("circle.ag-score-axis");
+    return ["cx", "cy"].map((name) => Number(dot.getAttribute(name)));
+}"""
 FULL = "#game=go&board_size=5&komi=0.5&rules=Chinese&moves="
 FULL += ".".join(f"{column}{1 + row}.{column}{5 - row}" for row in (0, 1) for column in "ABCDE")
 
@@ -190,6 +217,7 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.says("Move 2")
         visitor.expect(visitor.part("redo")).to_be_enabled()
         visitor.click("B2")
+        assert visitor.page.evaluate(PRIORS) == ["<0.1", "0.1", "0.5"]
         visitor.part("study").dblclick()  # the second click comes before the answer to the first: it is no way back
         visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
         visitor.expect(visitor.part("redo")).to_be_disabled()
@@ -225,6 +253,22 @@ def test_study_undo_and_variations(chromium: Any) -> None:
         visitor.part("review").click()
         visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
         visitor.says("Move 1:")
+
+
+def test_a_study_without_moves_has_nothing_to_review(chromium: Any) -> None:
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.part("study").click()
+        visitor.expect(visitor.part("review")).to_be_disabled()
+        visitor.click("C3")
+        visitor.expect(visitor.part("review")).to_be_enabled()
+
+
+def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: Any) -> None:
+    """The line may end there with a step that the mark of the shown position covers."""
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        plot, lead, most = 115 - 5 - 15, 5, 10
+        assert visitor.page.evaluate(LEAD_DOT) == [300 - 38, 5 + plot * (0.5 - lead / most / 2)]
 
 
 def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(chromium: Any) -> None:
@@ -538,11 +582,18 @@ def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
         assert visitor.page.evaluate(LISTED) == [2, 0, True]
         visitor.expect(visitor.page.locator(".ag-graph")).to_be_hidden()  # of one value
         listed = visitor.page.locator(".ag-played:visible").bounding_box()
-        assert listed["height"] >= (26 if min(width, height) < 600 else 50)
+        (played, played_cut), (table, table_cut) = visitor.page.evaluate(WHOLE)
+        assert (played >= 2, played_cut, table >= 3, table_cut) == (True, False, True, False)
         assert listed["y"] + listed["height"] <= height  # whatever the height of the table
-        if width > height:  # else it is below, and one scrolls there
-            box = visitor.part("mode").bounding_box()
-            assert box["y"] + box["height"] <= height
+        shows = visitor.page.locator("[data-name=shows]")
+        assert shows.is_visible() == (min(width, height) < 520)
+        if shows.is_visible():  # what the board shows is behind it
+            visitor.expect(visitor.part("mode")).to_be_hidden()
+            shows.click()
+        box = visitor.part("mode").bounding_box()
+        assert box["y"] + box["height"] <= height
+        pane = visitor.page.locator(".ag-pane")
+        assert pane.evaluate("pane => pane.scrollHeight <= pane.clientHeight")
         room = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
         assert visitor.page.evaluate(room) == [width, height]
         box = visitor.page.locator(".ag-svg").bounding_box()

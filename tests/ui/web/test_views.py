@@ -80,6 +80,11 @@ def test_a_game_without_a_board_is_played_by_buttons() -> None:
         assert state["result"] == {"text": "White wins", "winner": -1, "short": "W+1"}
 
 
+def test_territory_is_of_games_whose_stones_do_not_fill_the_board() -> None:
+    told = [game_view(env)["territory"] for env in (GoEnv(5), ReversiEnv(), GomokuEnv())]
+    assert told == [True, False, False]
+
+
 def test_results() -> None:
     assert result_view(GoEnv(5, komi=0.5).position(), 0)["text"] == "White wins by 0.5"
     assert result_view(GoEnv(5, komi=0).position(), 0) == {"text": "A draw", "winner": 0, "short": "draw"}

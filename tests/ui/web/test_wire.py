@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -9,7 +10,7 @@ from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.web.game_tree import GameTree
-from alphago.ui.web.wire import LEAST_VISITS, AnalysisView, analysis_view
+from alphago.ui.web.wire import LEAST_VISITS, AnalysisView, analysis_view, likely
 from tests.ui.web.desks import GO5
 
 BLACK, WHITE = 1, -1
@@ -28,6 +29,20 @@ def test_values_of_few_random_games_are_not_known(readouts: int) -> None:
     else:
         assert view["mean"] is not None
         assert view["win"] == (view["moves"][0]["win"] if known[0] else view["mean"][0])
+
+
+@pytest.mark.parametrize(
+    ("priors", "sent"),
+    [
+        ([0.98, 0.0053, 0.005, 0.0036, 0.0001], 4),  # four moves alike on an empty board, one of them below the limit
+        ([0.0001, 0.0036, 0.98, 0.0053, 0.005], 4),
+        ([0.9, 0.09, 0.002], 2),
+        ([0.004, 0.004], 0),
+        ([], 0),
+    ],
+)
+def test_no_move_is_left_out_that_is_like_one_that_is_sent(priors: list[float], sent: int) -> None:
+    assert likely(np.array(priors)) == sent
 
 
 def test_a_network_knows_without_a_search() -> None:

@@ -5,7 +5,8 @@
 
 const LINE = 12; // plies of an expected line
 const MOST_MOVES = 40;
-const SMALL_PRIOR = 0.005; // moves without visits are told from this prior on
+const SMALL_PRIOR = 0.005; // moves without visits are told from this prior on,
+const ALIKE = 0.5; // or this share of the prior of the last one that is
 
 /**
  * @param {number} number
@@ -89,8 +90,9 @@ export function analysisOf(search, forecasts) {
     move.win = Math.min(move.win, moves[0].win);
     if (move.score !== null) move.score = Math.min(move.score, moves[0].score ?? move.score);
   }
-  const unseen = Array.from(root.waiting || [], (prior, action) => ({ prior, action }))
-    .filter(({ prior }) => prior >= SMALL_PRIOR).sort((one, other) => other.prior - one.prior)
+  const waiting = Array.from(root.waiting || [], (prior, action) => ({ prior, action })).sort((one, other) => other.prior - one.prior);
+  const end = waiting.findIndex(({ prior }, i) => prior < SMALL_PRIOR && !(i && prior >= ALIKE * waiting[i - 1].prior));
+  const unseen = waiting.slice(0, end < 0 ? waiting.length : end)
     .map(({ prior, action }) => ({ move: action, visits: 0, prior: rounded(prior, 4), win: null, score: null, line: [action] }));
   const whole = forecasts ? sums(root, mover, points) : null;
   /** @type {(win: number, score: number | null) => [number, number | null]} */

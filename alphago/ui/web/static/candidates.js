@@ -2,7 +2,7 @@
 
 import { percent, short } from "./elements.js";
 
-// From the best move to a blunder: blue for good moves, yellow to orange for mistakes, for the colour-blind too.
+// From the best move to a blunder: blue for good moves, yellow to orange for mistakes.
 export const LOSSES = ["#0b5fa5", "#6db1e4", "#fdf0b0", "#f9c565", "#ef953c", "#cf5510"];
 const UNSEEN = "#a9aeb3"; // no loss is known
 export const POINT_STEPS = [0.5, 1.5, 3, 6, 12]; // points lost, as in KaTrain
@@ -57,10 +57,13 @@ export function numbersOf(move, best, mode, small) {
 /** Whether a move has the best one's value: no move reads better. @type {(move: any, best: any, value: string) => boolean} */
 export const isHeld = (move, best, value) => move !== best && move[value] !== null && move[value] === best[value];
 
+/** @param {number} prior */
+export const priorText = (prior, digits = 1) => (prior < 5e-4 ? "<0.1" : percent(prior, digits));
+
 /** @param {MoveView} move @param {MoveView} best @param {string} mode @returns {[string, string]} */
 function textsOf(move, best, mode) {
   const q = move.win === null ? null : 2 * move.win - 1;
-  if (mode === "prior") return [`${percent(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
+  if (mode === "prior") return [`${priorText(move.prior, move.prior < 0.095 ? 1 : 0)}%`, ""];
   if (mode === "loss") {
     const loss = lossWord(lossOf(move, best).text);
     return [loss, loss && short(move.visits)];

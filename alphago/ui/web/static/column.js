@@ -67,7 +67,7 @@ export class Column {
     this.status.tellCursor();
   }
 
-  /** @param {boolean} all whether to draw what does not change while the engine thinks, too */
+  /** @param {boolean} all also what does not change while the engine thinks */
   draw(all) {
     const { app } = this;
     this.status.draw();

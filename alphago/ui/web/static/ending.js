@@ -24,7 +24,8 @@ export class Ending {
     this.alive = button("all-alive", () => app.send("all-alive"));
     this.counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
     this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
-    this.decided = h("div", {}, h("h2", {}, say.decided), this.moments);
+    this.heading = h("h2", {});
+    this.decided = h("div", {}, this.heading, this.moments);
     this.exchanged = button("exchanged", () => this.again(true));
     this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
       h("div", { class: "ag-row" }, button("again", () => this.again(false), "ag-main"), this.exchanged, button("study-game", () => app.column.choose("study"))), this.decided);
@@ -50,6 +51,7 @@ export class Ending {
       this.app.send("review", { readouts: 1 });
     }
     const found = decisive(lossesOf(path).filter(({ move }) => move !== known.game.pass), MOMENTS);
+    this.heading.textContent = found.some(({ rough }) => rough) ? say.quick : say.decided;
     this.moments.replaceChildren(...(state.busy === "review" ? [h("li", {}, say.counting)] : found.map((loss) => h("li", {},
       h("button", { onclick: () => this.app.send("go", { node: path[loss.number - 1].node }) }, dotOf(loss), this.moment(loss))))));
     this.decided.hidden = path.length <= LEAST_MOVES || !this.moments.children.length;

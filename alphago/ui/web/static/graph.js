@@ -48,12 +48,15 @@ export class Graph {
       const top = height(STEEPEST * kind / (LOSSES.length - 1));
       return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
     });
+    const here = all.findIndex((one) => one.node === node);
+    const { score } = this.app.known.knot(node);
+    if (score !== null) dots.push(s("circle", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3, class: "ag-score-axis" }));
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);
     renew(this.element, [
       s("rect", { x: LEFT, y: TOP, width: right - LEFT, height: high - TOP - BOTTOM, class: "ag-plot" }),
       s("path", { d: `M${LEFT} ${height(0.5)}H${right}`, class: "ag-even" }),
-      s("path", { d: `M${x(all.findIndex((one) => one.node === node))} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
+      s("path", { d: `M${x(here)} ${TOP}V${high - BOTTOM}`, class: "ag-here" }),
       ...mistakes, ...lines.map((d, i) => s("path", { d, class: `ag-${["faint", "score", "win"][i]}-line` })), ...dots,
       ...[1, 0.5, 0].map((share) => label(LEFT - 3, height(share) + 7 * share, `${100 * share}%`, "end")),
       ...(scored ? [1, 0].map((share) => label(right + 6, height(share) + 7 * share, margin(most * (2 * share - 1), sides, 0), "start", "ag-score-axis")) : []),

@@ -15,6 +15,6 @@ export function legendOf(game) {
     "stroke-width": 1.5 })), fill(legend.becomes, side)));
   return h("div", {}, h("p", {}, legend.discs), h("ul", {}, range),
     h("p", {}, legend.numbers), h("p", {}, legend.line),
-    h("ul", {}, game.ownership && owners,
+    h("ul", {}, game.territory && owners,
     game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, legend.last), h("li", {}, legend.better)), h("p", {}, fill(legend.graph, game.sides[0])));
 }

@@ -18,7 +18,7 @@ export class MoveList {
     this.means = h("span", { class: "ag-small" });
     this.steps = ["previous", "next"].map((name, i) => button(name, () => app.mistake(2 * i - 1)));
     this.element = h("div", { class: "ag-list" }, h("div", { class: "ag-row" }, judged ? [this.means,
-      this.steps[0], h("span", { class: "ag-small" }, say.mistakes), this.steps[1]] : h("h2", {}, say.moves)), this.rows);
+      this.steps[0], h("span", { class: "ag-small" }, say.mistakes), this.steps[1]] : h("h2", {}, say.moves)), h("div", { class: "ag-fit" }, this.rows));
     new ResizeObserver(() => this.scroll()).observe(this.rows);
   }
 
@@ -47,11 +47,7 @@ export class MoveList {
   scroll() {
     const { rows } = this;
     const here = rows.querySelector(".ag-here-row");
-    if (!here) return;
-    const { height } = here.parentElement.getBoundingClientRect();
-    const { clientHeight, scrollHeight } = rows;
-    const [middle, last] = [here.offsetTop - rows.offsetTop - (clientHeight - height) / 2, scrollHeight - clientHeight].map((top) => Math.floor(top / height));
-    rows.scrollTop = height * Math.min(middle, last); // whole rows from the top
+    if (here) rows.scrollTop = here.offsetTop - rows.offsetTop - (rows.clientHeight - here.offsetHeight) / 2;
   }
 }
 

@@ -61,7 +61,7 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   if (analysis) {
     const above = line && view.stones !== undefined ? ghostsOf(game, view.stones, line, analysis.mover, walks)
       : discsOf(game, view.stones || "", analysis, mode, small);
-    if (analysis.ownership && ownership && game.ownership) {
+    if (analysis.ownership && ownership && game.territory) {
       const hidden = new Set(above.map((one) => one.dataset.at).filter(Boolean).map(Number));
       parts.push(...ownersOf(game, view.stones || "", analysis.ownership, hidden));
     }

@@ -1,6 +1,6 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
-import { colourOf, evenPriors, isHeld, modeOf, shownMoves } from "./candidates.js";
+import { colourOf, evenPriors, isHeld, modeOf, priorText, shownMoves } from "./candidates.js";
 import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { box, button, dot } from "./icons.js";
@@ -16,7 +16,7 @@ const CELLS = {
   win: ({ win }, mover) => (win === null ? "" : percent(mover > 0 ? win : 1 - win, 1)),
   score: ({ score }, mover, sides) => (score === null ? "" : margin(mover * score, sides)),
   visits: ({ visits }) => (visits ? short(visits) : ""),
-  prior: ({ prior }) => percent(prior, 1),
+  prior: ({ prior }) => priorText(prior),
 };
 
 export class Study {
@@ -27,7 +27,7 @@ export class Study {
     this.variations = new Variations(app);
     this.list = new MoveList(app, true);
     this.analyse = button("analyse", () => app.send("toggle", { what: "analysing" }));
-    const review = button("review", () => app.review());
+    this.review = button("review", () => app.review());
     this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
       onchange: () => app.setMode(this.modes.value) }, choicesOf(say.modes));
     this.ownership = box("ownership", () => app.flip("ownership"), app.look.ownership);
@@ -36,9 +36,10 @@ export class Study {
     this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
     this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
     this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
+    this.fit = h("div", { class: "ag-fit" }, h("div", {}, this.table));
     this.element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
-      h("div", { class: "ag-row" }, this.analyse, review, this.why), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
-      this.graph.element, this.table, this.list.element, this.variations.element);
+      h("div", { class: "ag-row" }, this.analyse, this.review, this.why, button("shows", () => this.element.toggleAttribute("data-open"), "ag-shows")), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
+      this.graph.element, this.fit, this.list.element, this.variations.element);
     this.listen();
   }
 
@@ -54,9 +55,9 @@ export class Study {
   }
 
   clear() {
-    const { ownership, surface, sides } = this.app.known.game;
+    const { territory, surface, sides } = this.app.known.game;
     this.heads.win.textContent = fill(say.columns.win, sides[0]);
-    this.ownership.hidden = !ownership;
+    this.ownership.hidden = !territory;
     this.numbers.hidden = surface === "houses"; // no piece there came with one move
   }
 
@@ -65,7 +66,7 @@ export class Study {
     this.app.setMode(all[(all.indexOf(this.app.look.mode) + 1) % all.length]);
   }
 
-  /** @param {boolean} all whether to draw what does not change while the engine thinks, too */
+  /** @param {boolean} all also what does not change while the engine thinks */
   draw(all) {
     const { state, look } = this.app;
     if (!state?.study) return;
@@ -73,6 +74,7 @@ export class Study {
       this.analyse.setAttribute("aria-pressed", String(state.analysing));
       this.ownership.control.checked = look.ownership;
       this.numbers.control.checked = look.numbers;
+      this.review.disabled = state.line.length < 2;
       this.why.hidden = state.node === 0 || !this.app.known.game.levels;
       this.variations.draw();
     }
@@ -90,9 +92,10 @@ export class Study {
       for (const [name, text] of Object.entries(CELLS)) this.heads[name].hidden = !listed.some((move) => text(move, 1, this.app.known.game.sides));
       this.heads.prior.hidden = even;
       for (const mode of this.modes.options) mode.hidden = even && /prior|sum/.test(mode.value);
-      this.ownership.hidden = !found.ownership;
+      this.ownership.hidden = !found.ownership || !this.app.known.game.territory;
     }
-    this.table.hidden = !listed.length;
+    this.fit.hidden = !listed.length;
+    this.fit.style.setProperty("--rows", listed.length + 1);
     renew(this.moves, listed.map((move) => this.row(move, listed[0], /** @type {AnalysisView} */ (found).mover)));
   }
 

@@ -51,7 +51,7 @@ export const say = {
   // the end of a game
   countingStones: "Looking for dead stones …", clickDead: "Faded stones are dead. Click or tap a group to change whether it lives.",
   sum: "{0} {1} + {2} = {3}",
-  decided: "Biggest mistakes", counting: "Looking for mistakes …",
+  decided: "Biggest mistakes", quick: "Mistakes by a quick look; Study reads more", counting: "Looking for mistakes …",
   about: "about ", moment: "{0} {1} {2} {3} → {4} {5}\u00a0%",
 
   // study
@@ -91,7 +91,7 @@ export const buttons = {
   "lesson-undo": ["Take it back"], "lesson-move": ["Go on"],
   again: ["Play again"], exchanged: ["Swap colours"], "study-game": ["Study it"], "all-alive": ["All alive"],
   analyse: ["Analyse", "think about every position that is shown (A)"], review: ["Review game", "evaluate every position of this line (R)"],
-  why: ["Why?", "why the last move is good or bad (W)"],
+  shows: ["", "what the board shows"], why: ["Why?", "why the last move is good or bad (W)"],
   ownership: ["territory", "small squares: whose each point becomes, where that is likely (O)"], numbers: ["move numbers", "the number of each stone's move (K)"],
   previous: ["‹", "previous mistake ([)"], next: ["›", "next mistake (])"],
   new: ["New game", "another game, its options, your colour (N)"], open: ["Open {0}", "open a saved game, or drop its file on the board"],
