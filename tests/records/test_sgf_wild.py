@@ -31,7 +31,7 @@ from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
 from alphago.records.sgf.grammar import trees
-from alphago.records.sgf.notes import katrain_values, packed, read_notes
+from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
 from benchmarks.wild_sgf import with_accidents
@@ -498,6 +498,13 @@ class TestLimits:
 
     def test_many_values(self) -> None:
         assert only("(;SZ[5]" + "AB[aa]" * 20_000 + ";W[bb])").setup["black"] == "A5"
+
+    def test_a_packed_value_that_was_cut(self) -> None:
+        whole = packed(bytes(range(256)) * 4)
+        assert unpack(whole) == bytes(range(256)) * 4
+        for length in (40, 80, len(whole) // 8 * 4):
+            with pytest.raises(ValueError, match="incomplete"):
+                unpack(whole[:length])
 
     def test_a_packed_bomb(self) -> None:
         """A note that unpacks to more than a note can be is left out."""

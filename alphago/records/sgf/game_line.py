@@ -91,7 +91,8 @@ class LineReader:
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         board = board_of(size, Rules())  # to read points and stones, which do not depend on the rules
-        chosen, assumed = self.choose(self.stretches(board, handicap), rules, size)
+        # The game is the longest stretch of the line without a set-up in between.
+        chosen, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
         followed = chosen.followed
         setup = self.setup(board, chosen.stretch)
         if setup is None:
@@ -111,7 +112,7 @@ class LineReader:
             movers=followed.movers,
             places=tuple(followed.node_of),
             faults=tuple(self.faults),
-            assumed=assumed,
+            assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
             date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),
