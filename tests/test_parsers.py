@@ -34,7 +34,7 @@ from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.run_parts import run_settings
-from alphago.training.runs.state import State, from_bytes, to_bytes
+from alphago.training.runs.state import State, state_from_bytes, to_bytes
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 
@@ -167,7 +167,7 @@ A_RECORD = a_record()
 @MANY
 @given(spoilt(A_STATE))
 def test_a_state_is_whole_or_refused(data: bytes) -> None:
-    state = read(lambda: from_bytes(data), r"is damaged \(|is of another version")
+    state = read(lambda: state_from_bytes(data), r"is damaged \(|is of another version")
     if state is not REFUSED:
         assert (state.data, state.tensors["a"].tolist()) == ({"games": 3}, [0, 1, 2, 3])
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 import alphago
-from alphago.cli.errors import error_text
+from alphago.cli.errors import error_text, memory_warning
 from alphago.cli.options import Parser
 from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
@@ -64,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE_ERROR
     is_process = arguments is None  # the process ends with this call
     if is_process:
+        if warning := memory_warning():
+            print(f"alphago: {warning}", file=sys.stderr)
         gc.disable()  # what the imports make stays, and looking for garbage in it takes a fifth of their time
     with ended_by_interrupt():
         parser = parser_of(verb, words[1:])

@@ -3,14 +3,33 @@
 import argparse
 import errno
 import re
+import sys
 
 from alphago.system.files import os_error_text
 from alphago.system.validation import UnusedSetting
 
+if sys.platform != "win32":
+    import resource
+
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # how a message about a setting begins
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
+LEAST_ADDRESSES = 3e9  # bytes of addresses: training a small network needs 1.6e9 of them with two threads
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
+
+
+def memory_warning() -> str:
+    """Return a sentence if `ulimit -v` leaves little memory, else "".
+
+    It comes first, since a library that gets no memory may end the process by a signal, without a sentence.
+    """
+    if sys.platform == "win32":
+        return ""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_ADDRESSES:
+        return ""
+    needed = f"with less than about {LEAST_ADDRESSES / 1e9:.0f} GB libraries may end it without a sentence"
+    return f"this process may use only {limit / 1e9:.1f} GB of memory (ulimit -v): {needed}"
 
 
 def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | None:

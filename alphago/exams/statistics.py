@@ -96,10 +96,11 @@ def mean_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
 
 
 def root_difference(first: np.ndarray, second: np.ndarray) -> Estimate:
-    """Return the root mean square of the errors `first` minus that of `second`, both [n] on the same positions."""
+    """Return RMS(first) - RMS(second), root mean squares of errors [n] on the same positions."""
     first_root, second_root = root_mean_square(first).value, root_mean_square(second).value
     if math.isnan(first_root) or math.isnan(second_root):
         return UNKNOWN
+    # The delta method: how much each position moves both roots, as the derivative of a root is 1 / (2 root).
     influence = first**2 / max(2 * first_root, 1e-12) - second**2 / max(2 * second_root, 1e-12)
     return around(first_root - second_root, influence)
 

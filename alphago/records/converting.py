@@ -141,10 +141,14 @@ class Converter:
 
     def why_not(self, game: SgfGame) -> str:
         """Return the reason to leave a game out; "" to keep it."""
-        fatal = [fault.kind for fault in game.faults if fault.kind in FATAL]
-        cutting = [fault.kind for fault in game.faults if fault.kind in CUT and not self.filter.cut]
-        if reasons := [*fatal, *cutting]:
-            return reasons[0]
+        keeps_cut_games = self.filter.cut
+        kinds = [fault.kind for fault in game.faults]
+        fatal = [kind for kind in kinds if kind in FATAL]
+        cutting = [kind for kind in kinds if kind in CUT]  # faults after which a game was cut off
+        if fatal:
+            return fatal[0]
+        if cutting and not keeps_cut_games:
+            return cutting[0]
         if not self.filter.has_player(game.players):
             return PLAYER
         return self.why_filtered(

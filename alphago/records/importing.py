@@ -21,7 +21,14 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
-from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again
+from alphago.system.interrupts import (
+    NEEDS_GUARD,
+    NO_FILE,
+    comes_from_standard_input,
+    end_with_parent,
+    leave_if_imported_again,
+    only_parent_is_interrupted,
+)
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import SealedWork, pool_of
 from alphago.workers.packing import pack, unpack
@@ -89,7 +96,8 @@ def import_games(
         ValueError: if another import into the dataset was interrupted, or the dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
-        ChildProcessError: if a worker process ends early, as all do in a script without the guard.
+        ChildProcessError: if a worker process ends early, as all do in a script without the guard, or if the
+            program comes from standard input.
     """
     if workers != 1:
         leave_if_imported_again()
@@ -183,19 +191,23 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
 
 def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
     """Yield the same as `convert_jobs` with `workers` processes; at most JOBS_AHEAD jobs wait for each of them."""
+    if comes_from_standard_input():
+        raise ChildProcessError(f"{NO_FILE}, or use workers=1")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
         ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
         try:
             for group in groups:
-                ahead.append(processes.submit(convert_in_worker, group))
+                with only_parent_is_interrupted():
+                    ahead.append(processes.submit(convert_in_worker, group))
                 if len(ahead) >= JOBS_AHEAD * workers:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
+        except BaseException:  # also Ctrl-C: what was not written is converted again anyway
+            for worker in list((vars(processes)["_processes"] or {}).values()):
+                worker.terminate()
+            raise
 
 
 @contextlib.contextmanager

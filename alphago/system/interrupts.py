@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
@@ -73,9 +74,40 @@ def interrupt_again() -> None:
         _thread.interrupt_main()
 
 
+@contextlib.contextmanager
+def only_parent_is_interrupted() -> Iterator[None]:
+    """Within the `with` block, start processes of multiprocessing that no Ctrl-C reaches; this process has to end them.
+
+    A terminal sends Ctrl-C to all processes; one that is still starting would print a traceback of Python's imports.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # its start would let interrupts through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which a new process inherits
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 NEEDS_GUARD = (
     'a script that starts processes must make the call below if __name__ == "__main__":, since each process imports it'
 )
+
+
+NO_FILE = "a program from standard input cannot start processes, since each would import it: write it into a file"
+
+
+def comes_from_standard_input() -> bool:
+    """Return whether the program is text that Python reads from standard input; no worker process can then start."""
+    return getattr(sys.modules["__main__"], "__file__", None) == "<stdin>"
+
+
+def has_importable_program() -> bool:
+    """Return whether other processes can import the program; they cannot import what was typed, as in a notebook."""
+    main = sys.modules["__main__"]
+    return main.__spec__ is not None or os.path.isfile(getattr(main, "__file__", None) or "")
 
 
 def leave_if_imported_again() -> None:

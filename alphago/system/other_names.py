@@ -5,12 +5,14 @@ from typing import NoReturn, TypeVar
 
 Class = TypeVar("Class")
 
-# For an environment, a position and a network: the names of Gymnasium, PettingZoo, python-chess and Keras.
+# For an environment, a position and a network: names of AlphaGo.jl, Gymnasium, PettingZoo, python-chess and Keras.
 GAME_NAMES = {
     "reset": "env.position() is the game's start",
     "step": "env.position().play(move) returns the next position",
     "play": "env.position().play(move) returns the next position; alphago.play plays against you",
     "legal_moves": "env.position().legal_mask has an entry for each action",
+    "max_action_space": "env.action_space is the number of actions",
+    "to_kgs": "env.to_text(action) is the text of a move, such as C3",
     "render": "print(position) or position.svg() shows a position",
     "observation_space": "env.planes and env.plane_shape are the shape of position.planes()",
 }

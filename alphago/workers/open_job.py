@@ -90,8 +90,8 @@ class OpenJob(Generic[Answer]):
     def lose(self, worker: str, *, hope: bool = False) -> None:
         """Note that a worker that had the job has ended; raise ChildProcessError if that has happened too often.
 
-        If another worker has already answered, its answer counts without a second answer.
-        hope: whether workers may still turn out to end for other reasons than this job; then nothing is raised.
+        If another worker has answered, that one answer is enough from now on.
+        hope: whether something else than this job may be what ends workers; then nothing is raised.
         """
         del self.given[worker]
         self.deaths += 1

@@ -211,16 +211,16 @@ class RayCluster:
         return [names[reference] for reference in there]
 
     def _add_members(self) -> None:
-        """Start an actor on each node that has none, or `count` actors on this machine."""
+        """Start an actor on each node that has none; or, with `count`, so many of one core wherever Ray puts them."""
         if self.count is not None:
-            wanted = [("", 1)] * (self.count - len(self.members))  # any node, one core
+            wanted = [("", 1)] * (self.count - len(self.members))  # "": Ray chooses the node
         else:
             taken = {*self.out, *(member.node for member in self.members.values())}
             alive = [node for node in self.ray.nodes() if node["Alive"]]
             cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in alive}
             wanted = [(node, cores) for node, cores in cores_of.items() if cores and node not in taken]
         for node, cores in wanted:
-            # Besides a task per core, an actor answers `ready`, and `end` until it leaves.
+            # + 2: the calls of `ready` and of `end`, which returns only when the actor leaves.
             options: dict[str, Any] = {"num_cpus": cores, "max_concurrency": cores + 2}
             if node:
                 strategy = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
@@ -230,10 +230,11 @@ class RayCluster:
             self.members[name] = Member(node, cores, actor, actor.ready.remote(), actor.end.remote())
 
     def _see_end(self, name: str) -> None:
-        """Drop a worker that has died; let a worker that leaves go once it has answered."""
+        """Remove a worker whose `end` has returned: at once if it has died, else when it has answered its tasks."""
         member = self.members[name]
         try:
-            member.leaves = self.ray.get(member.end)  # True
+            self.ray.get(member.end)  # raises if it has died
+            member.leaves = True
         except Exception as error:  # it has died
             is_low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
             why = "Ray has ended it, as its machine is low on memory" if is_low else str(error).partition("\n")[0]

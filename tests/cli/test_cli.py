@@ -142,6 +142,16 @@ def test_errors_as_sentences(
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits addresses")
+@pytest.mark.parametrize(("kilobytes", "warned"), [(2_500_000, True), (4_000_000, False)])
+def test_little_memory_is_told_before_a_library_fails(kilobytes: int, warned: bool) -> None:
+    words = "from alphago.cli import main; import sys; sys.exit(main())"
+    command = f'ulimit -v {kilobytes}; exec {sys.executable} -c "{words}" plot nothing'
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.stderr.startswith("alphago: this process may use only 2.6 GB of memory (ulimit -v): ") == warned
+    assert done.returncode == 2
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
 def test_a_full_disk_behind_the_output() -> None:
     """One sentence, and no line that Python adds at its end."""

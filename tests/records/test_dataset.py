@@ -4,9 +4,11 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -513,3 +515,47 @@ class TestWaysToCall:
         assert done.stderr.splitlines()[-1].startswith("ChildProcessError: the worker processes ended early: a script")
         assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
         assert import_games(tmp_path / "a.sgf", tmp_path / "out").kept == 1
+
+    def test_a_program_from_standard_input(self, tmp_path: Path) -> None:
+        """One sentence, and no traceback of a process; one process needs no file."""
+        (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+        places = f"{str(tmp_path)!r}, {str(tmp_path / 'out')!r}"
+        for workers, sentences in ((2, ["ChildProcessError: a program from standard input"]), (1, [])):
+            done = subprocess.run(
+                [sys.executable, "-"],
+                input=f"import alphago\nalphago.import_games({places}, workers={workers})",
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=600,
+            )
+            assert done.stderr.count("Traceback") == len(sentences)
+            assert [line[:48] for line in done.stderr.splitlines()[-1:]] == sentences
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
+    def test_ctrl_c_while_its_processes_start(self, tmp_path: Path) -> None:
+        """Twice, and as a terminal sends it, to all of them: they end at once, without a word."""
+        (tmp_path / "games").mkdir()
+        for number in range(8):
+            (tmp_path / "games" / f"{number}.sgf").write_bytes(format_sgf(random_game(number)))
+        command = [sys.executable, "-u", "-m", "alphago", "sgf", tmp_path / "games", "--to", tmp_path / "out"]
+        process = subprocess.Popen(
+            [*command, "--workers", "2"],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+        )
+        assert process.stderr is not None
+        text = process.stderr.read(len("\nreading: "))
+        for _ in range(2):
+            os.killpg(process.pid, signal.SIGINT)
+            time.sleep(0.1)
+            if process.poll() is not None:
+                break
+        text += process.communicate(timeout=300)[1]
+        assert text.strip().startswith("reading: ")
+        assert "Traceback" not in text
+        assert process.returncode == 130

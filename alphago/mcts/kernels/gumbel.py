@@ -168,7 +168,9 @@ def choose(tree, game, node, rule):
     if node == ROOT:
         return choose_candidate(tree, game, rule)
     unvisited = mixed_value(tree, game, node)
-    scale = value_scale(tree, game, node, rule, 0)
+    no_pending = 0  # the wave's simulations do not count in the scale of values
+    scale = value_scale(tree, game, node, rule, no_pending)
+    # pi'(a) = prior(a) exp(scale (q(a) - greatest)) / total; an untried action's q is `unvisited`.
     greatest = greatest_value(tree, game, node, unvisited)
     unvisited_factor = math.exp(scale * (unvisited - greatest))
     total = total_weight(tree, game, node, scale, greatest, unvisited_factor)
@@ -177,7 +179,8 @@ def choose(tree, game, node, rule):
     best_action = tree.next_action[game, node]
     best_score = -math.inf
     if best_action != NONE:  # an untried action: its share of visits is 0
-        best_score = tree.waiting[game, node, best_action] * unvisited_factor / total
+        prior = tree.waiting[game, node, best_action]
+        best_score = prior * unvisited_factor / total
     child = tree.first_child[game, node]
     while child != NONE:
         weight = improved_weight(tree, game, child, scale, greatest, unvisited_factor) / total

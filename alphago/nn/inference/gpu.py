@@ -95,13 +95,16 @@ class DeviceEvaluator:
             self._local = threading.local()  # existing streams use the old form
 
     def _take_weights(self, source: Frozen) -> bool:
-        """Copy the weights of a network in eval mode; return whether the present form computes it correctly."""
+        """Copy the weights of `source`, a network in eval mode, into `_net`; return whether it then computes the same.
+
+        If it does not, `_net` must be made anew, perhaps in another form.
+        """
         tensors = self._net.state_dict()
         try:
             state = gpu_state(self._net, source)
             torch._foreach_copy_(list(tensors.values()), [state[name] for name in tensors])  # in place, for the graphs
             return agrees_with(source, self._net, self.env, self._dtype, self._torch_device)
-        except Exception as error:  # a custom module may raise anything, or the graph have tensors of the old network
+        except Exception as error:  # custom modules raise anything; the traced graph may lack tensors of `source`
             if is_out_of_memory(error):
                 raise
             return False

@@ -31,7 +31,9 @@ COMMON_FIRST_BYTES = {
     "euc_jp": (0xA1, 0xCF),
     "big5": (0xA1, 0xC6),
 }
-CYRILLIC = ("cp1251", "koi8_r")
+CYRILLIC = ("cp1251", "koi8_u", "cp866", "iso8859_5")
+SHIFT = re.compile(rb"\x1b|~\{")  # in ISO-2022 and HZ, whose letters are ASCII bytes, other letters begin here
+JIS_SHIFT = re.compile(rb"\x1b\$[@B]")  # ISO-2022-JP
 HIGH_BYTES = re.compile(rb"[\x80-\xff]+")  # non-ASCII bytes in a row
 CONTROL_BYTE = re.compile(rb"[\x80-\x9f]")  # in Latin-1 a control character, which texts do not have
 # In Latin-1, a letter (or a sign before a letter, such as ¿) with no other non-ASCII byte beside it: the ü in "Müller".
@@ -42,11 +44,12 @@ BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of th
 BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hardly ever make a letter of three bytes
 # What each letter of a kind adds to a score, and in the second line what it subtracts.
 KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2, 2.0
-ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 0.5, 0.5, 0.5
+ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 1.0, 0.5, 0.5, 0.5
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
 # Letters that tell encodings apart: those common in game records, and those typical of a wrong encoding.
+GLUED = re.compile("(?<=[a-z])[\u3041-\u9fff가-힣]|[\u3041-\u9fff가-힣](?=[a-z])")  # letters within a Latin word
 KANA = re.compile("[\u3041-\u30fa\u30fc]")
 HALF_KANA = re.compile("[\uff61-\uff9f]")
 KANJI = re.compile("[\u4e00-\u9fff]")
@@ -87,7 +90,7 @@ def decode(data: bytes) -> list[Decoded]:
             return [in_encoding(data[len(mark) :], name)]
     if (wide := unmarked_utf16(data)) is not None:
         return [in_encoding(data, wide)]
-    if data.isascii():
+    if data.isascii() and SHIFT.search(data) is None:
         return [Decoded(data.decode("ascii"), "utf-8")]
     likely = guess(data)
     if NEXT.search(data) is None:  # there is one game
@@ -110,6 +113,8 @@ def decode_game(data: bytes, likely: str) -> Decoded:
     text, _, fault = in_encoding(data, name)
     if declared is not None and declared != name:
         fault = f"the text must be {declared}, as CA says, but is not: it is read as {name}"
+    elif declared is None and not data.isascii() and (word := declared_word(data)):
+        fault = f"CA must name an encoding of text that fits, got {word}: it is read as {name}"
     return Decoded(text, name, fault)
 
 
@@ -195,13 +200,18 @@ def bad_share(text: str) -> float:
     return text.count("\ufffd") / max(letters, 1)
 
 
-def declared_encoding(data: bytes) -> str | None:
-    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
+def declared_word(data: bytes) -> str:
+    """Return the value of CA in the first game in `data`; "" for none."""
     root = ROOT.search(data)
     match = DECLARED.search(root[0] if root else data)
-    if match is None:
+    return "" if match is None else match[1].decode("ascii", "replace")
+
+
+def declared_encoding(data: bytes) -> str | None:
+    """Return the encoding that the first game in `data` declares; None for no encoding, or one unknown to Python."""
+    word = declared_word(data).lower()
+    if not word:
         return None
-    word = match[1].decode("ascii", "replace").lower()
     try:
         name = codecs.lookup(ALIASES.get(word, word)).name
         b" ".decode(name, "replace")  # raises LookupError for a codec that is not for text, such as hex
@@ -232,6 +242,8 @@ def guess(data: bytes) -> str:
     Data that is damaged in a few places counts as valid UTF-8 if most of its letters are letters of three bytes.
     """
     part = data[:LOOKED_AT]
+    if JIS_SHIFT.search(part):
+        return "iso2022_jp_ext"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(part, final=len(data) <= LOOKED_AT)
         return "utf-8"
@@ -287,6 +299,7 @@ def plausibility(text: str, name: str) -> float:
     losses = ((ODD_LOSS, ODD), (HALF_KANA_LOSS, HALF_KANA), (LOST_LOSS, UNDECODED))
     good = sum(weight * len(pattern.findall(joined)) for weight, pattern in gains)
     bad = sum(weight * len(pattern.findall(joined)) for weight, pattern in losses)
+    bad += GLUED_LOSS * len(GLUED.findall(text))
     mixed = min(len(KANJI.findall(joined)), len(USUAL_HANGUL.findall(joined)))  # one text rarely has both
     least, most = COMMON_FIRST_BYTES[name]
     rare = sum(not least <= letter.encode(name, "replace")[0] <= most for letter in letters)

@@ -19,6 +19,7 @@ from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stone
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 
+GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
@@ -76,7 +77,7 @@ class LineReader:
 
         If the line is no game of Go, or its board cannot be used, the game that is returned has no moves.
         """
-        if self.text("GM") not in ("1", "", "go", "Go"):
+        if self.text("GM").lower() not in GO:
             self.fault(kinds.OTHER_GAME, f"GM must be 1, a game of Go, got {shown(self.text('GM'))}")
             return self.empty(UNKNOWN_SIZE)
         try:
@@ -90,7 +91,8 @@ class LineReader:
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         board = board_of(size, Rules())  # to read points and stones, which do not depend on the rules
-        chosen, assumed = self.choose(self.stretches(board, handicap), rules, size)
+        # The game is the longest stretch of the line without a set-up in between.
+        chosen, assumed_rules = self.choose(self.stretches(board, handicap), rules, size)
         followed = chosen.followed
         setup = self.setup(board, chosen.stretch)
         if setup is None:
@@ -110,7 +112,7 @@ class LineReader:
             movers=followed.movers,
             places=tuple(followed.node_of),
             faults=tuple(self.faults),
-            assumed=assumed,
+            assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
             date=self.text("DT") or self.text("RD"),  # Chinese servers write RD and TE for DT and EV
             event=self.text("EV") or self.text("TE"),

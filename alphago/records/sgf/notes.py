@@ -129,6 +129,8 @@ def unpack(text: str) -> bytes:
         raise ValueError(str(error)) from None
     if reader.unconsumed_tail:
         raise ValueError("too large")
+    if not reader.eof:
+        raise ValueError("incomplete")
     return data
 
 

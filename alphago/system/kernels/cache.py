@@ -10,6 +10,8 @@ import os
 import pickle
 import secrets
 import sys
+import threading
+import time
 import warnings
 from operator import attrgetter
 from pathlib import Path
@@ -28,6 +30,39 @@ DIGEST_BYTES = 32  # of SHA-256
 
 # Whether compiled code has addresses of this process in it, which mean nothing to another one.
 uses_addresses = attrgetter("library.has_dynamic_globals")
+
+
+class CompilingTime:
+    """The seconds in which this process has compiled kernels, or has waited for another process to compile them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._in_progress: set[Path] = set()  # kernels are compiled within others, and several threads may wait
+        self._before = 0.0  # seconds until `_in_progress` was last empty
+        self._began = 0.0  # the time at which it was no longer
+
+    @property
+    def seconds(self) -> float:
+        with self._lock:
+            return self._before + (time.monotonic() - self._began if self._in_progress else 0.0)
+
+    def begin(self, path: Path) -> None:
+        """Begin with a kernel; path: its file."""
+        with self._lock:
+            if not self._in_progress:
+                self._began = time.monotonic()
+            self._in_progress.add(path)
+
+    def end(self, path: Path) -> None:
+        """End with a kernel, if it was begun."""
+        with self._lock:
+            was_in_progress = bool(self._in_progress)
+            self._in_progress.discard(path)
+            if was_in_progress and not self._in_progress:
+                self._before += time.monotonic() - self._began
+
+
+compiling_time = CompilingTime()
 
 
 class KernelCache:
@@ -66,12 +101,17 @@ class KernelCache:
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self.read(path, signature, target_context)
-        if found is None and not path.exists() and path not in self.turns:
+        if found is not None:
+            return found
+        compiling_time.begin(path)
+        if not path.exists() and path not in self.turns:
             turn = Turn(path)  # a damaged file is compiled again without a turn
             if turn.take():  # waits for another process that has the turn
                 self.turns[path] = turn
             else:
                 found = self.read(path, signature, target_context)
+                if found is not None:
+                    compiling_time.end(path)
         return found
 
     def read(self, path: Path, signature: Signature, target_context: BaseContext) -> CompileResult | None:
@@ -101,6 +141,7 @@ class KernelCache:
                 without_annotation = result._replace(type_annotation="")
                 self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
+            compiling_time.end(path)
             turn = self.turns.pop(path, None)
             if turn is not None:
                 turn.end()

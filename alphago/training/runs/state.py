@@ -91,7 +91,7 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = from_bytes(b"".join(read_file(piece, MOST_BYTES) for piece in pieces(path)))
+                state = state_from_bytes(b"".join(read_file(piece, MOST_BYTES) for piece in pieces(path)))
             except VersionError as error:
                 raise VersionError(f"{path} {error}") from error
             except ValueError as error:
@@ -122,7 +122,7 @@ def to_bytes(state: State) -> bytes:
     return bytes_of(tensors, header)
 
 
-def from_bytes(data: bytes) -> State:
+def state_from_bytes(data: bytes) -> State:
     """Return the state in a file's contents.
 
     Raises ValueError if they are damaged, VersionError if they are of another version; the message, such as "is

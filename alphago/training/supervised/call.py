@@ -133,7 +133,7 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         return self.plan(call.env, settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
 
     def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
-        """Return the plan of a resumed run: the call's settings, and else the saved ones.
+        """Return the plan of a resumed run, with the call's settings, and the saved ones where the call gives none.
 
         config: the saved config of the run in `folder`.
         Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
@@ -141,10 +141,10 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
         check_kind(config, folder, supervised=True)
         model = resumed_network(call, config, folder)
         with version_errors(folder, "settings"):
-            # With the call's settings: functions are not saved, so the call gives them again.
-            before = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
-        settings = SUPERVISED.make(call.settings, before).filled(self.training_games)
-        changes = changed_settings(SUPERVISED, before, settings, folder)  # old and new values, by keyword
+            # The call's settings give only the functions, which files do not hold.
+            saved = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
+        settings = SUPERVISED.make(call.settings, saved).filled(self.training_games)
+        changes = changed_settings(SUPERVISED, saved, settings, folder)  # old and new values, by keyword
         saved_path = config["given"]["dataset"]
         if self.path is not None and self.path != saved_path:  # the games are the same: the run compares their digests
             changes["dataset"] = (saved_path, self.path)

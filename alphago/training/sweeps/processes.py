@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, NamedTuple
 
-from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again
+from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again, only_parent_is_interrupted
 from alphago.training.sweeps.sweep_run import SweepRun
 
 Ended = Callable[[SweepRun, str], object]  # called with a run that has ended, and why it failed; "" for no failure
@@ -63,7 +63,8 @@ def start(call: Callable[..., Any], run: SweepRun, place: int) -> RunningCall:
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=work, args=(call, run, core, sender))
-    process.start()
+    with only_parent_is_interrupted():
+        process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
     return RunningCall(run, process, receiver, place)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphago.system.files import parse_json, read_file, write_atomic
+from alphago.system.interrupts import NO_FILE, comes_from_standard_input, has_importable_program
 from alphago.system.validation import qualified_name, shown
 from alphago.training.call.summary import run_summary
 from alphago.training.history import number, opponent_name, read_history
@@ -105,9 +106,14 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
     """Raise TypeError unless the calls can be made; alone: whether this process makes all of them."""
     if not callable(call):
         raise TypeError(f"call must be a function of folder, seed and settings, got {shown(call)}")
+    if alone:
+        return
     try:
-        if not alone:
-            pickle.dumps((call, [run.settings for run in runs]))
+        if comes_from_standard_input():
+            raise TypeError(NO_FILE)
+        pickled = pickle.dumps((call, [run.settings for run in runs]))
+        if b"__main__" in pickled and not has_importable_program():
+            raise TypeError("this program is no file")
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise TypeError(
             f"call and settings must be such as other processes can import, functions of a module ({error}): "

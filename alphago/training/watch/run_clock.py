@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from alphago.system.kernels.cache import compiling_time
+
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
@@ -20,17 +22,26 @@ class RunClock:
     """A clock of training time, which judges can stop, with an optional limit.
 
     minutes: the limit of training time; None for no limit.
-    now, work: functions that return the time and this process's processor time, in seconds.
+    now, work, compiling: functions that return the time, this process's processor time, and the time that it has spent
+        on compiling kernels, in seconds.
+
+    Compiling, which the first iteration of a process may have to do, is no training time.
 
     `ready`: seconds of training time at the end of the first iteration; None until then.  Schedules such as the
-    curriculum begin at `ready`, because the first iteration compiles kernels, which may take long.  The limit includes
-    the time before `ready`.
+    curriculum begin at `ready`, because the first iteration also loads libraries and kernels.  The limit includes the
+    time before `ready`.
     """
 
     def __init__(
-        self, minutes: float | None, *, now: Seconds = time.monotonic, work: Seconds = time.process_time
+        self,
+        minutes: float | None,
+        *,
+        now: Seconds = time.monotonic,
+        work: Seconds = time.process_time,
+        compiling: Seconds = lambda: compiling_time.seconds,
     ) -> None:
-        self._now, self._work = now, work
+        self._now, self._work, self._compiling = now, work, compiling
+        self._may_compile = True  # until this process has done an iteration
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
         self.set(0.0)
@@ -39,6 +50,7 @@ class RunClock:
         """Set training time and processor time so far, in seconds, and continue from there."""
         self._began = self._now() - seconds
         self._processor_began = self._work() - processor
+        self._compiling_began = self._compiling()
 
     def state(self) -> dict[str, Any]:
         """Return the times so far, which `restore` needs, as plain data."""
@@ -50,14 +62,22 @@ class RunClock:
         self.ready = state["ready"]
 
     def mark_ready(self) -> None:
-        """Set `ready` to the present training time, unless it is already set."""
+        """Set `ready` to the present training time, unless it is already set; nothing is compiled any more."""
+        if self._may_compile:
+            self.set(self.seconds, self.processor)
+            self._may_compile = False
         if self.ready is None:
             self.ready = self.seconds
 
     @property
+    def _compiled(self) -> float:
+        """Seconds since `_began` in which kernels were compiled."""
+        return self._compiling() - self._compiling_began if self._may_compile else 0.0
+
+    @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return self._now() - self._began
+        return self._now() - self._began - self._compiled
 
     @property
     def processor(self) -> float:
@@ -83,8 +103,8 @@ class RunClock:
 
     @property
     def deadline(self) -> float:
-        """The value of time.monotonic() at which the limit is reached."""
-        return self._began + self.limit
+        """The value of time.monotonic() at which the limit is reached if no more is compiled."""
+        return self._began + self._compiled + self.limit
 
     @contextmanager
     def stopped(self) -> Iterator[None]:

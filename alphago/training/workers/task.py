@@ -18,7 +18,7 @@ from alphago.records.record import POLICY_SCALE, GameRecord, read_arrays, to_arr
 from alphago.system.settings_tree import SettingsTree
 from alphago.training.group import GroupPlan
 from alphago.training.run_parts import PARTS
-from alphago.training.runs.state import State, from_bytes, pack_arrays, to_bytes, unpack_arrays
+from alphago.training.runs.state import State, pack_arrays, state_from_bytes, to_bytes, unpack_arrays
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
@@ -127,7 +127,7 @@ def packed(message: Task | Played) -> bytes:
 
 def unpacked(data: bytes) -> dict[str, Any]:
     """Return the fields of a task or an answer by name; raise ValueError if the bytes are damaged."""
-    state = from_bytes(data)
+    state = state_from_bytes(data)
     return {**state.data, **state.tensors}
 
 
@@ -189,11 +189,12 @@ class Version(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> "Version":
         """Return the version that `to_bytes` converted; raise WorkerRefused for a game unknown to this program."""
-        state = from_bytes(data)
-        env = known_game(state.data.pop("game"))
-        settings = SELFPLAY.load(state.data["settings"], {}, "this run")
-        nets = TravelledNets(state)
+        state = state_from_bytes(data)
+        fields = dict(state.data)
+        env = known_game(fields.pop("game"))
+        fields["settings"] = SELFPLAY.load(fields["settings"], given={}, who="this run")
+        fields["shares"] = tuple(fields["shares"])
+        nets = fields["nets"] = TravelledNets(state)
         names = [name for i in range(len(nets)) if (name := COMPILED.format(i)) in state.tensors]
         compiled = [state.tensors[name].numpy().tobytes() for name in names]
-        rest = {"settings": settings, "shares": tuple(state.data["shares"]), "compiled": compiled}
-        return cls(env, **{**state.data, "nets": nets, **rest})
+        return cls(env, compiled=compiled, **fields)  # dtype, seed and check as they are

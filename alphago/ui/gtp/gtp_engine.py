@@ -19,7 +19,7 @@ from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.levels import EVEN, LEVELS, Level, check_level
 from alphago.mcts.player import MCTSPlayer
-from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable
+from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
 from alphago.ui.analysis_networks import analysed_game
 from alphago.ui.gtp.background import BackgroundSearch
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -30,6 +30,7 @@ from alphago.ui.thinker import MoveLimit, Thinker
 
 # For sharing out the time on the clock, in plays for each point of the board:
 GAME_LENGTH = 0.9  # the length of a game
+LONGEST_MESSAGE = 1000  # letters
 LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
 
 
@@ -296,4 +297,4 @@ class GtpEngine:
 
 def print_message(text: str) -> None:
     """Print a message to stderr, since stdout belongs to the protocol."""
-    print(f"alphago gtp: {printable(text)}", file=sys.stderr, flush=True)
+    print(f"alphago gtp: {printable(shortened(text, LONGEST_MESSAGE))}", file=sys.stderr, flush=True)

@@ -232,14 +232,16 @@ def check_colour(text: str) -> int:
 
 
 def lines_of_stdin() -> Iterator[str]:
-    """Yield the lines of standard input, separated by LF and decoded as Latin-1, which accepts every byte.
+    """Yield the lines of standard input, separated by LF and decoded as UTF-8.
 
+    Bytes that are not UTF-8 become lone surrogates, so that a file is found whatever the encoding of its name.
     Longer lines are cut after LONGEST_LINE + 1 characters: `converse` can see that they are too long.
     """
     if sys.stdin is None:  # it was closed before Python started
         return
     for line in byte_lines(sys.stdin.buffer, LONGEST_LINE):
-        yield line.decode("latin-1")
+        is_too_long = len(line) > LONGEST_LINE  # then each byte stays a character
+        yield line.decode("latin-1") if is_too_long else line.decode("utf-8", "surrogateescape")
 
 
 def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
@@ -280,7 +282,7 @@ def reserved_stdout() -> Iterator[TextIO]:
         except (AttributeError, OSError, ValueError):  # no real file: a notebook, a test
             output = sys.stdout
         else:
-            output = os.fdopen(reserved, "w", encoding="ascii", errors="replace", newline="\n")
+            output = os.fdopen(reserved, "w", encoding="utf-8", errors="replace", newline="\n")
             stack.callback(close_quietly, output)
             os.dup2(stderr, stdout)  # what is written to standard output goes to stderr
             stack.callback(os.dup2, reserved, stdout)  # restores it, before `close_quietly` closes `output`

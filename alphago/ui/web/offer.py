@@ -65,24 +65,25 @@ def offer_of(
 def add_word(offer: Offer, word: str, game: str | None) -> None:
     """Add the network or the run that a word names to the offer; raise ValueError if the word names neither.
 
-    game: the game that a network must play; None for any game.
+    game: the game that a network must play, None for any game; a run may be of any game.
     """
     path = Path(word)
     if holds_run(path):
         offer.runs.append(path)
         config = read_config(path)
-        if config["game"] in GAMES:
+        if config["game"] in GAMES:  # the run of a custom game can be watched, but its network is not offered
             offer.add_network(path.name or word, path, game_of(config))
         return
     from alphago.nn.model_files import model_file, saved_game  # only now: it loads torch
 
     file = model_file(word)
-    env, is_packaged = saved_game(file), word in packaged_nets()
+    env = saved_game(file)
     if game not in (None, env.name):
         raise ValueError(f"{file} must hold a network for {game}, got one for {env}")
-    if is_packaged:
-        env = usual_game(env)
-    offer.add_network(path.stem, word if is_packaged else path, env)
+    if word in packaged_nets():  # offered for the usual rules, whatever rules of self-play it was saved with
+        offer.add_network(path.stem, word, usual_game(env))
+    else:
+        offer.add_network(path.stem, path, env)
 
 
 def first_game(base: GameEnv | None, name: str, board_size: int | None, given: Mapping[str, Any]) -> GameEnv:

@@ -186,9 +186,9 @@ def set_strength(desk: Desk, message: Message) -> None:
     if is_moving:  # begin the move again
         desk.wake()
         return
-    if has_other_network:
+    if has_other_network:  # other settings concern only the engine's moves, not what the board shows
         desk.stop()
-        desk.look()  # analyses the position anew, if one of the two is on
+        desk.look()  # analyses the position with the new network, if the analysis or the hints are on
     desk.tell_state()
 
 

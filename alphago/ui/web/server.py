@@ -294,16 +294,18 @@ def serve(
 
 
 class TimedHttp(H11Protocol):
-    """HTTP that closes a connection on which no request is complete within HEADER_SECONDS."""
+    """HTTP that closes a connection on which no request arrives, or no answer is read, for HEADER_SECONDS."""
 
-    seen: object = None  # the `cycle` (a request and its answer) at the last look
+    seen: object = None  # at the last look: the `cycle` (a request and its answer), and the bytes that wait to be sent
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.loop.call_later(HEADER_SECONDS, self.look)
 
     def look(self) -> None:
-        """Close the connection if no request has come since the last look and none is being answered.
+        """Close the connection if since the last look no request has come and no byte of an answer was taken.
+
+        A request may be answered for longer, as long as nothing is ready to be sent.
 
         Then look again later, unless the connection is closed or has become a WebSocket.
         """
@@ -311,10 +313,11 @@ class TimedHttp(H11Protocol):
         if self.transport.is_closing() or became_websocket:
             return
         is_answering = self.cycle is not None and not self.cycle.response_complete
-        if self.cycle is self.seen and not is_answering:
-            self.transport.close()
+        unsent = self.transport.get_write_buffer_size()
+        if self.seen == (self.cycle, unsent) and (unsent > 0 or not is_answering):
+            self.transport.abort()  # `close` would wait until everything is sent
             return
-        self.seen = self.cycle
+        self.seen = (self.cycle, unsent)
         self.loop.call_later(HEADER_SECONDS, self.look)
 
 

@@ -12,7 +12,7 @@ from alphago.system.validation import check_int, checks_keywords
 from alphago.ui.why.facts import CHECK, Better, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import go_facts
 from alphago.ui.why.searches import Searches
-from alphago.ui.why.tried import Row, Searched, Tried, is_go
+from alphago.ui.why.tried import Searched, Tried, is_go, rows_of
 
 PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
 
@@ -112,34 +112,62 @@ def explain_moves(
     if not moves:
         return []
     all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
-    for tried in all_tried:
-        searches.continue_below(tried.position, tried.best, tried.after_best)
-    best_moves = [([tried.after_best], readouts) for tried in all_tried]
-    passes = [(tried.passed, max(1, readouts // PASS_SHARE)) for tried in all_tried if tried.passed]
-    rest = searches([*best_moves, *passes])
-    all_seen = []
-    begin = len(best_moves)  # the row of `rest` with the move's first position after a pass
-    for i, tried in enumerate(all_tried):
-        end = begin + len(tried.passed)
-        before, after, best = Row(first, 2 * i), Row(first, 2 * i + 1), Row(rest, i)
-        all_seen.append(Searched(before, after, best, passed=[Row(rest, row) for row in range(begin, end)]))
-        begin = end
+    all_seen = search_after_best(all_tried, first, searches, readouts)
     losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
-    if doubtful := [i for i, loss in enumerate(losses) if loss.doubtful]:
-        checked = [
-            position
-            for tried in (all_tried[i] for i in doubtful)
-            for position in (tried.position, tried.after, tried.after_best)
-        ]
-        deeper = searches([([position], CHECK * readouts) for position in checked])
-        for place, i in enumerate(doubtful):
-            before, after, best = (Row(deeper, row) for row in range(3 * place, 3 * place + 3))
-            all_seen[i] = replace(all_seen[i], before=before, after=after, best=best)
-            losses[i] = smaller_loss(losses[i], loss_of(all_tried[i], all_seen[i]))
+    check_doubtful(all_tried, all_seen, losses, searches, CHECK * readouts)
     return [
         Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen, loss)))
         for tried, seen, loss in zip(all_tried, all_seen, losses, strict=True)
     ]
+
+
+def search_after_best(
+    all_tried: Sequence[Tried[Position]], first: Analysis, searches: Searches, readouts: int
+) -> list[Searched]:
+    """Search the positions after the best moves, and those after a pass; return for each move what is known of it.
+
+    first, searches, readouts: as in `explain_moves`.
+    """
+    for tried in all_tried:
+        searches.continue_below(tried.position, tried.best, tried.after_best)
+    wanted: list[tuple[Sequence[Position], int]] = []
+    for tried in all_tried:
+        wanted.append(([tried.after_best], readouts))
+        if tried.passed:
+            wanted.append((tried.passed, max(1, readouts // PASS_SHARE)))
+    first_rows, rows = rows_of(first), rows_of(searches(wanted))
+    return [
+        Searched(
+            before=next(first_rows),
+            after=next(first_rows),
+            after_best=next(rows),
+            passed=[next(rows) for _ in tried.passed],
+        )
+        for tried in all_tried
+    ]
+
+
+def check_doubtful(
+    all_tried: Sequence[Tried[Position]],
+    all_seen: list[Searched],
+    losses: list[Loss],
+    searches: Searches,
+    readouts: int,
+) -> None:
+    """Search the positions of doubtful moves with more readouts; enter what that finds into `all_seen` and `losses`.
+
+    all_tried, all_seen, losses: for each move.
+    """
+    doubtful = [i for i, loss in enumerate(losses) if loss.doubtful]
+    if not doubtful:
+        return
+    wanted = []
+    for tried in (all_tried[i] for i in doubtful):
+        wanted += [([position], readouts) for position in (tried.position, tried.after, tried.after_best)]
+    rows = rows_of(searches(wanted))
+    for i in doubtful:
+        all_seen[i] = replace(all_seen[i], before=next(rows), after=next(rows), after_best=next(rows))
+        losses[i] = smaller_loss(losses[i], loss_of(all_tried[i], all_seen[i]))
 
 
 def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
@@ -150,11 +178,11 @@ def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
         mover,
         action,
         best,
-        points=0.0 if is_best else mover * (seen.best.score - seen.after.score),
-        rate=0.0 if is_best else mover * (seen.best.value - seen.after.value) / 2,
+        points=0.0 if is_best else mover * (seen.after_best.score - seen.after.score),
+        rate=0.0 if is_best else mover * (seen.after_best.value - seen.after.value) / 2,
         share=seen.before.part_of(best),
         prior=seen.before.prior_of(best),
-        change=mover * seen.best.score - float(seen.before.analysis.score[seen.before.i, best]),
+        change=mover * seen.after_best.score - float(seen.before.analysis.score[seen.before.i, best]),
     )
 
 
@@ -176,5 +204,5 @@ def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
             how = Reply.PUNISHES if loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, line=answer, mover=tried.after.to_play, how=how))
     if loss.worse:
-        facts.append(Better(mover, best, line=(best, *seen.best.line)))
+        facts.append(Better(mover, best, line=(best, *seen.after_best.line)))
     return facts

@@ -89,7 +89,7 @@ def best_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: 
 
     taken_now: chains of which is told that the move prevents that they are taken.
     """
-    does = lasting(deeds(tried.position, loss.best, seen.best.line), seen.best.ownership)
+    does = lasting(deeds(tried.position, loss.best, seen.after_best.line), seen.after_best.ownership)
     does = unrepeated(does, [fact.group for fact in taken_now])
     if not loss.clear:
         return [fact for fact in does if takes(fact)]
@@ -138,10 +138,10 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     pass_action = tried.position.env.pass_action
     if not answer or answer[0] == pass_action or not seen.after.is_clear:
         return None
-    follows_best_too = answer[0] in seen.best.line[:FORESEEN:2]  # among the other side's moves
+    follows_best_too = answer[0] in seen.after_best.line[:FORESEEN:2]  # among the other side's moves
     if follows_best_too:
         return None
-    line, taken = harvest(tried.after, answer, tried.after_best, seen.best.line)
+    line, taken = harvest(tried.after, answer, tried.after_best, seen.after_best.line)
     # The mover resists the capture if he neither passes nor plays elsewhere, and the chains can be caught anyway.
     is_resisted = pass_action not in line and all(tried.is_near(*pair) for pair in pairwise(line))
     after = stones_of(tried.after)
@@ -242,7 +242,7 @@ def dangers(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> lis
     """
     if tried.action == tried.best or seen.before.part_of(tried.best) < LEADS:
         return []
-    owners, found = seen.best.ownership, list[Capturable]()
+    owners, found = seen.after_best.ownership, list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}
     for chain, line in in_danger(tried.after):
         if chain.stones & in_danger_anyway:
@@ -267,7 +267,7 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
     if not seen.passed or not seen.passed[which].line:
         return []
     after_pass = seen.passed[which]
-    after_move = seen.after if which == 1 else seen.best
+    after_move = seen.after if which == 1 else seen.after_best
     threat, replies = after_pass.line[0], after_move.line[:1]
     is_answered = any(tried.is_near(action, reply) or tried.is_near(threat, reply) for reply in replies)
     if not is_answered or not tried.is_near(action, threat):
@@ -276,7 +276,7 @@ def sente(tried: Tried[GoPosition], seen: Searched, action: int, which: int) -> 
     is_good_by_itself = threat == tried.best or scores[tried.best] - scores[threat] < GOOD
     if is_good_by_itself:
         return []
-    elsewhere = max(tried.mover * (seen.best.score - seen.passed[0].score), 0.0)
+    elsewhere = max(tried.mover * (seen.after_best.score - seen.passed[0].score), 0.0)
     gain = tried.mover * (after_pass.score - after_move.score)
     if not gain >= TIMES * elsewhere + THREAT:  # the gain is not enough, or NaN
         return []

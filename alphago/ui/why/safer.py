@@ -23,7 +23,7 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     too.  If there is none, return the area that the best move gains most.  Returns [] if there is neither, or if the
     network forecasts no ownership.
     """
-    best_owners, owners = seen.best.ownership, seen.after.ownership
+    best_owners, owners = seen.after_best.ownership, seen.after.ownership
     if best_owners is None or owners is None or tried.action == tried.best:
         return []
     mover, action, best = tried.mover, tried.action, tried.best

@@ -14,6 +14,13 @@ from alphago.mcts.search_forms import SearchForm
 from alphago.system.cores import available_cores
 from alphago.system.validation import check_int
 
+Key = tuple[int, ...]  # of a group of positions
+
+
+def key_of(positions: Sequence[Position]) -> Key:
+    """Return the key of a group of positions, their ids; the group's search holds the positions, so that ids stay."""
+    return tuple(id(position) for position in positions)
+
 
 class Searches:
     """Searches positions of one game, each with a tree of its own, which is kept.
@@ -34,8 +41,7 @@ class Searches:
         self.evaluator = as_forecast_evaluator(net, env, device)
         self.symmetries, self.settings, self.device = symmetries, settings, device
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
-        # By the ids of a group's positions: the group, which holds them so that their ids stay, and its readouts.
-        self.kept: dict[tuple[int, ...], tuple[PositionGroup, int]] = {}
+        self.kept: dict[Key, tuple[PositionGroup, int]] = {}  # searches of groups, each with its readouts so far
 
     def __call__(self, wanted: Sequence[tuple[Sequence[Position], int]]) -> Analysis:
         """Return the analysis of positions, in groups: each with its positions, and the readouts of each of them.
@@ -51,17 +57,16 @@ class Searches:
 
         Without a search of `position`, or if its rule keeps no trees, `after` will be searched from the beginning.
         """
-        group, _ = self.kept.get((id(position),), (None, 0))
-        if group is None or not group.search.rule.keeps_trees:
+        if after.is_over or key_of([after]) in self.kept or key_of([position]) not in self.kept:
             return
-        key = (id(after),)
-        needs_search = not after.is_over and key not in self.kept
-        if needs_search:
+        group, _ = self.kept[key_of([position])]
+        if group.search.rule.keeps_trees:
             below = group.below(action, after)
-            self.kept[key] = below, int(below.search.visits(FIRST).sum())
+            readouts = int(below.search.visits(FIRST).sum())
+            self.kept[key_of([after])] = below, readouts
 
     def _search(self, positions: Sequence[Position], readouts: int) -> Analysis:
-        key = tuple(id(position) for position in positions)
+        key = key_of(positions)
         if key in self.kept:
             group, done = self.kept[key]
             group.add_readouts(max(0, readouts - done))

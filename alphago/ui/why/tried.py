@@ -1,5 +1,6 @@
 """A move and the best move, the positions after them, and what searches found in these positions."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeGuard, TypeVar
 
@@ -103,13 +104,18 @@ class Row:
         return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), order=0).line
 
 
+def rows_of(analysis: Analysis) -> Iterator[Row]:
+    """Return the analyses of the single positions, in order."""
+    return (Row(analysis, i) for i in range(len(analysis.value)))
+
+
 @dataclass(frozen=True)
 class Searched:
     """What searches found before the move, after it, after the best move, and in the positions of `Tried.passed`."""
 
     before: Row
     after: Row
-    best: Row
+    after_best: Row
     passed: list[Row]
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from alphago.system.kernels import jit
+from alphago.system.kernels.cache import compiling_time
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -53,6 +54,16 @@ def test_a_second_process_loads(double: Callable[..., Any], tmp_path: Path) -> N
     function, result = double(3)
     assert (loaded(function), result) == (False, 63)
     assert {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {".kernel"}
+
+
+def test_the_time_of_compiling_is_known(double: Callable[..., Any]) -> None:
+    """Loading is none of it, and it is over when the kernel is called."""
+    before = compiling_time.seconds
+    double()
+    after = compiling_time.seconds
+    assert after > before
+    assert loaded(double()[0])
+    assert compiling_time.seconds == after
 
 
 @pytest.mark.parametrize("place", ["halved", "emptied", 0, 40, -1])

@@ -11,7 +11,7 @@ import pytest
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_rows
-from alphago.training.runs.state import from_bytes
+from alphago.training.runs.state import state_from_bytes
 from tests.training.runs.killed import CHAMPIONS, SETTINGS, train_here
 from tests.training.small_runs import GO, run, same
 
@@ -26,7 +26,7 @@ def all_readable(folder: Path) -> None:
         if path.name.endswith(".part") or path.is_dir():
             continue
         if path.parent.name == "state":
-            from_bytes(path.read_bytes())
+            state_from_bytes(path.read_bytes())
         elif path.suffix == ".safetensors":
             load_model(path, GO)
         elif path.suffix == ".npz":

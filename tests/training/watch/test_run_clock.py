@@ -15,9 +15,10 @@ class Time:
 
     now = 1000.0
     worked = 50.0
+    compiled = 7.0
 
     def clock(self, minutes: float | None) -> RunClock:
-        return RunClock(minutes, now=lambda: self.now, work=lambda: self.worked)
+        return RunClock(minutes, now=lambda: self.now, work=lambda: self.worked, compiling=lambda: self.compiled)
 
     def saving(self) -> SavingTimes:
         return SavingTimes(lambda: self.now)
@@ -77,6 +78,26 @@ def test_schedules_begin_when_kernels_are_compiled(time: Time) -> None:
     assert run.progress == 1.0
     run.set(30.0)  # a run whose clock was set back
     assert run.progress == 0.0
+
+
+def test_compiling_is_no_training_time(time: Time) -> None:
+    """With nothing compiled the first iteration may take longer than the whole run."""
+    run = time.clock(minutes=1.0)
+    time.now += 74
+    time.compiled += 70
+    assert (run.seconds, run.is_over, run.deadline) == (4.0, False, 1130.0)
+    run.mark_ready()
+    assert (run.seconds, run.ready, run.deadline) == (4.0, 4.0, 1130.0)
+    time.now += 28
+    time.compiled += 28  # what an opponent needs later counts as its time
+    assert (run.seconds, run.progress) == (32.0, 0.5)
+    again = time.clock(minutes=1.0)  # the run goes on, on another machine
+    again.restore(run.state())
+    time.now += 50
+    time.compiled += 45
+    assert (again.seconds, again.ready, again.is_over) == (37.0, 4.0, False)
+    again.mark_ready()
+    assert again.seconds == 37.0
 
 
 @pytest.mark.parametrize("ready", [None, 70.0])

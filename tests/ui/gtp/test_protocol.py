@@ -247,6 +247,13 @@ print("afterwards")
         for text in (b"chatter", b"more", b"from C", b"careful"):
             assert text in done.stderr
 
+    def test_texts_of_any_script(self, tmp_path: Path) -> None:
+        """As they were read, in UTF-8."""
+        text = "(;FF[4]CA[UTF-8]GM[1]HA[分先]PB[Łukasz]PW[이세돌]SZ[5];B[aa])"
+        (tmp_path / "棋.sgf").write_text(text, encoding="utf-8")
+        done = run("gtp", "--policy", "random", sent=f"loadsgf {tmp_path}/棋.sgf\nprintsgf\nquit\n".encode())
+        assert done.stdout.decode() == f"= \n\n= {text}\n\n= \n\n"
+
     @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
     def test_a_controller_that_goes_away(self) -> None:
         """The engine ends without a traceback when nobody reads its replies any more."""

@@ -40,6 +40,19 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
         assert page.recv()
 
 
+def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asks for much, and takes nothing; who takes a little again and again gets everything."""
+    monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.5)
+    request = b"GET /page.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with serving() as served, socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(60)
+        connection.connect(("127.0.0.1", served.port))
+        with pytest.raises((ConnectionResetError, BrokenPipeError)):
+            connection.sendall(request * 1_000_000)  # more than any buffer holds
+        assert served.get()[0] == 200
+
+
 def test_the_page_and_its_headers() -> None:
     with serving() as served:
         status, text = served.get()

@@ -104,7 +104,7 @@ def test_only_chains_that_were_there_are_in_danger(share: float, said: bool) -> 
     seen: Any = SimpleNamespace(
         before=SimpleNamespace(part_of=lambda _: share),
         after=SimpleNamespace(line=()),
-        best=SimpleNamespace(ownership=None),
+        after_best=SimpleNamespace(ownership=None),
     )
     elsewhere, extends = env.from_text("E1"), env.from_text("C5")
     told = [fact.sentence(Words(env)) for fact in dangers(Tried(position, elsewhere, extends), seen)]
@@ -215,7 +215,7 @@ def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
     after_best[[env.from_text(point) for point in better]] = list(better.values())
     tried = Tried(position, env.from_text("A1"), env.from_text("E5"))
     rows = [SimpleNamespace(ownership=-owners.reshape(5, 5)) for owners in (np.full(25, -0.9), after_best)]
-    seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
+    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
     assert [fact.sentence(Words(env)) for fact in kept_by_best(tried, seen)] == [said] * bool(said)
 
 
@@ -224,7 +224,7 @@ def survival(row: str, chances: tuple[float, float]) -> list[Fact]:
     position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", "white")
     tried = Tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
     rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
-    seen: Any = SimpleNamespace(after=rows[0], best=rows[1])
+    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
     return [fact for fact in kept_by_best(tried, seen) if isinstance(fact, ChangesOwner)]
 
 
@@ -240,7 +240,7 @@ def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> Non
     position = drawn(drawing)
     action = position.env.from_text(move)
     row = SimpleNamespace(line=(), ownership=None)
-    seen: Any = SimpleNamespace(before=row, after=row, best=row, passed=[])
+    seen: Any = SimpleNamespace(before=row, after=row, after_best=row, passed=[])
     loss = Loss(1, action, action, 0.0, 0.0, share, prior=0.9, change=0.0)
     told = [fact.sentence(Words(position.env)) for fact in go_facts(Tried(position, action, action), seen, loss)]
     assert told == (expected if share == 0.9 else [])
@@ -271,7 +271,7 @@ def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
     tried = Tried(position, played, best)
     after = SimpleNamespace(line=tuple(line), is_clear=True, ownership=None)
     seen: Any = SimpleNamespace(
-        before=SimpleNamespace(part_of=lambda _: 0.9), after=after, best=SimpleNamespace(line=(), ownership=None)
+        before=SimpleNamespace(part_of=lambda _: 0.9), after=after, after_best=SimpleNamespace(line=(), ownership=None)
     )
     loss = Loss(1, played, best, 9.0, 0.2, share=0.9, prior=0.9, change=0.0)
     reply, *_ = answer_facts(tried, seen, loss, [])
