@@ -120,11 +120,13 @@ def resignation_notes(path: Path) -> dict[str, Any]:
 
 
 def readable(fact: object) -> str:
-    """Return a fact as text to print: a bool as yes or no, a float as a percentage, None as "not installed"."""
+    """Return a fact as text: a bool as yes or no, 12000 as 12,000, a float as a percentage, None as "not installed"."""
     if isinstance(fact, bool):
         return "yes" if fact else "no"
     if isinstance(fact, float):
         return f"{fact:.1%}"
+    if isinstance(fact, int):
+        return f"{fact:,}"
     if isinstance(fact, list):
         return ", ".join(map(str, fact)) or "none"
     return "not installed" if fact is None else printable(str(fact))

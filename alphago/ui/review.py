@@ -81,7 +81,7 @@ class Review:
             counts = [count_text(sum(move.grade == grade for move in moves), grade) for grade, *_ in GRADES]
             lost = [move.point_loss for move in moves if np.isfinite(move.point_loss)]
             mean = f", {np.mean(np.maximum(lost, 0)):.2f} points lost a move" if lost else ""
-            lines.append(f"{name}: {len(moves)} moves, {', '.join(counts)}{mean}")
+            lines.append(f"{name}: {count_text(len(moves), 'move')}, {', '.join(counts)}{mean}")
         for move in sorted(self.mistakes, key=lambda move: -move.cost)[:MOST_LISTED]:
             lines.append(f"  move {move.ply + 1}, {PLAYER_NAMES[move.colour]} {self.sentence(move, env)}")
         lines += [f"  in the file, {fault}" for fault in self.game.faults]

@@ -19,7 +19,7 @@ from alphago.env.position import Position
 from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.variations import Additions, with_additions
-from alphago.ui.review import grade_of, review_game
+from alphago.ui.review import count_text, grade_of, review_game
 from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import LosesEye
 from tests.drawing.reading import texts
@@ -51,6 +51,7 @@ def test_what_moves_lose(readouts: int) -> None:
     assert [move.colour for move in review.moves] == [1, -1, 1, -1, 1]
     assert "Black: 3 moves, 0 blunders, 2 mistakes, 0 inaccuracies" in review.summary()
     assert "White: 2 moves, 0 blunders, 0 mistakes, 0 inaccuracies" in review.summary()
+    assert count_text(1, "move") == "1 move"
     assert "move 3, Black A1: mistake, loses 20% of winning; better" in review.summary()
 
 

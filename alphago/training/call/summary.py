@@ -34,8 +34,8 @@ def run_summary(folder: Path) -> dict[str, Any]:
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
         **({"learns from": config["given"]["dataset"] or "given games"} if "given" in config else {}),
         **({"recipe": config["recipe"] or "none"} if "recipe" in config else {}),
-        "games": of_total(f"{number(last, 'games') or 0:.0f}", settings.get("num_games")),
-        "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
+        "games": of_total(number(last, "games") or 0, settings.get("num_games")),
+        "minutes of training": of_total(seconds / 60, settings.get("max_minutes"), decimals=1),
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
@@ -80,9 +80,10 @@ def parts_text(net: Mapping[str, Any]) -> str:
     return ", ".join([*sizes, *parts, *custom])
 
 
-def of_total(amount: str, total: float | None) -> str:
-    """Return an amount with its limit, such as "412 of 1000"; the amount alone if `total` is None."""
-    return amount if total is None else f"{amount} of {total:g}"
+def of_total(amount: float, total: float | None, decimals: int = 0) -> str:
+    """Return an amount with its limit, such as "412 of 1,000"; the amount alone if `total` is None."""
+    text = f"{amount:,.{decimals}f}"
+    return text if total is None else f"{text} of {total:,.10g}"
 
 
 def read_notes(path: Path) -> Mapping[str, str]:
@@ -146,7 +147,7 @@ def match_facts(matches: Sequence[Row]) -> dict[str, str]:
     for row in matches:
         rate, low, high, played = (number(row, name) for name in ("win_rate", "low", "high", "played"))
         if None not in (rate, low, high, played):
-            after = f"after {number(row, 'games') or 0:.0f} games"
+            after = f"after {number(row, 'games') or 0:,.0f} games"
             share = f"{rate:.1%} of {played:.0f} games ({low:.1%} to {high:.1%}), {after}"
             facts[f"against {opponent_name(row)}"] = share  # replaces an older result
     decisions = [row for row in matches if "accepted" in row]

@@ -38,7 +38,7 @@ def sweep(
         folder: the folder of the sweep.
         processes: the number of processes, each on a core of its own; None for one per core.  With 1, this process
             makes all calls, also of functions that another process cannot import, such as those of a notebook.
-        tell: called with the results so far after each call.
+        tell: called with the results so far after each call, and at once if all calls have numbers already.
 
     Returns a SweepResult: its text is a table of the means over seeds with 95 % intervals, and `plot` draws curves.
     The result's `faults` say which calls failed and why; the other calls go on.  On Ctrl-C all runs are saved.
@@ -76,5 +76,8 @@ def sweep(
             faults[f"{run.name}/{run.seed}"] = fault
         tell(results())
 
-    run_all(call, [run for run in runs if run.numbers() is None], processes, ended)
+    unfinished = [run for run in runs if run.numbers() is None]
+    if not unfinished:
+        tell(results())
+    run_all(call, unfinished, processes, ended)
     return results()

@@ -54,7 +54,10 @@ ROWS = 500  # iterations kept, enough to compare the length of games with that o
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a run: its name (`what`), the numbers that show it, and the settings that help."""
+    """A fault of a run: its name (`what`), the numbers that show it, and the settings that help.
+
+    The words fit a run in progress and one that is over.
+    """
 
     what: str
     evidence: str
@@ -146,7 +149,7 @@ def stale_window(recent: Recent) -> Finding | None:
         return None
     return Finding(
         "stale window",
-        f"samples come from {window:.0f} positions, {window / positions:.0%} of all, from {iterations:.0f} iterations",
+        f"samples came from {window:.0f} positions, {window / positions:.0%} of all, from {iterations:.0f} iterations",
         "lower memory_size, or raise games_in_flight or plies_per_iteration",
     )
 
@@ -175,8 +178,8 @@ def under_training(recent: Recent) -> Finding | None:
         return None
     return Finding(
         "under-training",
-        f"the policy's loss is {loss:.2f} nats, {loss - target:.2f} above its target's entropy, and still falls, with "
-        f"{samples:.1f} samples per position",
+        f"the policy's loss is {loss:.2f} nats, {loss - target:.2f} above its target's entropy, and was still falling, "
+        f"with {samples:.1f} samples per position",
         "raise samples_per_position or learning_rate",
     )
 
@@ -187,28 +190,28 @@ def starved_device(recent: Recent) -> Finding | None:
     if busy is not None and busy < STARVED_GPU:
         return Finding(
             "starved device",
-            f"the GPU is busy {busy:.0%} of the time",
+            f"the GPU was busy {busy:.0%} of the time",
             "raise leaves in search, or games_in_flight in a new run",
         )
     worked = None if busy is not None else recent.mean("processor_share")  # beside a GPU, threads wait for the GPU
     if worked is not None and worked < STARVED_PROCESSOR:
         return Finding(
             "starved processor",
-            f"the run's threads work {worked:.0%} of the time: other programs, or other machines on the same hardware, "
-            "have the rest",
-            "stop them, or compare runs by games or by time of the processor instead of minutes",
+            f"the run's threads worked {worked:.0%} of the time: other programs, or other machines on the same "
+            "hardware, took the rest",
+            "let runs have the processor alone, or compare them by games or by time of the processor, not by minutes",
         )
     share = recent.selfplay_share()
     if share is not None and share < LITTLE_SELFPLAY:
         return Finding(
             "starved self-play",
-            f"it has {share:.0%} of the time, training the rest",
+            f"it had {share:.0%} of the time, training the rest",
             "lower samples_per_position, or raise batch_size or readouts",
         )
     if share is not None and share > 1 - LITTLE_TRAINING:
         return Finding(
             "starved training",
-            f"it has {1 - share:.1%} of the time, self-play the rest",
+            f"it had {1 - share:.1%} of the time, self-play the rest",
             "raise samples_per_position, which costs next to nothing here, or lower readouts",
         )
     return None
@@ -249,7 +252,7 @@ def one_colour(recent: Recent) -> Finding | None:
     winner, komi = ("Black", "raise") if black > white else ("White", "lower")
     return Finding(
         "one colour wins",
-        f"{winner} wins {max(black, white):.0%} of {recent.games()}, so results teach next to nothing",
+        f"{winner} won {max(black, white):.0%} of {recent.games()}, so results taught next to nothing",
         f"{komi} the game's komi, or leave exact_rules False so that the margin counts too",
     )
 

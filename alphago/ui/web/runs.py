@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,11 +27,12 @@ from alphago.ui.web.run_headline import RECENT, games_a_minute, headline_of, mai
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
+# By metric: its name on the page, and the form of its text.  Moves and readouts are per second of self-play only.
 SPEEDS = {
-    "moves_per_second": "moves/s of self-play",
-    "readouts_per_second": "readouts/s of self-play",
-    "gpu_busy": "of the GPU's time",
-    "workers": "workers",
+    "moves_per_second": ("moves per second of self-play", "{:,.0f}"),
+    "readouts_per_second": ("readouts per second of self-play", "{:,.0f}"),
+    "selfplay_share": ("self-play", "{:.0%} of the time"),
+    "gpu_busy": ("GPU busy", "{:.0%} of the time"),
 }
 
 
@@ -147,7 +148,7 @@ def file_stamp(path: Path) -> tuple[int, ...]:
 
 
 NO_ROWS = "No iteration is over yet."
-UNTRAINED = "No gradient step has been made yet: the network plays as it did at the start."
+UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 
 def facts_of(folder: Folder, history: History) -> dict[str, Any]:
@@ -161,9 +162,9 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     seconds, games = number(last, "seconds") or 0.0, number(last, "games") or 0.0
     over = why_over(settings, games, seconds, history.evaluations)
     facts = {
-        "game": game_text(config),
-        "games": of_total(f"{games:.0f}", settings.get("num_games")),
-        "minutes of training": of_total(f"{seconds / 60:.1f}", settings.get("max_minutes")),
+        "game": game_words(config),
+        "games": of_total(games, settings.get("num_games")),
+        "minutes of training": of_total(seconds / 60, settings.get("max_minutes"), decimals=1),
         "positions": f"{number(last, 'positions') or 0:,.0f}",
         "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
@@ -174,7 +175,7 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     }
     findings = [str(finding) for finding in diagnose(rows, settings)] if rows else [NO_ROWS]
     if rows and not number(last, "steps"):
-        findings.append(UNTRAINED)
+        findings.append(UNTRAINED.format("was made" if over else "has been made yet"))
     headline = headline_of(settings, rows, history.evaluations, over=bool(over), idle=age(folder.path))
     return {"name": folder.name, "headline": headline, "facts": facts, "diagnosis": findings, "over": bool(over)}
 
@@ -198,15 +199,37 @@ def age_text(path: Path) -> str:
 
 
 def speed_of(rows: Sequence[Row]) -> dict[str, str]:
-    """Return texts by unit: the latest speeds of SPEEDS, and the games a minute in the latest iterations."""
+    """Return texts by name: the games a minute and the means of SPEEDS in the latest iterations, and the workers.
+
+    They are of the same iterations, since a single one, such as the last, may train less or more than the others.
+    """
     facts = {}
-    for key, unit in SPEEDS.items():
-        values = [value for row in rows if (value := number(row, key)) is not None]
-        if values:
-            facts[unit] = f"{values[-1]:.0%}" if key == "gpu_busy" else f"{values[-1]:,.0f}"
     if pace := games_a_minute(rows):
-        facts[f"games/minute, last {RECENT} iterations"] = f"{pace:,.1f}"
+        facts["games per minute"] = f"{pace:,.1f}"
+    for key, (name, form) in SPEEDS.items():
+        values = [value for row in rows[-RECENT:] if (value := number(row, key)) is not None]
+        if values:
+            facts[name] = form.format(sum(values) / len(values))
+    if facts:
+        facts = {"speeds": f"of the last {RECENT} iterations", **facts}
+    if rows and (workers := number(rows[-1], "workers")) is not None:
+        facts["workers"] = f"{workers:,.0f}"
     return facts
+
+
+def game_words(config: Mapping[str, Any]) -> str:
+    """Return the game in a run's config in a person's words, such as "Go 19x19, komi 7"."""
+    try:
+        env = game_of(config)
+        size = {"board_size": env.config["board_size"]} if "board_size" in env.config else {}
+        usual = {option.name: option.value for option in type(env)(**size).options}
+    except (ValueError, TypeError):  # a user's own game that is not loaded, or that has no usual options
+        return game_text(config)
+    words = [env.title_and_size]
+    for option in env.options:
+        if option.name != "board_size" and option.value != usual[option.name]:
+            words.append(f"{option.title.lower()} {option.value:{'g' if isinstance(option.value, float) else ''}}")
+    return ", ".join(words)
 
 
 # --- games -----------------------------------------------------------------------------------------
@@ -253,7 +276,7 @@ def match_games(history: History) -> list[RunGame]:
     games = []
     for name, row in latest.items():
         run_games = number(row, "games")
-        when = "" if run_games is None else f" after {run_games:.0f} games"
+        when = "" if run_games is None else f" after {run_games:,.0f} games"
         for index, game in enumerate(row["moves"][:MATCH_GAMES]):
             network_side = 1 if index % 2 == 0 else -1
             outcome = number(game, "outcome") or 0.0

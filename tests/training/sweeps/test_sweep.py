@@ -70,8 +70,10 @@ def test_a_program_that_is_no_file(option: str, reason: str, tmp_path: Path) -> 
 
 def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:
     result = sweep(partial(score, spread=0.1), TWO, [4, 0, 9], folder=tmp_path, processes=1)
-    again = sweep(untouched, TWO, [4, 0, 9], folder=tmp_path, processes=1)
+    told: list[SweepResult] = []
+    again = sweep(untouched, TWO, [4, 0, 9], folder=tmp_path, processes=1, tell=told.append)
     assert str(again) == str(result) == repr(result)
+    assert [str(now) for now in told] == [str(result)], "the same program prints the table again"
     rows = [re.split(r"  +", line.strip()) for line in str(result).splitlines()[2:]]
     assert rows[0] == ["seeds", "score", "- usual"]
     assert rows[1] == ["usual", "3 of 3", "4.3 ± 11.2"]

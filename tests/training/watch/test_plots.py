@@ -19,7 +19,7 @@ from alphago.drawing.shapes import Text, flat
 from alphago.training.history import append_row, number, read_history, read_rows
 from alphago.training.judges.proof import Opponent
 from alphago.training.watch.match_panels import board_panels, match_panels
-from alphago.training.watch.panels import TRAINING
+from alphago.training.watch.panels import STYLES, TRAINING
 from alphago.training.watch.plots import panels_of, plot
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
@@ -141,6 +141,17 @@ def test_supervised_runs_do_not_speak_of_self_play(tmp_path: Path) -> None:
     assert "games of self-play" in texts(plot(other, x="games"))
 
 
+def test_what_several_panels_show_has_one_style() -> None:
+    """Such as "new games", of the policy and of the value; and a metric, whatever its name in a panel is."""
+    styles: dict[str, set[str]] = {}
+    for panel in TRAINING:
+        for (key, label), dash in zip(panel.keys.items(), STYLES, strict=False):
+            styles.setdefault(key, set()).add(dash)
+            styles.setdefault(label, set()).add(dash)
+    assert len(styles["new games"]) == len(styles["target_entropy"]) == 1
+    assert [name for name, dashes in styles.items() if len(dashes) > 1] == []
+
+
 def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     first = make(tmp_path / "a" / "run", [metrics(i, value_correlation=0.5) for i in (1, 2)])
     second = make(tmp_path / "other", [metrics(i, fresh_value_loss=0.7) for i in (1, 2, 3)])
@@ -152,7 +163,7 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     blue, orange, fresh = drawn["Value error [squared]"].curves
     assert blue.colour != orange.colour == fresh.colour
     assert orange.dash != fresh.dash
-    assert labels_of(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", "--")]
+    assert labels_of(drawn["Value error [squared]"]) == [("trained on", "-"), ("new games", ":")]
     svg = plot([first, second])
     assert texts(svg)[:2] == ["run", "other"]
     assert [line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)] == [blue.colour, orange.colour]

@@ -1,6 +1,7 @@
 """The page in a real browser: every game to its end, study, files, runs, reconnects, errors; an empty console."""
 
 import re
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -528,9 +529,17 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before:
         reports=[],
         seed=1,
     )
-    with serving({"go": GO5}, runs=[folder]) as served:
+    going_on = tmp_path / "b"
+    shutil.copytree(folder, going_on)
+    shutil.rmtree(going_on / "games")
+    config = (going_on / "config.json").read_text()
+    (going_on / "config.json").write_text(config.replace('"num_games": 4', '"num_games": 40'))
+    with serving({"go": GO5}, runs=[folder, going_on]) as served:
         visitor = Visitor(chromium, served.address)
-        visitor.expect(visitor.page.locator(".w-run h2")).to_have_text("a")
+        runs = visitor.page.locator(".w-run")
+        visitor.expect(runs.locator("h2")).to_have_text(["a", "b"])
+        visitor.expect(runs.locator(".w-strength")).to_have_text(["No match was played.", "No match yet."])
+        visitor.expect(runs.nth(1).locator(".w-games")).to_have_text("none yet")
         visitor.expect(visitor.page.locator("figure").first).to_be_visible()
         visitor.part("axis").select_option("games")
         visitor.expect(visitor.page.locator("figure").first).to_contain_text("games of self-play")

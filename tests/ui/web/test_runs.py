@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.packaged import NETWORKS
 from alphago.training.call.session import train
@@ -14,7 +16,7 @@ from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import offer_of
 from alphago.ui.web.run_headline import headline_of, strength_of
-from alphago.ui.web.runs import Runs
+from alphago.ui.web.runs import Runs, game_words, speed_of
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
 from tests.ui.web.served import serving
@@ -126,6 +128,55 @@ def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
     """Short times are in seconds, so that time, games and pace agree."""
     rows = [{"seconds": 0, "games": 0}, {"seconds": seconds, "games": 82}]
     assert headline_of({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
+
+
+def test_the_speeds_agree_with_each_other() -> None:
+    """The last iteration did not train: alone, it would tell another speed than the games a minute do."""
+    usual = {"moves_per_second": 8000, "readouts_per_second": 1.6e5, "selfplay_share": 0.6, "gpu_busy": 0.9}
+    rows = [{"seconds": i, "games": 12 * i, **usual} for i in range(30)]
+    rows[-1] |= {"moves_per_second": 6000, "selfplay_share": 1.0, "gpu_busy": 0.5, "workers": 3}
+    assert speed_of(rows) == {
+        "speeds": "of the last 20 iterations",
+        "games per minute": "720.0",
+        "moves per second of self-play": "7,900",
+        "readouts per second of self-play": "160,000",
+        "self-play": "62% of the time",
+        "GPU busy": "88% of the time",
+        "workers": "3",
+    }
+    assert speed_of([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        (GoEnv(19, komi=7.0), "Go 19x19, komi 7"),
+        (GoEnv(9), "Go 9x9"),
+        (GoEnv(9, komi=5.5, max_moves=90, suicide=True), "Go 9x9, komi 5.5, rules Tromp-Taylor"),
+        (ConnectFourEnv(), "Connect Four"),
+    ],
+)
+def test_the_game_in_a_persons_words(env: GameEnv, words: str) -> None:
+    assert game_words({"game": env.name, "env": env.config}) == words
+
+
+def test_a_game_that_is_not_loaded_is_told_by_its_options() -> None:
+    assert game_words({"game": "chess960", "env": {"start": 518}}) == "chess960 {'start': 518}"
+
+
+def test_a_run_that_is_over_is_told_as_over(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    shutil.copytree(run, folder)
+    rows = [json.loads(line) for line in (folder / METRICS).read_text().splitlines()]
+    for games, told in ((5000, "has been made yet"), (12000, "was made")):
+        (folder / METRICS).write_text(json.dumps({**rows[-1], "steps": 0, "games": games}) + "\n")
+        config = json.loads((folder / "config.json").read_text())
+        config["settings"]["num_games"] = 12000
+        (folder / "config.json").write_text(json.dumps(config))
+        (watched,) = Runs([folder]).overview()["runs"]
+        assert watched["over"] == (games == 12000)
+        assert watched["facts"]["games"] == f"{games:,} of 12,000"
+        assert watched["diagnosis"][-1] == f"No gradient step {told}: the network plays as it did at the start."
 
 
 def test_what_the_page_fetches(run: Path) -> None:

@@ -71,18 +71,19 @@ class Watch {
   /** @param {RunView} run @param {number} number */
   run(run, number) {
     const games = run.games.map((title, game) => h("li", {}, h("button", { onclick: () => this.open(number, game) }, title)));
+    const over = run.over ? 1 : 0;
     const line = swatch(s("rect", { y: 7, width: 20, height: 6, fill: run.colour }));
     const { strength, progress, share } = run.headline || { strength: "", progress: "", share: 0 };
     const unfold = (/** @type {any} */ { target }) => this.unfolded[target.open ? "add" : "delete"](number);
     return h("article", { class: "w-run" }, h("div", {}, h("h2", {}, line, run.name),
-      run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength.replaceAll(" %", "\u00a0%") || runs.untested),
+      run.error ? h("p", { class: "ag-notice" }, run.error) : [h("p", { class: "w-strength" }, strength.replaceAll(" %", "\u00a0%") || runs.untested[over]),
         h("progress", { max: 1, value: share, "aria-label": fill(runs.done, Math.round(100 * share)) }), h("p", { class: "ag-small" }, progress)],
       run.diagnosis.length ? h("ul", { class: "w-diagnosis" }, run.diagnosis.map((text) => h("li", {}, text)))
-        : run.error ? null : h("p", { class: "ag-small" }, runs.fine),
+        : run.error ? null : h("p", { class: "ag-small" }, runs.fine[over]),
       h("details", { open: this.unfolded.has(number), ontoggle: unfold }, h("summary", {}, runs.details),
         h("dl", {}, Object.entries(run.facts).flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])))),
     h("div", {}, h("h3", {}, runs.games), h("ol", { class: "w-games", tabindex: 0, "aria-label": runs.games },
-      games.length ? games : h("li", {}, runs.none))));
+      games.length ? games : h("li", {}, runs.none[over]))));
   }
 }
 

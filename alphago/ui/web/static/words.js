@@ -117,9 +117,9 @@ export const legend = {
     + "by reading on. A click goes there. Unclear: by chance and lead, two forecasts, different sides are ahead.",
 };
 
-/** The page of runs. */
+/** The page of runs; pairs: of a run that goes on, and of one that is over. */
 export const runs = {
-  axis: "x axis", title: "Training", games: "Latest games", none: "none yet", details: "All figures", curves: "All curves",
-  fine: "Nothing is wrong so far.", empty: "No iteration is over yet: curves come with the first.",
-  untested: "No match yet.", done: "{0} % done",
+  axis: "x axis", title: "Training", games: "Latest games", none: ["none yet", "none were kept"], details: "All figures", curves: "All curves",
+  fine: ["Nothing is wrong so far.", "Nothing was wrong."], empty: "No iteration is over yet: curves come with the first.",
+  untested: ["No match yet.", "No match was played."], done: "{0} % done",
 };
