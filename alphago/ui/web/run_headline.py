@@ -9,7 +9,7 @@ from alphago.ui.web.wire import HeadlineView
 
 LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
 LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
-RECENT = 20  # the latest iterations, of which the pace is told
+RECENT = 20  # the latest iterations, of which the pace is told while a run goes on
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 
 
@@ -26,8 +26,9 @@ def headline_of(
     most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # limits; None for no limit
     pace = games_a_minute(rows)
     parts = [span(minutes), f"{games:,.0f} games"]
-    if pace:
-        parts.append(f"{pace:,.0f} games/min")
+    told_pace = games / minutes if over and minutes else pace  # of a run that is over, the mean
+    if told_pace:
+        parts.append(f"{told_pace:,.0f} games/min")
     shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
     if most_games:
         shares.append(games / most_games)

@@ -130,6 +130,17 @@ def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
     assert headline_of({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
 
 
+def test_the_pace_of_a_run_that_is_over_is_its_mean() -> None:
+    """The last iterations may have been faster; what a run that goes on has left is reckoned from these."""
+    rows = [{"seconds": 0, "games": 0}, {"seconds": 300, "games": 30}]
+    rows += [{"seconds": 300 + 15 * i, "games": 30 + 18 * i} for i in range(1, 21)]
+    ended, going_on = (
+        headline_of({"max_minutes": 20}, rows, [], over=over, idle=0)["progress"] for over in (True, False)
+    )
+    assert ended == "10 min · 390 games · 39 games/min · finished"
+    assert going_on == "10 min · 390 games · 72 games/min · about 10 min to go"
+
+
 def test_the_speeds_agree_with_each_other() -> None:
     """The last iteration did not train: alone, it would tell another speed than the games a minute do."""
     usual = {"moves_per_second": 8000, "readouts_per_second": 1.6e5, "selfplay_share": 0.6, "gpu_busy": 0.9}
