@@ -197,9 +197,10 @@ class TestDivergence:
 def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
     """A sweep compared networks that were never trained, in silence."""
     _, listener = run(tmp_path / "told", 2, source=RandomGames, start_training_after=1000)
-    assert "games: 2)" in listener.notes[-1] and "without a gradient step" in listener.notes[-1]
+    assert "games: 2)" in listener.notes[-1]
+    assert "without a gradient step" in listener.notes[-1]
+    settings = {**TINY, "start_training_after": 1000}
     with pytest.warns(UserWarning, match="without a gradient step: its network is as it began"):
-        settings = {**TINY, "start_training_after": 1000}
         train(GO, 2, folder=tmp_path / "warned", reports=[], source=RandomGames, **settings)
 
 
