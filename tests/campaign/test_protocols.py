@@ -11,10 +11,10 @@ import pytest
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.sgf import read_sgf_games, salvage_sgf
 from alphago.ui.web.page_commands import COMMANDS as PAGE
-from tests.campaign.tally import Area, memory, slope
+from tests.campaign.tally import HANG, Area, memory, slope
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 from tests.ui.test_analysis_engine import QUERY, answers
-from tests.ui.web.desks import Guest
+from tests.ui.web import desks
 
 pytestmark = pytest.mark.campaign
 FLAT = 40.0  # megabytes over half of all messages: thousands that each left something would take more
@@ -107,12 +107,14 @@ def test_analysis_queries() -> None:
         area.check("memory of queries", slope(memory, talk, 2000) < FLAT)
 
 
-def test_page_messages() -> None:
+def test_page_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    patience = 4 * HANG  # the board compiles what it needs, perhaps beside many programs
+    monkeypatch.setattr(desks, "PATIENCE", patience)
     chance = random.Random(3)
     fields = ["move", "node", "game", "options", "readouts", "text", "black", "white", "key", "point"]
     values: list[Any] = [None, -1, 10**40, "", "C3", "pass", "go", [], {}, {"board_size": 3}, "é\u0000" * 9, "human"]
 
-    with Area("messages of a page") as area, Guest() as guest:
+    with Area("messages of a page") as area, desks.Guest() as guest:
 
         def talk() -> None:
             for _ in range(20):
@@ -120,7 +122,7 @@ def test_page_messages() -> None:
                 given = {chance.choice(fields): chance.choice(values) for _ in range(chance.randrange(3))}
                 with area.attempt(f"{kind} {given}"):
                     guest.session.post({"type": kind, **given})
-            with area.attempt("the board answers"):
+            with area.attempt("the board answers", seconds=patience):
                 while not guest.session.post({"type": "stop"}):  # it has too many messages to answer
                     time.sleep(0.1)
                 guest.until("state", lambda state: not state["busy"])
