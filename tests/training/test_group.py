@@ -22,7 +22,7 @@ from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
-from alphago.training.seating import draw_moves
+from alphago.training.seating import Players, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
@@ -214,11 +214,11 @@ def test_the_search_is_told_the_ply() -> None:
     settings = SelfPlaySettings(readouts=2, search=search, opening_plies=0)
     group = Group(TIC_TAC_TOE, HashEvaluator(), settings, 2, seed=0, numbers=range(2))
     group.capacity = 1
-    group.use(HashEvaluator())
+    group.use(Players((HashEvaluator(),)))
     for _ in range(2):
         group.step()
     group.capacity = 2
-    group.use(HashEvaluator())
+    group.use(Players((HashEvaluator(),)))
     group.step()
     assert group.search.rule.parameters.c_puct.tolist() == [2.0, 1.0]
 
@@ -360,7 +360,7 @@ class TestDevice:
         for threads in (1, 3):
             settings = SelfPlaySettings(readouts=4, search=GUMBEL)
             group = Group(GO, evaluator, settings, 200, seed=3, numbers=range(200), threads=threads)
-            group.use(evaluator)
+            group.use(Players((evaluator,)))
             for _ in range(4):
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])

@@ -236,7 +236,8 @@ class TestRun:
             assert same(net, keeper.best)
             assert same(company.nets[0], keeper.second)
             assert sum(company.shares) == pytest.approx(1)
-            assert source.others[0] is not source.evaluator
+            best, second, _ = source.players.evaluators
+            assert second is not best
 
     def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
         halves = [np.mean(record.weights > 0) for record in games_in(championed.folder)]
