@@ -14,8 +14,6 @@ from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.mcts.network_digest import network_digest
-from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
@@ -143,22 +141,12 @@ class RemoteSelfPlay(SelfPlay):
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
         """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
         super().publish(net, dtype, company=company)
-        evaluators, shares = self.players
         nets = (net, *(() if company is None else company.nets))
-        check = network_digest(self.env, evaluators[0]) if self.exact else None
-        compiled = list(map(compiled_network, evaluators))
-        version = Version(
-            self.env,
-            self.settings,
-            nets,
-            shares=shares,
-            dtype=dtype,
-            seed=self.seed,
-            check=check,
-            compiled=compiled,
+        version = Version.of(
+            self.env, self.settings, self.players, exact=self.exact, nets=nets, dtype=dtype, seed=self.seed
         )
         version_bytes = version.to_bytes()
-        work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
+        work = to_publish(GroupPlayer, version_bytes, exact=self.exact)
         with self.dispatcher.lock:
             self.published += 1
             self.done = 0  # answers that arrive from now on belong to the next iteration
