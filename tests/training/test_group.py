@@ -83,7 +83,7 @@ class TestReproducibility:
         side_by_side, finished = [], []
         with Workers(2) as workers:
             games = source(GO, 9, workers, seed=0, readouts=12, games_in_flight=5)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
                 games.begin(2, side_by_side=capacity)
                 side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
@@ -99,12 +99,12 @@ class TestReproducibility:
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             games = source(GO, 11, workers, **settings)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             while len(finished) < 11:
                 games.begin(3)
                 while not games.go_on(until=0.0):  # a pause after every move
                     again = source(GO, 11, workers, **settings)
-                    again.evaluator = HashEvaluator()
+                    again.players = Players((HashEvaluator(),))
                     again.restore(*games.state())
                     games = again
                 part = games.take()
@@ -330,7 +330,7 @@ class TestErrors:
 
         with Workers(2) as workers:
             games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
-            games.evaluator = Stops()
+            games.players = Players((Stops(),))
             games.begin(None)
             assert not games.go_on(stop)
             moves = games.moves
@@ -368,7 +368,7 @@ class TestDevice:
         settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
-            games.evaluator = tiny().evaluator("float32", where)
+            games.players = Players((tiny().evaluator("float32", where),))
             games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 

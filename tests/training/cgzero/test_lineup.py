@@ -176,7 +176,7 @@ class TestGames:
                 found = []
                 for ply in range(len(record)):
                     fresh.batch.copy(zero, zero, of=record.position(env, ply).batch)
-                    fresh.evaluator = net
+                    fresh.players = Players((net,))
                     fresh.forget(zero)
                     fresh.run(np.array([6], np.int32))
                     found.append(fresh.policies(zero)[0])
@@ -269,12 +269,12 @@ class TestRandomMoves:
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             games = source(self.ENV, 11, workers, **settings)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             while len(finished) < 11:
                 games.begin(3)
                 while not games.go_on(until=0.0):
                     again = source(self.ENV, 11, workers, **settings)
-                    again.evaluator = HashEvaluator()
+                    again.players = Players((HashEvaluator(),))
                     again.restore(*games.state())
                     games = again
                 finished += games.take()
