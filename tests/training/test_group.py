@@ -382,9 +382,9 @@ class TestDevice:
                 with torch.no_grad():
                     net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
                 games.publish(net)
-                evaluators.append(games.evaluator)
+                evaluators.append(games.players.evaluators[0])
                 priors = np.empty((1, GO.action_space), np.float32)
-                games.evaluator.evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
+                evaluators[-1].evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
                 passes.append(float(priors[0, -1]))
             assert (evaluators[0] is evaluators[1]) == keeps
             assert passes[1] > passes[0]

@@ -176,7 +176,7 @@ class TestGames:
                 found = []
                 for ply in range(len(record)):
                     fresh.batch.copy(zero, zero, of=record.position(env, ply).batch)
-                    fresh.players = Players((net,))
+                    fresh.evaluator = net
                     fresh.forget(zero)
                     fresh.run(np.array([6], np.int32))
                     found.append(fresh.policies(zero)[0])
