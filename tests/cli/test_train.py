@@ -103,8 +103,8 @@ def test_cgzeros_preset(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     settings = config["settings"]
     assert (settings["memory"]["kind"], settings["memory"]["positions"]) == ("pool", 50_000)
     assert [(judge["kind"], judge["win_rate"]) for judge in settings["judges"]] == [("champions", 0.556)]
-    assert (settings["targets"]["mixed"], settings["selfplay"]["seating"]["random_move_share"]) == (
-        "legal-moves",
+    assert (settings["targets"]["kind"], settings["selfplay"]["seating"]["random_move_share"]) == (
+        "mixed-targets",
         0.015,
     )
     assert settings["learning"]["losses"]["masked"]
