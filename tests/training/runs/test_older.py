@@ -40,9 +40,6 @@ def test_a_run_with_a_gate() -> None:
 
 def test_a_search() -> None:
     assert read("go7puct").selfplay.search == Puct(c_puct=1.3, leaves=2, dirichlet_weight=0.3)
-    assert read(search={"c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
-    assert read(search={"c_puct": 2.0, "c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
-    assert read(search={"gumbel": False, "c_puct_limit": 3.0}).selfplay.search == Puct()
     assert read(temperature_plies=4).selfplay.temperature_plies is None
 
 
