@@ -1,6 +1,7 @@
 """`MCTSPlayer`: AlphaGo.jl's verbs, records and rules."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -242,15 +243,16 @@ class TestVerbs:
         assert player.position.moves == (25, 12)
 
     def test_leaves_of_settings(self) -> None:
-        """A number beside the settings comes before theirs."""
-        two = Puct(leaves=2)
+        """A number beside the settings comes before theirs, and changes nothing else."""
+        two = Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)
         for options, leaves in (
             ({}, 8),
             ({"settings": two}, 2),
             ({"settings": two, "leaves": 3}, 3),
             ({"leaves": 3}, 3),
         ):
-            assert MCTSPlayer(GO5, HashEvaluator(), **options).search.settings.leaves == leaves
+            settings = MCTSPlayer(GO5, HashEvaluator(), **options).search.settings
+            assert settings == replace(options.get("settings", Puct()), leaves=leaves)
 
 
 class TestGumbel:
@@ -433,9 +435,3 @@ def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], 
     for ply in range(3):
         player.play_move(player.suggest_move())
         assert player.search.rule.parameters.c_puct.tolist() == pytest.approx([1 + 0.01 * (plies + ply)])
-
-
-def test_settings_reach_the_search() -> None:
-    settings = Puct(c_puct=3.0, parent_value_weight=0.0)
-    player = MCTSPlayer(GO5, UniformEvaluator(), settings=settings, leaves=2)
-    assert player.search.settings == Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)
