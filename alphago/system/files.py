@@ -156,10 +156,10 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         raise ValueError(f"cannot be read ({reasons[error.errno]})") from error
 
 
-def read_named(path: Path) -> bytes:
+def read_named(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes as `read_file` does, but with the file's name in the message of a ValueError."""
     try:
-        return read_file(path)
+        return read_file(path, most)
     except ValueError as error:
         raise ValueError(f"{path} {error}") from error
 
