@@ -34,6 +34,7 @@ from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
 from benchmarks.wild_sgf import with_accidents
+from tests.records.test_sgf import moves
 
 DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
 
@@ -43,10 +44,6 @@ def only(text: str | bytes, **options: object) -> SgfGame:
     games = list(salvage_sgf(text.encode() if isinstance(text, str) else text, name="wild.sgf", **options))
     assert len(games) == 1
     return games[0]
-
-
-def moves(game: SgfGame) -> str:
-    return game.position().moves_text()
 
 
 def wrong(game: SgfGame) -> list[str]:

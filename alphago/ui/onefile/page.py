@@ -25,8 +25,8 @@ from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.levels import LEVELS, describe_level, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
-from alphago.nn.export import network_graph, raw_files
-from alphago.nn.graph import Step
+from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
+from alphago.nn.graph import NetworkGraph, Step
 from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet, load_model
 from alphago.system.files import user_path, write_atomic
@@ -143,11 +143,11 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
     graph = network_graph(net)
     for step in graph.steps:
         check_step(step)
-    weights, written = raw_files(graph, net, Path("weights"), "w16").values()  # the bytes of float16 numbers
+    weights = raw_files(graph, net, Path("weights"), "w16")[Path("weights")]  # the bytes of float16 numbers
     # [2, weights]: all low bytes, then all high bytes, since the file is smaller so.
     low_and_high_bytes = np.frombuffer(weights, np.uint8).reshape(-1, 2).T
     return {
-        "facts": json.dumps({**facts(net, json.loads(written), name), "about": about}, separators=(",", ":")).encode(),
+        "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
@@ -183,21 +183,24 @@ def check_step(step: Step) -> None:
     raise ValueError(f"a page cannot compute the network's operation {described}; other formats of export can")
 
 
-def facts(net: NeuralNet, manifest: Mapping[str, Any], name: str) -> dict[str, object]:
-    """Return what the page has to know: the game on each board, and for the workers the network and the search.
-
-    manifest: of the network's weights, see `alphago.nn.export.manifest`.
-    """
+def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
+    """Return what the page has to know: the game on each board, and for the workers the network and the search."""
     env = net.env.match_variant()
+    layers: list[dict[str, object]] = []
+    offset = 0  # the index of a layer's first number among all weights
+    for layer, array in layer_weights(graph).items():
+        layers.append({"name": layer, "shape": list(array.shape), "offset": offset})
+        offset += array.size
+    full_manifest = manifest(graph, net, {"layers": layers})
     model = {
         "game": env.name,
-        "manifest": {key: manifest[key] for key in ("layers", "constants", "steps", "outputs")},
+        "manifest": {key: full_manifest[key] for key in ("layers", "constants", "steps", "outputs")},
         "settings": asdict(Puct(leaves=USUAL_LEAVES, decisive_moves=env.has_decisive_moves)),
         "planes": env.planes,
         "pass": env.pass_action,
         "resign": net.resign_threshold,
     }
-    has_scores = "score" in manifest["outputs"]
+    has_scores = "score" in graph.outputs
     boards = [board_facts(board, net.size_free, has_scores) for board in boards_of(net, env)]
     return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
 
