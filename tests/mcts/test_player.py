@@ -77,13 +77,6 @@ class TestVerbs:
         )
         assert f"{player.root_visits} visits" in repr(after)
 
-    def test_there_is_no_analysis_after_the_end(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        player.play_move(25)
-        player.play_move(25)
-        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
-            player.analysis()
-
     def test_pick_move_searches_if_nobody_has(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
         assert player.position.legal_mask[player.pick_move()]
@@ -113,6 +106,8 @@ class TestVerbs:
         player.play_move(25)
         player.play_move(25)
         assert player.tree_search(50) == 0
+        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
+            player.analysis()
         with pytest.raises(ValueError, match=r"no move to pick: the game is over \(W\+7.5\)"):
             player.pick_move()
         with pytest.raises(ValueError, match="no move to pick"):
