@@ -58,6 +58,14 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
         flush_folder(target.parent)
 
 
+def write_named(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file atomically and return its path; raise OSError, with a sentence that has the path, if that fails."""
+    path = user_path(path)
+    with explain_os_error(f"{path} cannot be written"):
+        write_atomic(path, data)
+    return path
+
+
 def append(path: Path, data: bytes) -> None:
     """Append `data` to a file in one write.
 
