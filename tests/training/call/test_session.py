@@ -281,10 +281,6 @@ class TestFolders:
             run(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
-    def test_an_empty_one_will_do(self, tmp_path: Path) -> None:
-        run(tmp_path, 2, source=RandomGames)
-        assert (tmp_path / "config.json").exists()
-
     @pytest.mark.parametrize(
         ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
     )

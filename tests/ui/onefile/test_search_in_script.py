@@ -20,7 +20,8 @@ from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
 from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.wire import analysis_view
-from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of, random_game
+from tests.random_games import random_game
+from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of
 from tests.ui.onefile.test_network_in_script import model_of
 
 READOUTS = 64
