@@ -84,14 +84,6 @@ def test_it_follows_captures_and_does_not_change_the_position() -> None:
     assert np.array_equal(GoEnv(3).position_of(taken.batch, 0).legal_mask, mask)
 
 
-def test_many_slots_at_once() -> None:
-    env = GoEnv(3)
-    batch = env.new_batch(3)
-    batch.play(np.array([2]), np.array([4], np.int32))
-    out = batch.ownership(np.array([2, 0]), np.full((2, 9), 5, np.int8))
-    assert out.tolist() == [[-1] * 9, [0] * 9]
-
-
 def test_an_empty_board_is_worth_komi_alone() -> None:
     assert GoEnv(9).position().score() == -7.5
     assert GoEnv(7).position().score() == -9

@@ -7,13 +7,13 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.exams.ladders import Stones, ladder
+from tests.diagrams import board
 from tests.random_games import random_game
 
 
 def stones_of(drawing: str) -> Stones:
     """The stones of a drawing: X Black, O White."""
-    rows = [line.split() for line in drawing.strip().splitlines()]
-    return Stones.of(np.array([[{"X": 1, "O": -1}.get(sign, 0) for sign in row] for row in rows], np.int8))
+    return Stones.of(board(drawing))
 
 
 LADDER = """

@@ -133,10 +133,7 @@ def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     told = ask("even", **question, levels=[level_facts(level, env, True) for level in range(1, 11)])
     ours = StrengthEstimator(env, evaluator)
     for moves, answer in zip(games, told, strict=True):
-        position = env.position()
-        for move in moves:
-            position = position.play(move)
-        found = ours.estimate(position)
+        found = ours.estimate(env.position().after(moves))
         assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))
 
 
