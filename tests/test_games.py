@@ -50,14 +50,14 @@ def test_positions_are_copied_and_pickled(env: GameEnv) -> None:
 def test_learns_saves_and_plays(env: GameEnv) -> None:
     """A run of a few seconds; its file tells the game, and its records are the games that were played."""
     small = {"tower_height": 1, "channels": 8, "start_training_after": 20, "batch_size": 16}
-    net = train(env, num_games=4, readouts=8, **small, folder="run", reports=[])
+    net = train(env, num_games=4, readouts=4, **small, folder="run", reports=[])
     again = load_model("run")
     assert again.env == env
     for old, new in zip(net.parameters(), again.parameters(), strict=True):
         assert np.array_equal(old.detach().numpy(), new.detach().numpy())
-    result = evaluate(env, again, "random", num_games=4, readouts=8)
-    assert len(result.games) == 4
-    (record,) = selfplay(env, again, 8, seed=0)
+    result = evaluate(env, again, "random", num_games=2, readouts=4)
+    assert len(result.games) == 2
+    (record,) = selfplay(env, again, 4, seed=0)
     with open("games.npz", "wb") as file:
         save_records(file, [record])
     (read,) = load_records("games.npz")

@@ -9,10 +9,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SMALL = {
-    "a_run_watched": {"LENGTH": {"max_minutes": None, "num_games": 6}, "OPPONENTS": ["random@0"], "SHARE": 0.3},
+    "a_run_watched": {"LENGTH": {"max_minutes": None, "num_games": 3}, "OPPONENTS": ["random@0"], "SHARE": 0.3},
     "position_taken_apart": {"READOUTS": (0, 2, 8)},
     "tower_height_and_readouts": {"BOARD_SIZE": 3, "HEIGHTS": (0, 1), "READOUTS": (0, 2), "MINUTES": 0.01, "GAMES": 2},
-    "your_own_game": {"GAMES": 4, "MATCH": 2},
+    "your_own_game": {"GAMES": 2, "MATCH": 2},
 }
 
 

@@ -264,7 +264,7 @@ class TestParts:
             assert fall["score_loss"] < 0.9
 
     @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", "cgzero"], ids=str)
-    @pytest.mark.parametrize("optimizer", ["muon", "sgd"])
+    @pytest.mark.parametrize("optimizer", ["sgd", pytest.param("muon", marks=pytest.mark.slow)])
     def test_each_loss(self, go_sample: Sample, losses: Any, optimizer: str) -> None:
         net = go_network()
         # Losses of a hundredth have gradients of a hundredth, which is a learning rate to SGD.
@@ -308,7 +308,7 @@ class TestParts:
         types = []
         net.base_net.entry.register_forward_hook(lambda module, inputs, output: types.append(output.dtype))
         with Workers(1) as workers:
-            assert learner_of(net, workers, bfloat16=bfloat16).step(go_sample) is not None
+            assert learner_of(net, workers, bfloat16=bfloat16).step(go_sample.map(lambda array: array[:4])) is not None
         assert types == [torch.bfloat16 if bfloat16 else torch.float32]
 
     def test_clipping_is_a_setting(self, sample: Sample, workers: Workers) -> None:

@@ -34,7 +34,7 @@ from tests.training.small_runs import (
 )
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
-RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0}
+RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0, "plies_per_iteration": 12}
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 
 
