@@ -19,8 +19,9 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
-# Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.
-PYTEST_ARGUMENTS = -n 3 --dist loadfile --durations=15
+# Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.  Files
+# begin in the order of tests/conftest.py.
+PYTEST_ARGUMENTS = -n 3 --dist loadfile --no-loadscope-reorder --durations=15
 
 .PHONY: demo test tests looks slow style page matrix campaign cluster format docs benchmark gpu strength clean
 

@@ -21,6 +21,11 @@ SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
 games = pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
 others = pytest.mark.parametrize("env", ENVS[1:], ids=lambda env: env.name)  # learning Go has tests of its own
+one_of_the_others = pytest.mark.parametrize(
+    "env",
+    [pytest.param(env, marks=pytest.mark.slow if env.name != "gomoku" else ()) for env in ENVS[1:]],
+    ids=lambda env: env.name,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -105,7 +110,7 @@ def test_at_the_terminal(env: GameEnv) -> None:
     assert str(position) in shown
 
 
-@others
+@one_of_the_others
 def test_command_line(env: GameEnv, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     size = ["--board-size", str(env.N)] if env.name in SIZES else []
     small = ["--games", "4", "--readouts", "2", "--tower-height", "1", "--channels", "8"]

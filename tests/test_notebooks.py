@@ -15,6 +15,8 @@ SMALL = {
     "your_own_game": {"GAMES": 2, "MATCH": 2},
 }
 
+TRAINING = ("a_run_watched", "tower_height_and_readouts")  # which take longest
+
 
 def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:
     """Runs a notebook's code cells in one namespace, which it returns; every constant has to occur in it."""
@@ -36,7 +38,9 @@ def test_all_are_known() -> None:
     assert {path.stem for path in (ROOT / "examples").glob("*.ipynb")} == set(SMALL)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in TRAINING else ()) for name in SMALL]
+)
 def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = run(ROOT / "examples" / f"{name}.ipynb", SMALL[name])

@@ -57,7 +57,7 @@ class TestSetUps:
         (game,) = games("(;SZ[5];B[aa]AB" + "[bb]" * 2000 + ")")
         assert kinds(game) == ["too large"]
 
-    @pytest.mark.parametrize("rules", ["", "RU[Chinese]"])
+    @pytest.mark.parametrize("rules", ["RU[Chinese]", pytest.param("", marks=pytest.mark.slow)])
     def test_set_ups_that_change_nothing(self, rules: str) -> None:
         """A cycle of four moves, a set-up after each: every move is played once, not once for each set-up."""
         cycle = ";B[aa];AE[ee];W[ca];AE[ee];B[ba];AE[ee];W[];AE[ee]"

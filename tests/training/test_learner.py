@@ -249,7 +249,12 @@ class TestParts:
         return {name: min(row[name] for row in rows) / rows[0][name] for name in rows[0] if name.endswith("_loss")}  # type: ignore[index, operator]
 
     @pytest.mark.parametrize(
-        ("base", "optimizer"), [*((base, "muon") for base in bases()), *(("residual", one) for one in OPTIMIZERS)][1:]
+        ("base", "optimizer"),
+        [
+            *(("preactivation", "muon"), ("dense", "muon"), ("residual", "sgd"), ("residual", "own")),
+            *(pytest.param(base, "muon", marks=pytest.mark.slow) for base in ("residual", "residual elu", "plain")),
+            pytest.param("residual", "adamw", marks=pytest.mark.slow),
+        ],
     )
     def test_each_base_and_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
         torch.manual_seed(0)

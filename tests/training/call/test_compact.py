@@ -164,7 +164,7 @@ class TestCompact:
             folder.restore()
             assert names == {shard.name for shard in folder.shards.files}
 
-    @pytest.mark.parametrize("how", ["flipped", "gone"])
+    @pytest.mark.parametrize("how", ["flipped", pytest.param("gone", marks=pytest.mark.slow)])
     def test_damaged_games(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         """They are set aside when the run goes on, and go when it is made compact; the rest stays."""
         spoil(sorted((finished / "games").iterdir())[-1], how)
@@ -179,7 +179,7 @@ class TestCompact:
         assert any("games of the memory" in note for note in listener.notes)
         assert listener.last["games"] == GAMES + 4
 
-    @pytest.mark.parametrize("how", ["flipped", "gone"])
+    @pytest.mark.parametrize("how", ["gone", pytest.param("flipped", marks=pytest.mark.slow)])
     def test_games_that_are_damaged_meanwhile(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         """A file that would have to be cut is left out."""
         limit(monkeypatch, FILE_LIMIT=4500, SPARE=500)

@@ -101,9 +101,8 @@ class TestExact:
         "settings",
         [
             {"tower_height": 1, "search": Puct()},
-            pytest.param(
-                {"first_games_in_flight": 1, "search": {"considered": 2}}, marks=pytest.mark.slow
-            ),  # the usual
+            # Of the usual search.
+            pytest.param({"first_games_in_flight": 1, "search": {"considered": 2}}, marks=pytest.mark.slow),
             pytest.param({"search": Patient(factor=3.0)}, marks=pytest.mark.slow),
         ],
     )
@@ -308,7 +307,7 @@ class TestChanges:
             left = {name: listener.settings.get(name) for name in settings if name not in ("until", "search")}
             assert set(left.values()) == {None}
             assert listener.settings["search"]["c_scale"] == 1.0  # the usual one
-            assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (2, 4)
+            assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (1, 4)
         config = json.loads((tmp_path / "config.json").read_text())
         assert config["until"] is None
         changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
