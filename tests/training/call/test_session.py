@@ -366,6 +366,7 @@ class TestDevice:
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
 
+    @pytest.mark.slow
     def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
             tmp_path,

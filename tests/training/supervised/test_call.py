@@ -376,6 +376,7 @@ class TestWatchedByADataset:
         run(tmp_path / "run", 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
         self.check(tmp_path / "run", name)
 
+    @pytest.mark.slow
     def test_supervised(self, dataset: Path, tmp_path: Path) -> None:
         name = f"records:{dataset}"
         train_supervised(
