@@ -45,7 +45,7 @@ def solved(position: Position) -> Puzzle:
         child = position.play(int(action))
         value = values[child.planes().tobytes()] = best(child)
         worth[action] = position.to_play * child.to_play * value
-    values[position.planes().tobytes()] = worth[position.legal_mask].max()
+    values[position.planes().tobytes()] = float(worth[position.legal_mask].max())
     assert len(set(worth[position.legal_mask])) > 1, "all actions are alike: nothing can be improved"
     return Puzzle(position, worth, values)
 
