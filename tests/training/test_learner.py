@@ -313,7 +313,7 @@ class TestParts:
         types = []
         net.base_net.entry.register_forward_hook(lambda module, inputs, output: types.append(output.dtype))
         with Workers(1) as workers:
-            assert learner_of(net, workers, bfloat16=bfloat16).step(go_sample.map(lambda array: array[:4])) is not None
+            assert learner_of(net, workers, bfloat16=bfloat16).step(go_sample) is not None
         assert types == [torch.bfloat16 if bfloat16 else torch.float32]
 
     def test_clipping_is_a_setting(self, sample: Sample, workers: Workers) -> None:
