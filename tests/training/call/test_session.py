@@ -194,7 +194,7 @@ class TestDivergence:
     )
     def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
         """It ended well, after a policy loss of 5e18."""
-        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames, batch_size=32)
+        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames, batch_size=32, groups=2)
         assert listener.notes[-1].startswith(warning)
         assert "lower learning_rate" in listener.notes[-1]
 
