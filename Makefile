@@ -3,7 +3,8 @@
 # make slow       the tests that take longest, by hand: before a release, and after a change of what they test
 # make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
-# make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth of it
+# make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth
+#                 of it; ONLY=test_protocols.py a file of tests/campaign, MINUTES=60 for each of its loops instead of 4
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape
 # make docs       the documentation as a site: build/site/index.html
@@ -60,7 +61,8 @@ matrix: $(INSTALLED)
 
 # In a copy of the checkout that is nobody's, where root runs it: a fuzz may write anywhere.
 campaign: $(INSTALLED)
-	CAMPAIGN_SCALE=$(or $(SCALE),1) $(BIN)/python tests/matrix.py --only ordinary-user -- tests/campaign -m campaign; \
+	CAMPAIGN_SCALE=$(or $(SCALE),1) $(if $(MINUTES),CAMPAIGN_MINUTES=$(MINUTES)) \
+	    $(BIN)/python tests/matrix.py --only ordinary-user -- tests/campaign/$(ONLY) -m campaign; \
 	    status=$$?; grep -A40 "^campaign at scale" build/matrix/ordinary-user.log; exit $$status
 
 cluster: $(INSTALLED)

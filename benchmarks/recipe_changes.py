@@ -11,8 +11,8 @@ Games are counted, not minutes, so other programs on the machine change nothing.
 beside it: a pool takes more gradient steps, and champions spend games on matches.  `--folder` keeps the trainings and
 the results; the same call goes on from there.
 
-In k Z + (1 - k) Q, Z is a game's result, Q the search's value, and k grows along the game: by plies, or by the legal
-moves seen (github.com/marchete/CGZero).  "falling rates" are CGZero's factors of the learning rate by generation.
+In k Z + (1 - k) Q, Z is a game's result, Q the search's value, and k grows along the game, by the legal moves
+seen (github.com/marchete/CGZero).  "falling rates" are CGZero's factors of the learning rate by generation.
 """
 
 import argparse
@@ -41,7 +41,6 @@ GAMES: dict[str, GameEnv] = {
     "connect-four": ConnectFourEnv(),
     "reversi": ReversiEnv(6),
 }
-SHARE = 0.03  # of later search values in the usual targets
 VISITS = {"visits_until": 1.0, "played_from": 1.0}  # policies are the search's in the whole game
 FALLING = ((0, 1.0), (1, 0.75), (5, 0.25), (10, 0.125))  # CGZero's 8, 6, 2 and 1, of which the first is the rate
 CANDIDATES = 20  # of a training with champions and without a pool
@@ -56,10 +55,8 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
     champions = Champions(games=pit, every=max(1, games // CANDIDATES))
     return {
         "results alone": {"search_share": 0.0},
-        "k 0.7 to 1 by plies": {"targets": MixedTargets("plies", 0.7, 0.3, **VISITS)},
-        "k 0.7 to 1 by legal moves": {"targets": MixedTargets("legal-moves", 0.7, 0.3, **VISITS)},
+        "k 0.7 to 1 by legal moves": {"targets": MixedTargets(0.7, 0.3, **VISITS)},
         "k 0.9 to 1 by legal moves": {"targets": MixedTargets(**VISITS)},
-        "policies end as the move played": {"targets": MixedTargets("lambda", search_share=SHARE)},
         "k 0.9 and policies that end as the move played": {"targets": MixedTargets()},
         "pool": {"memory": pool},
         "pool, falling rates": {"memory": replace(pool, rates=FALLING)},

@@ -16,6 +16,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records, save_records
 from alphago.ui.terminal.terminal_game import COUNT_PROMPT
+from tests.random_games import random_game
 
 SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
@@ -75,11 +76,8 @@ def test_learns_saves_and_plays(env: GameEnv) -> None:
 @games
 def test_search_sees_a_win_in_one(env: GameEnv) -> None:
     """From the last position of a random game in which somebody could win at once, where there is one."""
-    random = np.random.default_rng(0)
-    for _ in range(200):
-        position = env.position()
-        while not position.is_over:
-            before, position = position, position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
+    for seed in range(200):
+        before, position = random_game(env, seed)[-2:]
         if position.result == before.to_play:
             break
     player = MCTSPlayer(env, UniformEvaluator(), num_readouts=400)

@@ -50,10 +50,8 @@ class Adjudicator:
     def _ask(self, process: EngineProcess, game: MatchGame) -> str:
         """Play the game's moves in an engine's process, and return its reply to `final_score`."""
         set_up(process, self.env)
-        position = self.env.position()
-        for action in game.moves:
-            process.ask(f"play {COLOURS[position.to_play]} {self.env.to_text(action)}")
-            position = position.play(action)
+        for before, action in self.env.position().after(game.moves).turns():
+            process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
         return process.ask("final_score")
 
 

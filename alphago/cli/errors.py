@@ -39,6 +39,10 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         is_output = not error.filename and error.errno in OUTPUT_ERRORS
         return f"its output cannot be written: {error.strerror}" if is_output else os_error_text(error)
     if isinstance(error, RuntimeError):
+        from alphago.arena.line_process import EngineError  # imported late, since most commands do not need it
+
+        if isinstance(error, EngineError):
+            return str(error)
         if asked := TORCH_MEMORY.search(str(error)):
             return f"there is not enough memory: {int(asked[1]) / 1e9:.1f} GB were asked for"
         if told := NATIVE_MEMORY.search(str(error)):  # all that oneDNN and OpenVINO say

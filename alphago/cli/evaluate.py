@@ -4,7 +4,6 @@ import argparse
 import sys
 from typing import Any
 
-from alphago.arena.engine import EngineError
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
@@ -67,33 +66,30 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    bar = ProgressBar()
-    stopped = False
     given = given_settings(options, TournamentSettings)
     given["sprt"] = None if options.sprt is None else tuple(options.sprt)
+    settings = TournamentSettings(**given)
+    env, players = read_entrants(
+        options.players,
+        board_size=options.board_size,
+        komi=options.komi,
+        readouts=options.readouts,
+        search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
+        game=options.game,
+        given=of_game(options),
+        device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
+    )
+    anchor, elo = read_anchor(options.anchor, [player.name for player in players])
+    tournament = Tournament(env, players, settings, options.folder)
+    bar = ProgressBar()
+    stopped = False
     try:
-        settings = TournamentSettings(**given)
-        env, players = read_entrants(
-            options.players,
-            board_size=options.board_size,
-            komi=options.komi,
-            readouts=options.readouts,
-            search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
-            game=options.game,
-            given=of_game(options),
-            device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
-        )
-        anchor, elo = read_anchor(options.anchor, [player.name for player in players])
-        tournament = Tournament(env, players, settings, options.folder)
-        try:
-            with pool_of(options.workers, env) as pool:
-                tournament.play(bar, pool)
-        except KeyboardInterrupt:
-            stopped = True
-        finally:
-            bar.close()
-    except EngineError as error:
-        raise ValueError(str(error)) from None
+        with pool_of(options.workers, env) as pool:
+            tournament.play(bar, pool)
+    except KeyboardInterrupt:
+        stopped = True
+    finally:
+        bar.close()
     print(standings(tournament, anchor=anchor, anchor_elo=elo))
     if stopped:
         print("stopped; the same command resumes", file=sys.stderr)

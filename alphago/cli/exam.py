@@ -3,7 +3,6 @@
 import argparse
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alphago.cli.models import add_device
@@ -11,7 +10,7 @@ from alphago.cli.options import Parser, add_settings, given_settings, integer, o
 from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import write_named
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
 from alphago.system.validation import make_settings
@@ -111,8 +110,7 @@ def grade(options: argparse.Namespace) -> int:
     if options.sheet is not None:
         print(f"\nthe worst moves of {result.names[0]} are in {result.sheet().save(options.sheet)}")
     if options.json is not None:
-        with explain_os_error(f"{options.json} cannot be written"):
-            write_atomic(Path(options.json), "".join(json.dumps(row) + "\n" for row in result.rows()).encode())
+        write_named(options.json, "".join(json.dumps(row) + "\n" for row in result.rows()).encode())
     return 0
 
 

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 
-from alphago.arena.line_process import EngineError
 from alphago.system.live_bar import LiveBar
 
 Tell = Callable[[int, int], object]  # (positions so far, positions wanted)
@@ -13,7 +12,6 @@ def with_bar(make: Callable[[Tell], int]) -> int | None:
     """Call `make` while a bar shows its progress; return the number of positions it returns, None after an interrupt.
 
     make: makes positions, and calls its argument with the number of positions so far, and the number in all.
-    Raises ValueError if the engine fails.
     """
     bar = LiveBar(unit="position")
 
@@ -28,7 +26,5 @@ def with_bar(make: Callable[[Tell], int]) -> int | None:
         bar.close()
         print("stopped; the same command goes on", file=sys.stderr)
         return None
-    except EngineError as error:
-        raise ValueError(str(error)) from None
     finally:
         bar.close()

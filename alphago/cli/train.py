@@ -7,7 +7,6 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from alphago.arena.engine import EngineError
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
 from alphago.cli.options import Parser, Setting, given_options, integer, number, option
 from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
@@ -120,11 +119,8 @@ def run(options: argparse.Namespace) -> int:
     of_call = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
     more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     more_reports += [GameReport()] if options.verbose else []
-    try:
-        with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:
-            train(env, reports=[console, *more_reports], **given)
-    except EngineError as error:
-        raise ValueError(str(error)) from None
+    with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:
+        train(env, reports=[console, *more_reports], **given)
     return 0
 
 

@@ -84,7 +84,9 @@ def smooth(values: Sequence[float], over: int) -> list[float]:
 
 
 def spaced_indices(count: int, most: int) -> list[int]:
-    """Return at most `most` of the indices 0 .. count - 1, evenly spaced, with the first and the last."""
-    if count <= most:
-        return list(range(count))
-    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})
+    """Return at most `most` of the indices 0 .. count - 1, evenly spaced, with the first and the last.
+
+    If `most` is 1, it is the last index.
+    """
+    shown = min(count, most)
+    return [count - 1] if shown == 1 else [round(i * (count - 1) / (shown - 1)) for i in range(shown)]

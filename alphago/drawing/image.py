@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
 from alphago.drawing.svg import to_svg
-from alphago.system.files import explain_os_error, user_path, write_atomic
+from alphago.system.files import user_path, write_named
 from alphago.system.optional import optional_import
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ class Gif(bytes):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
-        path = user_path(path)
-        with explain_os_error(f"{path} cannot be written"):
-            write_atomic(path, bytes(self))
-        return path
+        return write_named(path, bytes(self))
 
 
 def to_gif(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Gif:
@@ -85,9 +82,7 @@ def save_drawing(drawing: Drawing, path: str | Path) -> Path:
         return to_svg(drawing).save(path)
     data = io.BytesIO()
     to_image(drawing, SHARPER * drawing.shown).save(data, path.suffix.lower().removeprefix(".").upper())
-    with explain_os_error(f"{path} cannot be written"):
-        write_atomic(path, data.getvalue())
-    return path
+    return write_named(path, data.getvalue())
 
 
 def to_image(drawing: Drawing, size: float | None = None) -> "Image":

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
-from alphago.system.files import explain_os_error, user_path, write_atomic
+from alphago.system.files import write_named
 
 FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -26,10 +26,7 @@ class Svg(str):
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file atomically and return its path; raise OSError, with a sentence, if that fails."""
-        path = user_path(path)
-        with explain_os_error(f"{path} cannot be written"):
-            write_atomic(path, (self + "\n").encode())
-        return path
+        return write_named(path, (self + "\n").encode())
 
 
 def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True) -> Svg:

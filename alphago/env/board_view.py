@@ -112,9 +112,7 @@ class BoardView:
         return next((cell for cell in reversed(cells) if contents[cell]), None)  # cells fill from the first to the last
 
 
-def grid_view(
-    title: str, surface: str, shape: tuple[int, int], places: Places, *, stars: Sequence[int] = ()
-) -> BoardView:
+def grid_view(title: str, surface: str, shape: tuple[int, int], places: Places) -> BoardView:
     """Return the view of a board with rows and columns of cells; cell row * width + column, row 0 at the top.
 
     surface: "lines", "squares" or "holes". shape: (height, width).
@@ -148,7 +146,6 @@ def grid_view(
         places=(places, places),
         lines=() if holes else tuple(lines),
         labels=tuple(labels),
-        stars=tuple(stars),
         stone=stone,
         columns=columns,
         rows=rows,

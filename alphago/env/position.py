@@ -175,6 +175,11 @@ class Position(Pictured):
             position = position.give_turn(mover).play(action)
             yield position
 
+    def turns(self) -> Iterator[tuple[Self, int]]:
+        """Yield for each move of the game so far the position before it, with its player to move, and the move."""
+        for before, mover, action in zip(self.replay(), self.movers, self.moves, strict=False):  # not the last position
+            yield before.give_turn(mover), action
+
     def check_action(self, action: int | str) -> int:
         """Return a legal move, which is given as an action or as a text, as an action.
 

@@ -20,7 +20,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE
-from alphago.system.files import explain_os_error, read_file
+from alphago.system.files import explain_os_error, read_named
 from alphago.system.validation import check_float, check_int, shortened, shown
 
 VERSION = 1  # of the format
@@ -158,7 +158,7 @@ def find_exam(file: str | Path | None, size: int | None = None) -> Exam:
 def read_exam(path: Path) -> Exam:
     """Return the exam in a file; raise ValueError, which names file and line, for anything that is not one."""
     with explain_os_error(f"the exam {path} cannot be read"):
-        lines = decompress(path, read_file_of(path)).split(b"\n")
+        lines = decompress(path, read_named(path)).split(b"\n")
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     provenance: Mapping[str, Any] = {}
     positions: list[ExamPosition] = []
@@ -175,14 +175,6 @@ def read_exam(path: Path) -> Exam:
     if not positions:
         raise ValueError(f"{path} must hold at least one position, got none")
     return Exam(size, tuple(positions), provenance, str(path))
-
-
-def read_file_of(path: Path) -> bytes:
-    """Return a file's bytes; raise ValueError, with the file's name, if it is a folder or a pipe."""
-    try:
-        return read_file(path)
-    except ValueError as error:
-        raise ValueError(f"{path} {error}") from error
 
 
 def decompress(path: Path, data: bytes) -> bytes:

@@ -29,10 +29,8 @@ def evaluate_alone(
     """Return the analysis of positions by the network alone; its lines of play have no plies.
 
     symmetries: whether to average over all symmetries of the board.  threads: number of threads.
-    Raises ValueError if the evaluator is not for boards on the CPU, or cannot average over symmetries.
+    Raises ValueError if the evaluator, which must be for boards on the CPU, cannot average over symmetries.
     """
-    if evaluator.device != "cpu":
-        raise ValueError(f"the evaluator must be for the CPU, got one for {evaluator.device!r}")
     forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     has_forecasts = forecaster is not None and forecaster.makes_forecasts
     averaged = check_symmetries(env, evaluator, symmetries)

@@ -85,9 +85,6 @@ class GumbelRule(SearchRule):
             schedule_of=np.zeros(games, np.int32),
         )
 
-    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Do nothing: the constants are the same at every ply."""
-
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:

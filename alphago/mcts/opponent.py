@@ -61,12 +61,7 @@ class StrengthEstimator:
 
     def estimate(self, position: Position) -> OpponentStrength:
         """Return the strength of the player who is not to move in a position, from that player's moves in this game."""
-        befores = position.replay()  # the position before each move, and then `position` itself, which zip leaves out
-        opponent_moves = [
-            (before.give_turn(mover), action)
-            for before, mover, action in zip(befores, position.movers, position.moves, strict=False)
-            if mover != position.to_play
-        ]
+        opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
         latest = [self.losses_by(action, before) for before, action in opponent_moves[-LATEST:]]
         totals = USUAL_MOVES * self.usual
         for age, losses in enumerate(reversed(latest)):  # the latest move first; older moves count less

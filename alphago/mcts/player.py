@@ -165,6 +165,11 @@ class MCTSPlayer:
         positions = (self.position,)
         return read_analysis(self.search, _GAME, plies=plies, move_ownership=move_ownership, positions=positions)
 
+    def _check_going_on(self) -> None:
+        """Raise ValueError once the game is over."""
+        if self.is_done():
+            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+
     def pick_move(self) -> int:
         """Return a move from the search so far, without playing it; before any search, one wave is run.
 
@@ -173,8 +178,7 @@ class MCTSPlayer:
         sequential halving.
         Raises ValueError once the game is over.
         """
-        if self.is_done():
-            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        self._check_going_on()
         if self.root_visits < 2:  # at most the root's own evaluation
             self.tree_search()
         by_chance = np.array([len(self.position.moves) < self.temperature_plies])
@@ -201,8 +205,7 @@ class MCTSPlayer:
         search = self.search
         if not isinstance(search, AnalysisSearch):
             raise ValueError("forecasts must be True for a player with levels, got False")
-        if self.is_done():
-            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        self._check_going_on()
         number = self.opponent.estimate(self.position).level if isinstance(level, str) else level  # "even" is a str
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
@@ -235,8 +238,7 @@ class MCTSPlayer:
 
         Raises ValueError once the game is over.
         """
-        if self.is_done():
-            raise ValueError(f"no move to pick: the game is over ({self.result_string})")
+        self._check_going_on()
         self.search.expand_roots(_GAME)
         priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
         to_play = self.position.to_play
@@ -326,11 +328,8 @@ class MCTSPlayer:
 
 def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:
     """Yield the `move_row` of each move that led to a position, as moves without a search."""
-    before = position.env.position(**position.setup)
-    for mover, action in zip(position.movers, position.moves, strict=True):
-        before = before.give_turn(mover)
+    for before, action in position.turns():
         yield move_row(before, action, value=0, shares=before.legal_mask.astype(np.int32), weight=0.0)
-        before = before.play(action)
 
 
 def move_row(position: Position, action: int, value: float, shares: np.ndarray, weight: float) -> tuple[Any, ...]:

@@ -84,9 +84,6 @@ class PuctRule(SearchRule):
             virtual_loss=settings.virtual_loss,
         )
 
-    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Do nothing: the constants are the same at every ply."""
-
     def add_noise(
         self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
     ) -> None:

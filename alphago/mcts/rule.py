@@ -41,9 +41,8 @@ class SearchRule(ABC):
     heeds_early: bool = True
     change_values: Callable[[Wave, np.ndarray, np.ndarray], None] | None = None
 
-    @abstractmethod
-    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:
-        """Set the constants that depend on the ply.
+    def begin_move(self, games: np.ndarray, plies: np.ndarray) -> None:  # noqa: B027 (most rules have no such constants)
+        """Set the constants that depend on the ply, in rules that have such ones.
 
         plies: int32 [n], the number of plies played in each game.
         """

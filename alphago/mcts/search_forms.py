@@ -72,14 +72,11 @@ def rule_name(kind: type[SearchSettings]) -> str:
     return qualified_name(kind)
 
 
-def rule_class(name: str, known: object = None) -> type[SearchSettings]:
+def rule_class(name: str) -> type[SearchSettings]:
     """Return the class of settings of the rule called `name`.
 
-    known: settings whose class is returned without an import if it has this name.
     Raises ValueError for an unknown name, ImportError for a class that cannot be imported.
     """
-    if isinstance(known, SearchSettings) and rule_name(type(known)) == name:
-        return type(known)
     if not isinstance(name, str) or ":" not in name:
         return SEARCHES[check_choice("search", name, SEARCHES)]
     try:

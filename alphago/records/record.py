@@ -10,12 +10,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from alphago.drawing.image import Gif
-from alphago.drawing.svg import Svg
 from alphago.env.board import check_player
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.records import game_pictures
+from alphago.records.game_pictures import PicturedGame
 from alphago.system.files import read_named, user_path
 from alphago.system.npz import read_npz, write_npz
 
@@ -25,7 +23,7 @@ POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 6553
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GameRecord:
+class GameRecord(PicturedGame):
     """One game: its moves, and the results of the search before each move; T plies, A actions.
 
     `values` are from the view of the player about to move, `outcome` and `score` from Black's. The game starts at
@@ -74,11 +72,7 @@ class GameRecord:
         Positions are those before the moves.  Policies are float32 [A] and sum to 1.  Every outcome is the outcome of
         the game, from Black's view, -1 .. 1.  AlphaGo.jl has the same method.
         """
-        position = env.position(**self.setup)
-        positions = []  # before each move
-        for mover, action in zip(self.movers.tolist(), self.moves.tolist(), strict=True):
-            positions.append(position.give_turn(mover))
-            position = positions[-1].play(action)
+        positions = [before for before, _ in self.position(env).turns()]
         kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))  # an empty policy cannot sum to 1
         shares = self.policies[kept].astype(np.float32)
         return (
@@ -96,42 +90,6 @@ class GameRecord:
         """Return the moves as `GameBatch.replay` takes them, see `steps_of`."""
         first = check_player(self.setup.get("to_play", 1)) if env.skips_turns else 0
         return steps_of(self.moves, self.movers, first)
-
-    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: object) -> Svg:
-        """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
-        stones.
-
-        env: the game, needed for records that were read from a file; None for `self.env`.
-        look: further keywords of `Position.svg`.
-        Raises ValueError if the game is unknown or has no such ply.
-        """
-        return game_pictures.record_svg(self, env, ply, look)
-
-    def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:
-        """Return the game as an animated SVG that loops, `seconds` a move.
-
-        env: as in `svg`. size: width in pixels.
-        """
-        return game_pictures.record_animation(self, env, seconds, size)
-
-    def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
-        """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
-
-        env: as in `svg`. size: width in pixels.
-        Raises ImportError without Pillow (the extra `plot`).
-        """
-        return game_pictures.record_gif(self, env, seconds, size)
-
-    def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
-        """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.
-
-        env: as in `svg`.
-        """
-        return game_pictures.record_sheet(self, env, columns, most)
-
-    def _repr_svg_(self) -> str | None:
-        """Return the final position for a notebook; None (the notebook then shows text) if the game is unknown."""
-        return None if self.env is None else str(self.svg())
 
 
 def check_seed(seed: tuple[int, int] | None) -> None:

@@ -62,11 +62,9 @@ class Piece(NamedTuple):
 def pieces(paths: Iterable[str | Path]) -> Iterator[Piece]:
     """Yield the pieces of files, folders and archives, in the same order on every call.
 
-    A damaged archive gives a piece with an error.  Raises FileNotFoundError for a path that does not exist.
+    A damaged archive gives a piece with an error.
     """
     for path in map(Path, paths):
-        if not path.exists():
-            raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")
         for file in files_of(path):
             yield from pieces_of_file(file, asked=not path.is_dir())
 

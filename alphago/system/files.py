@@ -58,6 +58,14 @@ def write_atomic(path: Path, data: bytes | memoryview) -> None:
         flush_folder(target.parent)
 
 
+def write_named(path: str | os.PathLike[str], data: bytes) -> Path:
+    """Write a file atomically and return its path; raise OSError, with a sentence that has the path, if that fails."""
+    path = user_path(path)
+    with explain_os_error(f"{path} cannot be written"):
+        write_atomic(path, data)
+    return path
+
+
 def append(path: Path, data: bytes) -> None:
     """Append `data` to a file in one write.
 
@@ -156,10 +164,10 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
         raise ValueError(f"cannot be read ({reasons[error.errno]})") from error
 
 
-def read_named(path: Path) -> bytes:
+def read_named(path: Path, most: int = MOST_BYTES) -> bytes:
     """Return a file's bytes as `read_file` does, but with the file's name in the message of a ValueError."""
     try:
-        return read_file(path)
+        return read_file(path, most)
     except ValueError as error:
         raise ValueError(f"{path} {error}") from error
 

@@ -19,7 +19,7 @@ from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import GAMES, Stopwatch
 from alphago.training.beginning import draw_beginning
-from alphago.training.seating import Moves, OneNetwork, Seating, draw_moves
+from alphago.training.seating import Moves, OneNetwork, Players, Seating, draw_moves
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
@@ -66,12 +66,8 @@ class GroupPlan:
         self.readouts_done = 0  # simulations and evaluations of root positions
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
-    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
-        """Let the games continue with another evaluator.
-
-        evaluator: the evaluator of the run's network.
-        others, shares: the evaluators and the shares of its Company; () if the network plays alone.
-        """
+    def use(self, players: Players) -> None:
+        """Let the games continue with other evaluators."""
         raise NotImplementedError
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
@@ -101,35 +97,22 @@ class GroupPlan:
         """Return plain data of the game in each slot; None for an empty slot."""
         raise NotImplementedError
 
-    def restore(
-        self,
-        state: Mapping[str, Any],
-        records: Iterator[GameRecord],
-        evaluator: Evaluator,
-        others: tuple[Evaluator, ...] = (),
-        shares: tuple[float, ...] = (),
-    ) -> None:
+    def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], players: Players) -> None:
         """Continue from a saved group's `state`; empty slots begin new games.
 
         state: the result of the saved group's method `state`.
         records: iterator over the games of all groups.  This method takes from it the saved group's `records()`.
-        evaluator, others, shares: as in the method `use`.
         """
         self.left = state["left"]
         self.readouts = state["readouts"]
         self.resign_threshold = state["resign_threshold"]
         self.capacity = state["capacity"]
         # In `records`, a group's games in progress come before its finished games.
-        self.restore_slots(state["slots"], records, evaluator, others, shares)
+        self.restore_slots(state["slots"], records, players)
         self.add_finished(islice(records, state["finished"]))
 
     def restore_slots(
-        self,
-        slots: Sequence[Mapping[str, Any] | None],
-        records: Iterator[GameRecord],
-        evaluator: Evaluator,
-        others: tuple[Evaluator, ...],
-        shares: tuple[float, ...],
+        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], players: Players
     ) -> None:
         """Continue the games in progress.
 
@@ -173,13 +156,13 @@ class Group(GroupPlan):
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
 
-    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
-        """Let the games continue with another evaluator: clear the trees, and begin games in free slots."""
-        self.seating.use((evaluator, *others), shares)
+    def use(self, players: Players) -> None:
+        """Let the games continue with other evaluators: clear the trees, and begin games in free slots."""
+        self.seating.use(players.evaluators, players.shares)
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        self.search.evaluator = evaluator
+        self.search.evaluator = players.evaluators[0]
         self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:
@@ -364,15 +347,10 @@ class Group(GroupPlan):
         return {**self.slots.state(slot), **self.seating.state(slot), "generator": generator}
 
     def restore_slots(
-        self,
-        slots: Sequence[Mapping[str, Any] | None],
-        records: Iterator[GameRecord],
-        evaluator: Evaluator,
-        others: tuple[Evaluator, ...],
-        shares: tuple[float, ...],
+        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], players: Players
     ) -> None:
         """Continue the saved games in their slots, and begin games in empty slots; see `GroupPlan.restore_slots`."""
-        self.seating.use((evaluator, *others), shares)
+        self.seating.use(players.evaluators, players.shares)
         games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
             if state is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from alphago.system.files import append, read_file, user_path
+from alphago.system.files import append, read_named, user_path
 
 METRICS = "metrics.jsonl"
 EVALUATIONS = "evaluations.jsonl"
@@ -70,11 +70,9 @@ def read_rows(path: Path, key: str) -> list[Row]:
 def log_bytes(path: Path) -> bytes:
     """Return a log's bytes, b"" if there is none; raise ValueError if it is no regular file or too large for a log."""
     try:
-        return read_file(path, MOST_LOG_BYTES)
+        return read_named(path, MOST_LOG_BYTES)
     except FileNotFoundError:
         return b""
-    except ValueError as error:
-        raise ValueError(f"{path} {error}") from error
 
 
 def append_row(path: Path, row: Mapping[str, Any]) -> None:

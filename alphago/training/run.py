@@ -4,7 +4,7 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,47 +51,40 @@ class RunCounts:
     compacted: int = 0  # number of times that the run's folder was made compact
 
 
+@dataclass(frozen=True)
+class RunContext:
+    """What a run is begun or continued with, besides its settings."""
+
+    env: GameEnv  # the game that the network is to play in the end
+    folder: RunFolder
+    learner: Learner
+    workers: Workers  # the threads of gradient steps, and of self-play
+    judges: "Sequence[Judge[Any]]" = ()  # in the order in which they judge
+    reporter: Reporter = field(default_factory=lambda: Reporter([]))
+    device: str = "cpu"  # of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests)
+    state: State | None = None  # saved in the folder; gets notes about damaged games; None to begin
+
+
 class Run:
     """The state of a training run, without the origin of its games, which a derived class adds.
 
     The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two gradient steps
     `state` returns what another Run needs to continue.
-
-    env: the game that the network is to play in the end.
-    folder: the run's folder.
-    learner: trains the network.
-    workers: the threads of gradient steps, and of self-play.
-    judges: the judges, in the order in which they judge.
-    reporter: takes the run's reports.
-    device: the device of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
-    state: a state saved in the run's folder, to whose notes sentences about damaged games are added; None to begin.
     """
 
     settings: AnyRunSettings
     inference_dtype: str | None = None  # dtype in which judges evaluate the networks; None for the fastest
     game_metrics: Mapping[str, Any]  # metrics of the games that finished in the current iteration
 
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: AnyRunSettings,
-        folder: RunFolder,
-        learner: Learner,
-        workers: Workers,
-        *,
-        judges: "Sequence[Judge[Any]]" = (),
-        reporter: Reporter | None = None,
-        device: str = "cpu",
-        state: State | None = None,
-    ) -> None:
-        self.goal = env
+    def __init__(self, settings: AnyRunSettings, context: RunContext) -> None:
         self.settings = settings
-        self.folder = folder
-        self.learner = learner
-        self.workers = workers
-        self.judges = judges
-        self.reporter = reporter or Reporter([])
-        self.device = device
+        self.goal = context.env
+        self.folder = context.folder
+        self.learner = context.learner
+        self.workers = context.workers
+        self.judges = context.judges
+        self.reporter = context.reporter
+        self.device = context.device
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
@@ -100,11 +93,11 @@ class Run:
         self.game_metrics = {}
         self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
         try:
-            if state is None:
+            if context.state is None:
                 self._begin()
             else:
-                self._restore(state)
-                self.clock.restore(state.data["clock"])
+                self._restore(context.state)
+                self.clock.restore(context.state.data["clock"])
         except BaseException:
             self.close()
             raise

@@ -9,6 +9,13 @@ from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 
 
+class Players(NamedTuple):
+    """The evaluators that play self-play: that of the run's network, then those of its Company, with the shares."""
+
+    evaluators: tuple[Evaluator, ...]
+    shares: tuple[float, ...] = ()
+
+
 class Moves(NamedTuple):
     """The next move of each of n games, before it is played; A actions."""
 

@@ -20,9 +20,8 @@ from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.training.group import Group, GroupPlan
-from alphago.training.settings.selfplay_settings import (
-    SelfPlaySettings,
-)
+from alphago.training.seating import Players
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import Company, GameSource, OnGame
 
 
@@ -52,27 +51,26 @@ class SelfPlay(GameSource):
         self.workers = workers
         self.seed = seed
         self.device = device
-        self.evaluator: Evaluator | None = None
-        self.others: tuple[Evaluator, ...] = ()  # evaluators of the company's networks
-        self.shares: tuple[float, ...] = ()
+        self.players = Players(())  # no evaluators until the first network is published
         self.groups: Sequence[GroupPlan] = []  # none until games begin
 
-    def _new_groups(self, evaluator: Evaluator) -> Sequence[GroupPlan]:
+    def _new_groups(self) -> Sequence[GroupPlan]:
         """Return the groups of games that have not begun: group i of G has every G-th number, from the i-th on."""
         in_flight = max(1, min(self.settings.games_in_flight, len(self.numbers)))
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [
-            self._new_group(evaluator, width, numbers=self.numbers[group::groups], groups=groups)
+            self._new_group(width, numbers=self.numbers[group::groups], groups=groups)
             for group, width in enumerate(widths)
         ]
 
-    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
+    def _new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         """Return one of `groups` groups, with `width` slots and these games' numbers."""
         # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
         # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half
         # of its share of the cores, less one.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
+        evaluator = self.players.evaluators[0]
         return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
@@ -82,12 +80,11 @@ class SelfPlay(GameSource):
         dtype: dtype of inference, as in NetEvaluator.
         company: the networks that play beside `net`; None if `net` plays alone.
         """
-        self.evaluator = self._snapshot(net, dtype, self.evaluator)
-        nets = () if company is None else company.nets
+        nets = (net, *(() if company is None else company.nets))
         # Pairs of a network and the evaluator that is replaced, which is None if there is none.
-        pairs = zip_longest(nets, self.others[: len(nets)])
-        self.others = tuple(self._snapshot(other, dtype, before) for other, before in pairs)
-        self.shares = () if company is None else company.shares
+        pairs = zip_longest(nets, self.players.evaluators[: len(nets)])
+        evaluators = tuple(self._snapshot(player, dtype, before) for player, before in pairs)
+        self.players = Players(evaluators, () if company is None else company.shares)
 
     def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
@@ -105,8 +102,8 @@ class SelfPlay(GameSource):
 
         on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
-        self.evaluator = evaluator
-        self.groups = self._new_groups(evaluator)
+        self.players = Players((evaluator,))
+        self.groups = self._new_groups()
         for group in self.groups:
             group.on_game = on_game
         self.begin(None)
@@ -128,12 +125,11 @@ class SelfPlay(GameSource):
             if their number is larger.  None for `games_in_flight`.
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
-        assert self.evaluator is not None
-        self.groups = self.groups or self._new_groups(self.evaluator)
+        self.groups = self.groups or self._new_groups()
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, group.width))  # every group must play its own games
-            group.use(self.evaluator, self.others, self.shares)
+            group.use(self.players)
             group.readouts = readouts or group.settings.readouts
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
             group.left = sys.maxsize if plies is None else plies
@@ -178,7 +174,6 @@ class SelfPlay(GameSource):
 
         The caller must have called `publish` before.
         """
-        assert self.evaluator is not None
         if not data["groups"]:
             return
         records = iter(read_arrays(arrays))
@@ -187,8 +182,8 @@ class SelfPlay(GameSource):
         for state in data["groups"]:
             # The group's remaining numbers, of which every `count`-th is the group's, as in `_new_groups`.
             numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
-            group = self._new_group(self.evaluator, len(state["slots"]), numbers, groups=count)
-            group.restore(state, records, self.evaluator, self.others, self.shares)
+            group = self._new_group(len(state["slots"]), numbers, groups=count)
+            group.restore(state, records, self.players)
             groups.append(group)
         self.groups = groups
 

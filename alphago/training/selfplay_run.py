@@ -9,16 +9,13 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
-from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING
 from alphago.training.batches import Batch
 from alphago.training.curriculum import lessons
-from alphago.training.learner import Learner
 from alphago.training.memory import Sample
 from alphago.training.metrics import Pace, game_metrics, time_shares
-from alphago.training.run import Run
-from alphago.training.runs.folder import RunFolder
+from alphago.training.run import Run, RunContext
 from alphago.training.runs.state import State
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import Company, MakeSource
@@ -39,27 +36,16 @@ class SelfPlayRun(Run):
     The state may also be saved between any two moves.
 
     make_source: creates each stage's source of games.
-    more: see Run.
     """
 
     settings: RunSettings
 
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: RunSettings,
-        folder: RunFolder,
-        learner: Learner,
-        workers: Workers,
-        *,
-        make_source: MakeSource,
-        **more: Any,
-    ) -> None:
+    def __init__(self, settings: RunSettings, context: RunContext, make_source: MakeSource) -> None:
         self.make_source = make_source
-        self.lessons = lessons(env, settings.curriculum)
+        self.lessons = lessons(context.env, settings.curriculum)
         self.inference_dtype = settings.selfplay_dtype
         self._closing = ExitStack()  # closes the current stage's source
-        super().__init__(env, settings, folder, learner, workers, **more)
+        super().__init__(settings, context)
 
     def _begin(self) -> None:
         self._enter(Entered())
@@ -86,7 +72,6 @@ class SelfPlayRun(Run):
             numbers=range(entered.first, entered.first + games_left),
             workers=self.workers,
             make_source=self.make_source,
-            memory=self.settings.memory,
             kept=before.memory if before is not None and has_same_board else None,
             device=self.device,
         )

@@ -14,7 +14,7 @@ from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.validation import qualified_name
 from alphago.training.beginning import draw_beginning
-from alphago.training.memory import Memory, MemorySettings
+from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.runs.state import pack_arrays, tensor_name, unpack_arrays
 from alphago.training.settings.run_settings import RunSettings
@@ -32,7 +32,6 @@ class Stage:
     numbers: the numbers of the remaining games.
     workers: the threads that play.
     make_source: creates the source of games.
-    memory: the settings that make the memory.
     kept: the memory of the previous stage, if that stage had the same board; None to make a new memory.
     device: where games are played.
     """
@@ -45,7 +44,6 @@ class Stage:
         workers: Workers,
         *,
         make_source: MakeSource,
-        memory: MemorySettings,
         kept: Memory | None = None,
         device: str = "cpu",
     ) -> None:
@@ -54,7 +52,7 @@ class Stage:
         self.settings = settings
         self.selfplay = replace(settings.selfplay, seating=settings.seating)
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
-        self.memory = kept or memory.make_memory(
+        self.memory = kept or settings.memory.make_memory(
             self.variant,
             targets=settings.target_rule,
             masked=settings.learning.weights.masked,

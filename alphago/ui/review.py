@@ -137,8 +137,8 @@ class Review:
 
 def positions_of(game: SgfGame) -> list[GoPosition]:
     """Return the positions of a game in order: those before each move, with its player to move, and the last one."""
-    *before_moves, last = game.position().replay()
-    return [*(position.give_turn(mover) for position, mover in zip(before_moves, game.movers, strict=True)), last]
+    last = game.position()
+    return [*(before for before, _ in last.turns()), last]
 
 
 def review_game(

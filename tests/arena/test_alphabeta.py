@@ -20,17 +20,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.watched import make_watched
 from tests.naive.minimax import minimax
-
-
-def random_position(env: GameEnv, plies: int, seed: int) -> Position:
-    """The position after that many random moves; an earlier one if the game ends before."""
-    random, position = np.random.default_rng(seed), env.position()
-    for _ in range(plies):
-        after = position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
-        if after.is_over:
-            break
-        position = after
-    return position
+from tests.random_games import going_on
 
 
 def played(env: GameEnv, moves: str) -> Position:
@@ -56,7 +46,7 @@ class TestAgainstMinimax:
     )
     def test_agrees(self, env: GameEnv, plies: tuple[int, ...], depth: int) -> None:
         for seed, ply in enumerate(plies):
-            position = random_position(env, ply, seed)
+            position = going_on(env, seed, ply)
             for plain_depth in range(1, depth + 1):
                 value, actions = minimax(position, plain_depth)
                 found = best_move(position, plain_depth)
@@ -108,7 +98,7 @@ class TestSolvedBoards:
     def test_an_end_of_reversi_6x6(self) -> None:
         """Ten empty points: as plain minimax counts it, whoever passes."""
         for seed in range(3):
-            position = random_position(ReversiEnv(6), 26, seed)
+            position = going_on(ReversiEnv(6), seed, 26)
             value, actions = minimax(position, 40)
             found = best_move(position)
             assert found.is_exact
@@ -117,7 +107,7 @@ class TestSolvedBoards:
     @pytest.mark.slow
     def test_a_later_end_of_reversi_6x6(self) -> None:
         """Sixteen empty points, more than minimax can count: both sides' best play keeps the value."""
-        position = random_position(ReversiEnv(6), 16, 1)
+        position = going_on(ReversiEnv(6), 1, 16)
         first = best_move(position)
         assert first.is_exact
         mover, margin = position.to_play, first.margin
@@ -133,7 +123,7 @@ class TestPlayer:
         """Whatever it searched before, and whatever chance it is offered."""
         env, random = ReversiEnv(6), np.random.default_rng(1)
         player, moves = AlphaBetaPlayer(env, AlphaBetaSettings(4), 2), []
-        positions = [random_position(env, ply, ply) for ply in (9, 4)]
+        positions = [going_on(env, ply, ply) for ply in (9, 4)]
         for slot, position in enumerate(positions):
             player.batch.copy(np.zeros(1, np.int64), np.array([slot]), of=position.batch)
         for games in ([0, 1], [1, 0], [0], [1]):
@@ -143,7 +133,7 @@ class TestPlayer:
 
     @pytest.mark.parametrize("nodes", [1, 7])
     def test_a_search_may_pause_anywhere(self, nodes: int) -> None:
-        row = random_position(ReversiEnv(6), 6, 1).batch.rows[0]
+        row = going_on(ReversiEnv(6), 1, 6).batch.rows[0]
         whole, paused = AlphaBetaSearch(ReversiEnv(6), 5), AlphaBetaSearch(ReversiEnv(6), 5)
         paused.nodes_a_call = nodes
         assert paused.find(row) == whole.find(row)

@@ -235,7 +235,5 @@ class TestFixedTurns:
         match = evaluate(self.TURNS, "random", HashEvaluator(), 6, 0, seed=2)
         assert {len(game) for game in match.games} == {8}
         for game in match.games:
-            at = self.TURNS.position()
-            for action in game:
-                assert action != 9 or not at.legal_mask[:-1].any()
-                at = at.play(action)
+            for before, action in self.TURNS.position().after(game).turns():
+                assert action != 9 or not before.legal_mask[:-1].any()

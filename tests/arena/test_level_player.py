@@ -20,12 +20,11 @@ def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
     play_match(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1), range(6), games.append, cores=1)
     assert len({game.moves for game in games}) == 6
     for game in games if env.name == "go" else ():
-        position = env.match_variant().position()
-        for action in game.moves:
-            eyes = own_eyes(position.batch.rows, env.N)[0]
+        end = env.match_variant().position().after(game.moves)
+        for before, action in end.turns():
+            eyes = own_eyes(before.batch.rows, env.N)[0]
             assert action == env.pass_action or not eyes[action]
-            position = position.play(action)
-        assert position.is_over
+        assert end.is_over
 
 
 def test_the_same_seed_gives_the_same_games() -> None:

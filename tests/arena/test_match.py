@@ -321,13 +321,6 @@ class TestGumbel:
         match = evaluate(TIC_TAC_TOE, UniformEvaluator(), "random", 40, 100, search="gumbel")
         assert match.win_rate > 0.75
 
-    def test_a_dictionary(self) -> None:
-        match = evaluate(
-            TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search={"kind": "gumbel"}, opening_plies=0
-        )
-        named = evaluate(TIC_TAC_TOE, HashEvaluator(), HashEvaluator(), 2, 20, search="gumbel", opening_plies=0)
-        assert match.games == named.games
-
     @pytest.mark.parametrize(
         ("search", "error"), [("Gumbel", ValueError), (3, TypeError), (("puct", "mcts"), ValueError)]
     )

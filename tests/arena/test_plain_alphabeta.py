@@ -10,6 +10,7 @@ from alphago.env.position import Position
 from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from tests.random_games import going_on
 
 
 def outcome(position: Position, depth: int) -> float:
@@ -28,10 +29,7 @@ def outcome(position: Position, depth: int) -> float:
 def test_agrees_with_minimax(env: GameEnv, plies: int, depth: int) -> None:
     decided = 0
     for seed in range(4):
-        random, position = np.random.default_rng(seed), env.position()
-        for _ in range(plies):
-            after = position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
-            position = position if after.is_over else after
+        position = going_on(env, seed, plies)
         best = outcome(position, depth)
         assert outcome(position.play(best_action(position, depth)), depth - 1) == best
         decided += best != 0

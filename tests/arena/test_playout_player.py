@@ -266,7 +266,3 @@ class TestNames:
         """As in matches with GNU Go, by which they are rated."""
         match = evaluate(GoEnv(4, komi=0.5, max_moves=6), "rave:20", "rave:20", 4)
         assert all(game[-2:] == (16, 16) for game in match.games)
-
-    def test_they_play_go(self) -> None:
-        with pytest.raises(ValueError, match="env must be Go for rave:10, got TicTacToeEnv"):
-            evaluate(TicTacToeEnv(), "rave:10", "random", 2)

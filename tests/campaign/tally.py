@@ -11,7 +11,8 @@ from alphago.cli import main
 
 SCALE = float(os.environ.get("CAMPAIGN_SCALE", "1"))
 HANG = 300  # seconds of one attempt, which may have little of a processor
-SHARE = 240 * SCALE  # seconds after which a loop of attempts ends: with two processes all of them take an hour at most
+# Seconds after which a loop of attempts ends: with four minutes, two processes take an hour at most for all of them.
+SHARE = 60 * float(os.environ.get("CAMPAIGN_MINUTES", 4 * SCALE))
 
 COUNTS: dict[str, list[int]] = {}  # by area: how many were tried, how many lost
 

@@ -104,7 +104,7 @@ def test_analysis_queries() -> None:
         area.counts[0] += len(queries) - 1
 
     with Area("JSON queries") as area:
-        area.check("memory of queries", slope(memory, talk, 400) < FLAT)
+        area.check("memory of queries", slope(memory, talk, 2000) < FLAT)
 
 
 def test_page_messages() -> None:
@@ -125,7 +125,7 @@ def test_page_messages() -> None:
                     time.sleep(0.1)
                 guest.until("state", lambda state: not state["busy"])
 
-        area.check("memory of a page", slope(memory, talk, 1500) < FLAT)
+        area.check("memory of a page", slope(memory, talk, 5000) < FLAT)
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:

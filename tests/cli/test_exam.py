@@ -7,12 +7,9 @@ import pytest
 
 from alphago.cli import main, parser_of
 from alphago.env.go import GoEnv
-from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.records.record import save_records
 from alphago.system.interrupts import INTERRUPTED
-from alphago.training.call.selfplay_call import selfplay
-from tests.exams.small_exams import engine, row, write
+from tests.exams.small_exams import engine, row, save_games, write
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +19,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(tmp_path / "exam", *(row(f"B2 {move}", {"C3": [0.0, 0.0], "A3": [12.0, 0.5]}) for move in ("A1", "B1", "C1")))
     NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
     return tmp_path
-
-
-def save_games(folder: Path) -> None:
-    games = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), 4, 6, seed=1, groups=1, opening_plies=3)
-    with (folder / "games.npz").open("wb") as file:
-        save_records(file, games)
 
 
 class TestGrading:
@@ -83,7 +74,7 @@ class TestGrading:
 
 class TestMaking:
     def test_made_and_gone_on_with(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        save_games(folder)
+        save_games(folder, 4, 6)
         words = ["exam", "--make", "made", "--engine", engine(folder), "--games", "games.npz", "--board-size", "3"]
         words += ["--first-ply", "1", "--positions"]
         assert main([*words, "2"]) == 0
@@ -100,7 +91,7 @@ class TestMaking:
         assert f"{made} positions, judged by oracle.py 0.7 with oracle.bin.gz" in capsys.readouterr().out
 
     def test_an_engine_that_fails(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        save_games(folder)
+        save_games(folder, 4, 6)
         command = engine(folder, 5, "sys.exit(1)")
         assert main(["exam", "--make", "made", "--engine", command, "--games", "games.npz", "--board-size", "3"]) == 2
         assert "the process has ended" in capsys.readouterr().err

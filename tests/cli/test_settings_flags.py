@@ -93,18 +93,3 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
     assert "guests" not in text
     assert "Fuse" not in text
     assert parser.format_help().count("--watts") == 0, "--help is as short as before"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ("--threads x", "argument --threads: must be an integer, got 'x'"),
-        ("--light torch", "argument --light: invalid choice: 'torch'"),
-        ("--aunt x", "argument --aunt: must be a number, got 'x'"),
-        ("--fast off", "argument --fast/--no-fast: must be none, got 'off'"),
-    ],
-)
-def test_errors(parser: Parser, words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        parser.parse_args(words.split())
-    assert capsys.readouterr().err.startswith(f"house: {sentence}")

@@ -85,20 +85,6 @@ def test_a_board_that_no_game_has_is_refused(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7)], ids=repr)
-def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, env: GameEnv) -> None:
-    twins = Twins(env, 4, backend)
-    twins.play_on(np.random.default_rng(9), 9, every=9)
-    slots, shape = np.array([3, 0]), (2, env.planes, env.N, env.N)
-    exact = twins.ours.planes(slots, np.empty(shape, np.float32))
-    bits = twins.theirs.planes(slots, np.empty(shape, np.uint16))
-    assert np.array_equal((bits.astype(np.uint32) << 16).view(np.float32), exact)
-    assert np.array_equal(twins.theirs.planes(slots, np.empty(shape, np.float16)), exact)
-    last = np.empty((2, env.N, env.N, env.planes), np.float32)
-    twins.theirs.planes(slots, last.transpose(0, 3, 1, 2))
-    assert np.array_equal(last, exact.transpose(0, 2, 3, 1))
-
-
-@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7)], ids=repr)
 def test_positions_come_back_to_the_cpu(backend: Backend, env: GameEnv) -> None:
     """From one batch to another, and as positions to read."""
     twins = Twins(env, 3, backend)

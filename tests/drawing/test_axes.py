@@ -64,6 +64,7 @@ def test_smoothing_keeps_ends_and_straight_lines() -> None:
 
 
 def test_a_few_of_many() -> None:
-    assert spaced_indices(3, 5) == [0, 1, 2]
+    assert [spaced_indices(8, 3), spaced_indices(8, 1), spaced_indices(3, 5)] == [[0, 4, 7], [7], [0, 1, 2]]
+    assert [spaced_indices(1, 4), spaced_indices(101, 5)] == [[0], [0, 25, 50, 75, 100]]
     some = spaced_indices(1000, 240)
     assert (some[0], some[-1], len(some)) == (0, 999, 240)

@@ -1,5 +1,7 @@
 """How games describe their boards: cells, and where the piece of each action lands."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from tests.random_games import random_game
 from tests.ui.own_games import LeaningEnv, RingEnv
 
 
@@ -42,10 +45,9 @@ def test_a_game_that_describes_nothing_is_text() -> None:
 @pytest.mark.parametrize("env", [*map(make_game, GAMES), LeaningEnv(), RingEnv()], ids=str)
 def test_a_stone_lands_where_the_view_says(env: GameEnv) -> None:
     """In random games: a new stone is in the cell that was foretold, and that cell is the last one."""
-    random, now, view = np.random.default_rng(5), env.position(), env.board_view
-    while not now.is_over and len(now.moves) < 40:
-        action = int(random.choice(np.flatnonzero(now.legal_mask)))
-        before, after = now.contents, now.play(action)
+    view = env.board_view
+    for now, after in pairwise(random_game(env, 5, 40)):
+        action, before = after.moves[-1], now.contents
         assert before is not None
         assert after.contents is not None
         cell = int(view.landing_cells(now.to_play, np.array(before))[action])
@@ -55,7 +57,6 @@ def test_a_stone_lands_where_the_view_says(env: GameEnv) -> None:
         if view.surface == "houses":
             assert before[cell] > 0
             assert after.contents[cell] == 0 or before[cell] > 11
-        now = after
 
 
 def test_a_column_fills_from_below_and_is_then_full() -> None:

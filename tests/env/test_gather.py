@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from alphago.env.game import GameEnv
-from tests.env.test_pictured import GAMES, played
+from tests.env.test_pictured import GAMES
+from tests.random_games import random_game
 
 
 @pytest.mark.parametrize("env", GAMES, ids=str)
 def test_gathered_positions(env: GameEnv) -> None:
-    positions = [played(env, moves, seed) for seed, moves in enumerate((0, 1, 3, 4, 9))]
+    positions = [random_game(env, seed, moves)[-1] for seed, moves in enumerate((0, 1, 3, 4, 9))]
     batch = env.new_batch(len(positions) + 1)
     batch.gather([position.batch for position in positions])
     slots = np.arange(len(positions))
@@ -22,7 +23,7 @@ def test_gathered_positions(env: GameEnv) -> None:
 
 def test_only_as_many_slots_change() -> None:
     env = GAMES[1]
-    batch, last = env.new_batch(3), played(env, 5)
+    batch, last = env.new_batch(3), random_game(env, 1, 5)[-1]
     batch.gather([])
     batch.gather([last.batch] * 2)
     mask = batch.legal_mask(np.arange(3), np.empty((3, env.action_space), np.bool_))

@@ -1,7 +1,5 @@
 """Known numbers of legal boards and games (Tromp and Farnebäck, "Combinatorics of Go")."""
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -9,25 +7,8 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
 from alphago.system.kernels.jit import kernel
+from tests.env.counting import count_games
 from tests.naive.go import NaiveGoEnv, chain, has_liberty
-
-
-@pytest.mark.parametrize(("size", "legal"), [(2, 57), (3, 12675)])
-def test_legal_boards(size: int, legal: int) -> None:
-    """Of all colourings, those in which every chain has a liberty can be set up; no others."""
-    batch = GoEnv(size).new_batch(1)
-    slot = np.zeros(1, np.int64)
-    count = 0
-    for colours in itertools.product((-1, 0, 1), repeat=size * size):
-        try:
-            batch.reset(slot, stones=np.array(colours, np.int8).reshape(size, size))
-        except ValueError:
-            continue
-        count += 1
-        shown = np.empty(size * size, np.int8)
-        kernels.board(batch.rows[0], shown)
-        assert tuple(shown) == colours
-    assert count == legal
 
 
 @kernel
@@ -51,7 +32,8 @@ def legal_boards(row, start, colours):
 
 
 @pytest.mark.parametrize(("size", "legal"), [(2, 57), (3, 12_675), pytest.param(4, 24_318_165, marks=pytest.mark.slow)])
-def test_legal_boards_counted_by_a_kernel(size: int, legal: int) -> None:
+def test_legal_boards(size: int, legal: int) -> None:
+    """Of all colourings, those in which every chain has a liberty can be set up; no others."""
     start = GoEnv(size, ko="simple").start.row
     assert legal_boards(start.copy(), start, np.zeros(size * size, np.int8)) == legal
 
@@ -65,25 +47,15 @@ def test_set_up_refuses_what_plain_python_refuses() -> None:
         fine = all(has_liberty(board, *chain(board, p, 4)) for p in range(16) if board[p])
         try:
             batch.reset(np.zeros(1, np.int64), stones=np.array(board).reshape(4, 4))
-            assert fine
         except ValueError:
             assert not fine
             refused += 1
+            continue
+        assert fine
+        shown = np.empty(16, np.int8)
+        kernels.board(batch.rows[0], shown)
+        assert tuple(shown) == board
     assert 100 < refused < 1400
-
-
-def games(batch, depth: int, ply: int = 0) -> int:
-    """Ways to play `depth` plies from slot `ply`; slots below are the plies above (perft)."""
-    here, there = np.array([ply]), np.array([ply + 1])
-    mask = batch.legal_mask(here, np.empty((1, batch.env.action_space), np.bool_))[0]
-    if ply + 1 == depth:
-        return int(mask.sum())
-    total = 0
-    for action in np.flatnonzero(mask):
-        batch.copy(here, there)
-        batch.play(there, np.array([action], np.int32))
-        total += games(batch, depth, ply + 1)
-    return total
 
 
 @pytest.mark.parametrize(
@@ -92,6 +64,6 @@ def games(batch, depth: int, ply: int = 0) -> int:
 )
 def test_games_of_a_few_plies(size: int, depth: int, count: int) -> None:
     """Two plies can be counted on paper; more are counted by plain Python, too."""
-    assert games(GoEnv(size, max_moves=50).new_batch(depth + 1), depth) == count
+    assert count_games(GoEnv(size, max_moves=50), depth)[-1] == count
     if size <= 3:
-        assert games(NaiveGoEnv(size, max_moves=50).new_batch(depth + 1), depth) == count
+        assert count_games(NaiveGoEnv(size, max_moves=50), depth)[-1] == count

@@ -7,9 +7,12 @@ from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.devices import choose_device
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
+from alphago.env.gomoku import GomokuEnv
+from alphago.env.reversi import ReversiEnv
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 from tests.diagrams import draw, stones
@@ -60,18 +63,21 @@ def test_every_verb_with_answers_on_the_device(backend: Backend, size: int) -> N
     Twins(GoEnv(size, planes="alive", margin_weight=0.3), 12, backend).exercise(np.random.default_rng(size), 25)
 
 
-@pytest.mark.parametrize("planes", [5, "alive"])
-def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, planes: int | str) -> None:
-    twins = played(backend, planes=planes, komi=6.5)
-    env, slots = twins.env, np.array([5, 0, 2])
-    shape = (3, env.planes, 5, 5)
-    wanted = twins.ours.planes(slots, np.empty(shape, np.float32))
+OF_NUMBERS = [GoEnv(5, planes=planes, komi=6.5) for planes in (5, "alive")]
+OF_ZEROS_AND_ONES = [ReversiEnv(6), GomokuEnv(5, 4, 7)]
 
+
+@pytest.mark.parametrize("env", [*OF_NUMBERS, *OF_ZEROS_AND_ONES], ids=repr)
+def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, env: GameEnv) -> None:
+    twins = Twins(env, 6, backend)
+    twins.play_on(np.random.default_rng(3), 12, every=12)
+    slots, shape = np.array([5, 0, 2]), (3, env.planes, env.N, env.N)
+    wanted = twins.ours.planes(slots, np.empty(shape, np.float32))
     assert np.array_equal(twins.theirs.planes(slots, np.empty(shape, np.float16)), wanted.astype(np.float16))
     bits = twins.theirs.planes(slots, np.empty(shape, np.uint16))
     widened = (bits.astype(np.uint32) << 16).view(np.float32)
-    assert np.abs(widened - wanted).max() <= 2**-9 * np.abs(wanted).max()
-    channels_last = np.empty((3, 5, 5, env.planes), np.float32)
+    assert np.abs(widened - wanted).max() <= (2**-9 * np.abs(wanted).max() if env in OF_NUMBERS else 0)
+    channels_last = np.empty((3, env.N, env.N, env.planes), np.float32)
     twins.theirs.planes(slots, channels_last.transpose(0, 3, 1, 2))
     assert np.array_equal(channels_last, wanted.transpose(0, 2, 3, 1))
 

@@ -7,6 +7,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_lines
 from alphago.env.kernels import go_row as layout
+from tests.random_games import random_game
 
 
 def follow(env: GoEnv, plays: list[tuple[int, int]], first: int = 1) -> tuple[list[object], int]:
@@ -61,10 +62,7 @@ def test_random_lines(ko: str, suicide: bool) -> None:
 def test_single_actions(first_pass: int) -> None:
     """Every action of every position of a game, as in its legal mask."""
     env = GoEnv(4, first_pass=first_pass)
-    generator = np.random.default_rng(2)
-    position = env.position()
-    while not position.is_over:
+    for position in random_game(env, 2):
         mask = [bool(go_lines.is_legal(position.row, action)) for action in range(env.action_space)]
         assert mask == position.legal_mask.astype(bool).tolist()
-        position = position.play(int(generator.choice(np.flatnonzero(position.legal_mask))))
-    assert not any(go_lines.is_legal(position.row, action) for action in range(env.action_space))
+    assert not any(mask)

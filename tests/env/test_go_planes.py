@@ -11,6 +11,7 @@ from alphago.env.kernels import go_planes as features
 from tests.diagrams import board, owners, play, position
 from tests.env.test_go_ko import KO as ONE_KO
 from tests.naive.go import random_board
+from tests.random_games import random_game
 
 
 def marked(shown: GoPosition, plane: int) -> str:
@@ -155,17 +156,6 @@ def test_komi_score_and_who_is_ahead(komi: float, margin: float) -> None:
         assert constant(shown, features.KOMI) == pytest.approx(-sign * komi / 10)
         assert constant(shown, features.SCORE) == pytest.approx(sign * min(max(margin / 10, -3), 3))
         assert constant(shown, features.AHEAD) == sign * np.sign(margin)
-
-
-def random_game(env: GoEnv, seed: int, **setup: object) -> list[GoPosition]:
-    """A game of random moves, the same for the same seed, whatever the colours; one in twenty is a pass."""
-    random = np.random.default_rng(seed)
-    game = [env.position(**setup)]
-    while not game[-1].is_over:
-        weights = np.where(game[-1].legal_mask, 1.0, 0.0)
-        weights[-1] *= 0.05 * weights[:-1].sum() or 1
-        game.append(game[-1].play(int(random.choice(env.action_space, p=weights / weights.sum()))))
-    return game
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9])

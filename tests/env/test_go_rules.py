@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.env.kernels import go_row as layout
-from alphago.env.kernels.playouts import is_own_eye, random_action
+from alphago.env.kernels.playouts import random_action
 from alphago.env.position import IllegalMove
 from tests.diagrams import beside, draw, is_legal, play, position, tidy
 from tests.env.test_go_ko import KO
@@ -133,12 +132,6 @@ def test_in_a_seki_both_may_fill_and_are_then_taken(colour: str, point: str) -> 
     assert (taken.board == seki.to_play).sum() == 0
 
 
-def test_liberties_shared_in_a_seki_are_nobodys() -> None:
-    assert position(SEKI, komi=0).score() == 8 - 6
-    assert position(SEKI, komi=0, to_play="white").score() == 2
-    assert position(SEKI, komi=2).result == 0
-
-
 # --- the end of the game ---------------------------------------------------------------------------
 
 
@@ -229,29 +222,3 @@ def test_random_play_chooses_every_legal_point_equally_often() -> None:
     assert {random_action(single, state, True) for _ in range(50)} == {1, 2}
     nothing = play(GoEnv(2).position(), "B A1, W A2, B B2").batch.rows[0]
     assert random_action(nothing, state, True) == 4
-
-
-@pytest.mark.parametrize(
-    ("corners", "is_eye"), [("XXXX", True), ("X...", True), ("O...", True), ("OXXO", False), (".OO.", False)]
-)
-def test_light_random_play_fills_no_eyes(corners: str, is_eye: bool) -> None:
-    """An eye is false with two enemy stones at its corners, on the edge of the board with one."""
-    centre = """
-        . . . . .
-        . {} X {} .
-        . X . X .
-        . {} X {} .
-        . . . . .
-        """
-    row = position(centre.format(*corners)).batch.rows[0]
-    assert is_own_eye(row, layout.point_of(row, 12), layout.BLACK) == is_eye
-    side = position(
-        """
-        X . X . .
-        {} X {} . .
-        . . . . .
-        . . . . .
-        . . . . .
-        """.format(*corners[:2])
-    ).batch.rows[0]
-    assert is_own_eye(side, layout.point_of(side, 1), layout.BLACK) == ("O" not in corners[:2])

@@ -9,6 +9,7 @@ import pytest
 from alphago.env.go import GoEnv
 from tests.diagrams import draw, is_legal, play, position
 from tests.env.test_go_ko import KO
+from tests.random_games import random_game
 
 EMPTY = np.zeros((5, 5), np.int8)
 
@@ -27,10 +28,7 @@ class TestCaptures:
 
     def test_a_random_game(self) -> None:
         """Stones are on the board or taken, in every position of a game with a handicap."""
-        random = np.random.default_rng(1)
-        now = GoEnv(5).position(handicap=0, black="B2 D4", to_play="white")
-        while not now.is_over:
-            now = now.play(int(random.choice(np.flatnonzero(now.legal_mask))))
+        for now in random_game(GoEnv(5), 1, handicap=0, black="B2 D4", to_play="white"):
             blacks = 2 + sum(action != 25 for action in now.moves[1::2])
             whites = sum(action != 25 for action in now.moves[::2])
             assert now.captures == (whites - (now.board == -1).sum(), blacks - (now.board == 1).sum())

@@ -1,7 +1,5 @@
 """Pictures of positions: stones where they are, marks, numbers and names, in every game."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,6 +17,7 @@ from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
+from tests.random_games import random_game
 from tests.ui.own_games import LeaningEnv, RingEnv
 
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
@@ -40,14 +39,6 @@ SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEn
 GAMES = [*(GoEnv(size) for size in (2, 5, 9, 19, 25)), *SMALL]
 
 
-def played(env: GameEnv, moves: int, seed: int = 1) -> Any:
-    """A position after random moves, or the end of the game."""
-    random, now = np.random.default_rng(seed), env.position()
-    while not now.is_over and len(now.moves) < moves:
-        now = now.play(int(random.choice(np.flatnonzero(now.legal_mask))))
-    return now
-
-
 def stones(svg: str, own: tuple[str, str] | None = None) -> dict[str, int]:
     """How many stones of each colour a picture has; own: the game's colours."""
     colours = {"black": (BLACK, BLACK), "white": (WHITE, EDGE)}
@@ -59,7 +50,7 @@ def stones(svg: str, own: tuple[str, str] | None = None) -> dict[str, int]:
 @pytest.mark.parametrize("env", GAMES, ids=str)
 @pytest.mark.parametrize("moves", [0, 7, 1000])
 def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
-    now = played(env, min(moves, 60))
+    now = random_game(env, 1, min(moves, 60))[-1]
     for look in ({}, {"numbers": True}, {"coordinates": False, "caption": ""}, {"priors": now.legal_mask / 2}):
         svg = now.svg(**look)
         width, height = (float(root_of(svg).get("viewBox").split()[i]) for i in (2, 3))  # type: ignore[union-attr]
@@ -73,7 +64,7 @@ def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
     "env", [e for e in GAMES if not isinstance(e, (OwareEnv, Drawn, LeaningEnv, RingEnv))], ids=str
 )
 def test_stones_are_those_of_the_board(env: GameEnv) -> None:
-    now = played(env, 30)
+    now = random_game(env, 1, 30)[-1]
     expected = {"black": int((now.board == 1).sum()), "white": int((now.board == -1).sum())}
     assert stones(now.svg(), env.board_view.colours) == expected
 

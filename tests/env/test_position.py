@@ -8,6 +8,8 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.position import IllegalMove, UnknownMove
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from tests.diagrams import play
+from tests.ui.own_games import NimEnv
 
 
 def refused(position: object, move: object) -> IllegalMove:
@@ -16,20 +18,28 @@ def refused(position: object, move: object) -> IllegalMove:
     return caught.value
 
 
-def test_an_illegal_move_has_the_move_the_reason_and_the_position() -> None:
-    now = GoEnv(5).position().play("C3")
-    error = refused(now, "c3")
-    assert (error.move, error.reason, error.position) == ("C3", "Black has a stone there", now)
-    assert error.sentence == "illegal move C3: Black has a stone there"
-    assert str(error) == f"{error.sentence}, in GoEnv(5) after B C3"
-    over = refused(now.after(["pass", "pass"]), "A1")
-    assert (over.move, over.reason) == ("A1", "the game is over")
+@pytest.mark.parametrize(
+    ("moves", "point", "reason"),
+    [
+        ("B C3", "c3", "Black has a stone there"),
+        ("B C3, W D4", "D4", "White has a stone there"),
+        ("B A4, W C3, B B5", "A5", "suicide"),
+        ("B pass, W pass", "C3", "the game is over"),
+    ],
+)
+def test_an_illegal_move_has_the_move_the_reason_and_the_position(moves: str, point: str, reason: str) -> None:
+    now = play(GoEnv(5).position(), moves)
+    error = refused(now, point)
+    assert (error.move, error.reason, error.position) == (point.upper(), reason, now)
+    assert error.sentence == f"illegal move {point.upper()}: {reason}"
+    assert str(error) == f"{error.sentence}, in GoEnv(5) after {moves}"
 
 
 @pytest.mark.parametrize(
     ("move", "text"),
     [
-        ("Z9", "'Z9' is not a point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        ("I3", "'I3' is not a point of GoEnv(5): expected A1 to E5 (no column I) or pass"),
+        (None, "action must be an integer or a text, got None"),
         (26, "no action 26 in GoEnv(5): actions are 0 to 25"),
         (-1, "no action -1 in GoEnv(5): actions are 0 to 25"),
         (True, "action must be an integer or a text, got True"),
@@ -61,7 +71,5 @@ def test_whether_a_game_is_even() -> None:
 
 
 def test_a_game_without_cells_has_no_contents() -> None:
-    from tests.ui.web.test_views import NimEnv
-
     now = NimEnv().position().play(0)
     assert (now.contents, now.last_cell, now.captures, now.ko_points) == (None, None, None, ())

@@ -18,10 +18,7 @@ BEST_LINE = """
 
 def best_line() -> list[Position]:
     """All positions of the line."""
-    positions = [ReversiEnv(6).position()]
-    for move in BEST_LINE.split():
-        positions.append(positions[-1].play(move))
-    return positions
+    return list(ReversiEnv(6).position().after(BEST_LINE.split()).replay())
 
 
 def play(moves: str, size: int = 8):

@@ -12,6 +12,7 @@ from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
+from tests.random_games import random_game
 
 GAMES = [GomokuEnv(5, 4, 7), ReversiEnv(6), ConnectFourEnv()]
 GOMOKU = GomokuEnv(5, 2, 3)
@@ -20,10 +21,7 @@ games = pytest.mark.parametrize("env", GAMES, ids=lambda env: env.name)
 
 def after(env: GameEnv, plies: int, seed: int = 0):
     """A position of a random game that is not over."""
-    random = np.random.default_rng(seed)
-    position = env.position()
-    while len(position.moves) < plies:
-        position = position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
+    position = random_game(env, seed, plies)[-1]
     assert not position.is_over
     return position
 

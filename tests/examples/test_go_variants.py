@@ -61,13 +61,11 @@ def test_the_first_capture_wins() -> None:
 
 def test_two_stones_a_turn() -> None:
     """Nobody passes early; a pass ends a turn of one stone too, and two passes end the game."""
-    position, movers = TwoStonesGoEnv(5).position(), []
+    start = TwoStonesGoEnv(5).position()
     with pytest.raises(IllegalMove, match="passing is allowed from move 13 on"):
-        position.play("pass")
-    for move in [*["C3", "A1", "B1", "D3", "D4", "A5", "B5", "E1", "E2", "A3", "B3", "E5"], "pass"]:
-        movers.append(position.to_play)
-        position = position.play(move)
-    assert movers == [1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1]
+        start.play("pass")
+    position = start.after(["C3", "A1", "B1", "D3", "D4", "A5", "B5", "E1", "E2", "A3", "B3", "E5", "pass"])
+    assert position.movers == (1, -1, -1, 1, 1, -1, -1, 1, 1, -1, -1, 1, 1)
     assert position.to_play == -1
     assert position.play("pass").is_over
 

@@ -1,12 +1,12 @@
 """Hex and Gomoku with Swap2: their contract, how they are won, and how sides are swapped."""
 
-import numpy as np
 import pytest
 
 from alphago.env.board import StonesEnv
 from alphago.env.check import check_game
 from alphago.examples.gomoku_swap2 import GomokuSwap2Env
 from alphago.examples.hex import HexEnv
+from tests.random_games import random_game
 
 
 @pytest.mark.parametrize("env", [HexEnv(3), GomokuSwap2Env(5, 4)], ids=repr)
@@ -22,12 +22,7 @@ def test_hex_is_won_by_joining_ones_edges() -> None:
 
 
 def test_hex_always_has_a_winner() -> None:
-    random = np.random.default_rng(0)
-    for _ in range(10):
-        position = HexEnv(4).position()
-        while not position.is_over:
-            position = position.play(int(random.choice(np.flatnonzero(position.legal_mask))))
-        assert position.result in (1, -1)
+    assert {random_game(HexEnv(4), seed)[-1].result for seed in range(10)} <= {1, -1}
 
 
 def test_hex_swaps_once() -> None:

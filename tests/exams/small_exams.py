@@ -11,6 +11,9 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.exams.positions import Exam, exam_env, read_exam
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.records.record import save_records
+from alphago.training.call.selfplay_call import selfplay
 
 SIZE = 3
 ENV: GoEnv = exam_env(SIZE)
@@ -76,6 +79,14 @@ def prefers(*moves: str, value: float = 0.0) -> Any:
         return policy, value
 
     return network
+
+
+def save_games(folder: Path, readouts: int, count: int) -> Path:
+    """Games on 3x3, as a file of records."""
+    records = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), readouts, count, seed=1, groups=1, opening_plies=3)
+    with (folder / "games.npz").open("wb") as file:
+        save_records(file, records)
+    return folder / "games.npz"
 
 
 REFUSED = 'print(json.dumps({"error": "no more"}), flush=True)'  # instead of an answer

@@ -12,17 +12,14 @@ from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LabelSettings, draw, read_games_of
 from alphago.exams.labelling import label_games
-from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import load_model
 from alphago.records.dataset import Dataset
 from alphago.records.importing import import_games
 from alphago.records.labels import OWNED, label_values
-from alphago.records.record import save_records
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.summary import network_facts
 from alphago.training.supervised.call import train_supervised
 from alphago.training.supervised.dataset_games import LabelledGames
-from tests.exams.small_exams import ENV, REFUSED, engine
+from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
 ALL = LabelSettings(positions=60, per_game=3, komi=0.5)
 TEACHER = "oracle.py 0.7 with oracle.bin.gz, 1 readout"
@@ -31,10 +28,7 @@ TEACHER = "oracle.py 0.7 with oracle.bin.gz, 1 readout"
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Forty games on 3x3."""
-    path = tmp_path_factory.mktemp("games") / "games.npz"
-    with path.open("wb") as file:
-        save_records(file, selfplay(GoEnv(3, komi=0.5), HashEvaluator(), 2, 40, seed=1, groups=1, opening_plies=3))
-    return path
+    return save_games(tmp_path_factory.mktemp("games"), 2, 40)
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,19 @@
 """Chains, moves and ladders on drawn boards."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.exams.ladders import Stones, ladder
+from tests.diagrams import board
+from tests.random_games import random_game
 
 
 def stones_of(drawing: str) -> Stones:
     """The stones of a drawing: X Black, O White."""
-    rows = [line.split() for line in drawing.strip().splitlines()]
-    return Stones.of(np.array([[{"X": 1, "O": -1}.get(sign, 0) for sign in row] for row in rows], np.int8))
+    return Stones.of(board(drawing))
 
 
 LADDER = """
@@ -67,17 +70,14 @@ class TestLadders:
 class TestStones:
     def test_against_the_rules_of_the_game(self) -> None:
         """Random games: every legal move leaves the game's board."""
-        env, generator = GoEnv(5), np.random.default_rng(0)
-        for _ in range(20):
-            position = env.position()
-            while not position.is_over and len(position.moves) < 40:
-                action = int(generator.choice(np.flatnonzero(position.legal_mask)))
-                after = position.play(action)
+        env = GoEnv(5)
+        for seed in range(20):
+            for position, after in pairwise(random_game(env, seed, 40)):
+                action = after.moves[-1]
                 if action != env.pass_action:
                     stones = Stones.of(position.board).play(position.to_play, action)
                     assert stones is not None
                     assert stones.colours == tuple(after.board.ravel().tolist())
-                position = after
 
     def test_suicide(self) -> None:
         assert stones_of(". O .\nO . .\n. . .").play(1, 0) is None

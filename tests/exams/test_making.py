@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +19,18 @@ from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
 from alphago.exams.making import make_exam
 from alphago.exams.positions import exam_env, read_exam
-from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
-from alphago.records.record import save_records
-from alphago.training.call.selfplay_call import selfplay
-from tests.exams.small_exams import ENV, REFUSED, engine
+from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
 ROOT = Path(__file__).parents[2]
 TEN = MakeSettings(positions=10, first_ply=1, per_game=3, komi=0.5)
+TWENTY = replace(TEN, positions=20)
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Twelve games on 3x3."""
-    path = tmp_path_factory.mktemp("games") / "games.npz"
-    records = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), 4, 12, seed=1, groups=1, opening_plies=3)
-    with path.open("wb") as file:
-        save_records(file, records)
-    return path
+    return save_games(tmp_path_factory.mktemp("games"), 4, 12)
 
 
 def make(file: Path, engine: str, games: Path, making: MakeSettings = TEN) -> int:
@@ -180,7 +175,7 @@ class TestResuming:
 
     def test_more_positions(self, games: Path, tmp_path: Path) -> None:
         """A finished exam grows, and asks nothing if it has enough."""
-        few = MakeSettings(positions=4, first_ply=1, per_game=3, komi=0.5)
+        few = replace(TEN, positions=4)
         assert make(tmp_path / "exam", engine(tmp_path), games, few) == 4
         assert make(tmp_path / "exam", engine(tmp_path, 0, "sys.exit(1)"), games, few) == 4
         assert make(tmp_path / "exam", engine(tmp_path), games) == 10
@@ -203,9 +198,8 @@ class TestResuming:
     def test_other_settings(self, games: Path, tmp_path: Path, change: dict[str, int], message: str) -> None:
         make(tmp_path / "exam", engine(tmp_path), games)
         before = (tmp_path / "exam").read_bytes()
-        making = MakeSettings(**{"positions": 20, "first_ply": 1, "per_game": 3, "komi": 0.5, **change})
         with pytest.raises(ValueError, match=f"exam must have been begun by the same call, {message}"):
-            make(tmp_path / "exam", engine(tmp_path), games, making)
+            make(tmp_path / "exam", engine(tmp_path), games, replace(TWENTY, **change))
         assert (tmp_path / "exam").read_bytes() == before
 
     def test_another_file_is_not_overwritten(self, games: Path, tmp_path: Path) -> None:
@@ -220,9 +214,4 @@ class TestResuming:
         lines = (tmp_path / "exam").read_bytes().splitlines(keepends=True)
         (tmp_path / "exam").write_bytes(b"".join([*lines[:3], b"###\n", *lines[4:]]))
         with pytest.raises(ValueError, match="exam, line 4 must be a JSON object, got ###"):
-            make(
-                tmp_path / "exam",
-                engine(tmp_path),
-                games,
-                MakeSettings(positions=20, first_ply=1, per_game=3, komi=0.5),
-            )
+            make(tmp_path / "exam", engine(tmp_path), games, TWENTY)

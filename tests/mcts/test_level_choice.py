@@ -22,6 +22,7 @@ from alphago.mcts.level_choice import (
 )
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
+from tests import diagrams
 
 GAMES = np.zeros(1, np.int64)
 
@@ -111,10 +112,8 @@ class TestCandidates:
         assert counts[0] < counts[1] < counts[2] == 49
 
     def test_no_own_eyes(self) -> None:
-        """What is left on a board of two eyes and one stone to take."""
-        rows = [". X . X .", "X X X X X", "X X X X X", "X X X X X", ". X O X O"]
-        board = np.array([[{"X": 1, "O": -1}.get(sign, 0) for sign in row.split()] for row in rows], np.int8)
-        position = GoEnv(5).position(board=np.where(board == -1, 0, board), to_play="black")
+        """What is left on a board of eyes."""
+        position = diagrams.position(". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X .")
         shares = level_shares(searched(position, HashEvaluator()), GAMES, LevelTerms(1.0, "win rate", 24))
         assert shares[0].tolist() == [0.0] * 25 + [1.0]
 

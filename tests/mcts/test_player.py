@@ -1,6 +1,7 @@
 """`MCTSPlayer`: AlphaGo.jl's verbs, records and rules."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,13 +77,6 @@ class TestVerbs:
         )
         assert f"{player.root_visits} visits" in repr(after)
 
-    def test_there_is_no_analysis_after_the_end(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        player.play_move(25)
-        player.play_move(25)
-        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
-            player.analysis()
-
     def test_pick_move_searches_if_nobody_has(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())
         assert player.position.legal_mask[player.pick_move()]
@@ -112,6 +106,8 @@ class TestVerbs:
         player.play_move(25)
         player.play_move(25)
         assert player.tree_search(50) == 0
+        with pytest.raises(ValueError, match=r"no analysis of a game that is over \(W\+7.5\)"):
+            player.analysis()
         with pytest.raises(ValueError, match=r"no move to pick: the game is over \(W\+7.5\)"):
             player.pick_move()
         with pytest.raises(ValueError, match="no move to pick"):
@@ -242,15 +238,16 @@ class TestVerbs:
         assert player.position.moves == (25, 12)
 
     def test_leaves_of_settings(self) -> None:
-        """A number beside the settings comes before theirs."""
-        two = Puct(leaves=2)
+        """A number beside the settings comes before theirs, and changes nothing else."""
+        two = Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)
         for options, leaves in (
             ({}, 8),
             ({"settings": two}, 2),
             ({"settings": two, "leaves": 3}, 3),
             ({"leaves": 3}, 3),
         ):
-            assert MCTSPlayer(GO5, HashEvaluator(), **options).search.settings.leaves == leaves
+            settings = MCTSPlayer(GO5, HashEvaluator(), **options).search.settings
+            assert settings == replace(options.get("settings", Puct()), leaves=leaves)
 
 
 class TestGumbel:
@@ -433,9 +430,3 @@ def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], 
     for ply in range(3):
         player.play_move(player.suggest_move())
         assert player.search.rule.parameters.c_puct.tolist() == pytest.approx([1 + 0.01 * (plies + ply)])
-
-
-def test_settings_reach_the_search() -> None:
-    settings = Puct(c_puct=3.0, parent_value_weight=0.0)
-    player = MCTSPlayer(GO5, UniformEvaluator(), settings=settings, leaves=2)
-    assert player.search.settings == Puct(c_puct=3.0, parent_value_weight=0.0, leaves=2)

@@ -52,12 +52,7 @@ class NaiveGumbel(NaiveSearch):
         return due[:readouts]
 
     def best_child(self, node: Node) -> Node:
-        if node is self.root:
-            return self.candidate()
-        best = max(node.priors, key=lambda action: (self.lag(node, action), -action))
-        if best not in node.children:
-            node.children[best] = Node(node.position.play(best), node.priors[best])
-        return node.children[best]
+        return self.candidate() if node is self.root else super().best_child(node)
 
     def candidate(self) -> Node:
         """The best by root score of the candidates that have the visits which are due (or else the fewest)."""
@@ -97,7 +92,7 @@ class NaiveGumbel(NaiveSearch):
         total = sum(math.exp(logit - highest) for logit in logits.values())
         return {action: math.exp(logit - highest) / total for action, logit in logits.items()}
 
-    def lag(self, node: Node, action: int) -> float:
+    def score(self, node: Node, action: int) -> float:
         """How far an action's share of visits lags behind the improved policy."""
         child = node.children.get(action)
         visits = child.visits + child.virtual if child is not None else 0

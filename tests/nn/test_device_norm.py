@@ -1,7 +1,5 @@
 """Norms of training on a GPU: the host build of their kernels, and with -m gpu the GPU, against torch in float64."""
 
-import copy
-import math
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,7 @@ from alphago.cuda.host import compile_library
 from alphago.nn import device_norm, passes
 from alphago.nn.inference.hardware import torch_device
 from tests.devices import DEVICES, needs_compiler
-from tests.nn.test_passes import ROUNDING, boards, error, leaf, usual_norm
+from tests.nn.test_passes import assert_nan_stays, assert_norms, boards, usual_norm
 
 # Boards, channels, side: one block and several, rows that no block's lanes divide, the most channels.
 SHAPES = [(1, 8, 3), (7, 32, 7), (33, 24, 9), (2, 96, 19), (1, 2048, 2)]
@@ -36,19 +34,7 @@ def normed(norm: nn.BatchNorm2d, features: torch.Tensor, added: torch.Tensor | N
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("with_added", [False, True])
 def test_results_and_gradients(device: str, shape: tuple[int, int, int], with_added: bool) -> None:
-    where = torch_device(device)
-    norm, gradient = usual_norm(shape[1]).to(where), boards(shape, 3).to(where)
-    results = []
-    for exact in (False, True):
-        mine = copy.deepcopy(norm).to(torch.float64 if exact else torch.float32)
-        features, added = (leaf(boards(shape, seed).to(where), exact) for seed in (1, 2))
-        addend = added if with_added else None
-        out = passes.norm_relu(mine, features, addend) if exact else normed(mine, features, addend)
-        assert ("DeviceNormRelu" in type(out.grad_fn).__name__) is not exact
-        out.backward(gradient.to(out.dtype))
-        parts = [out.detach(), features.grad, mine.weight.grad, mine.bias.grad, mine.running_mean, mine.running_var]
-        results.append([*parts, added.grad] if with_added else parts)
-    assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * len(results[0])
+    assert_norms(normed, shape, with_added, "DeviceNormRelu", str(torch_device(device)))
 
 
 @on_devices
@@ -66,11 +52,7 @@ def test_a_step_repeats(device: str) -> None:
 
 @on_devices
 def test_a_nan_is_not_lost(device: str) -> None:
-    features = boards((4, 8, 5)).to(torch_device(device))
-    features[1, 3, 2, 2] = math.nan
-    out = normed(usual_norm(8).to(features.device), features.requires_grad_(), None)
-    assert out[:, 3].isnan().all()
-    assert not out[:, :3].isnan().any()
+    assert_nan_stays(normed, str(torch_device(device)))
 
 
 @on_devices

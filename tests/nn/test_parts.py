@@ -42,6 +42,7 @@ NETS = {
     "plain": lambda: NeuralNet(ENV, tower(pooled=True, block="plain")),
     "dense": lambda: NeuralNet(ENV, DenseBase(PLANES, ENV.plane_shape, (32, 16))),
     "dense with a hidden layer for each head": lambda: NeuralNet(ENV, preset="cgzero"),
+    "cody2007's": lambda: NeuralNet(ENV, preset="cody2007"),
     "forecast beside AlphaGo Zero's policy": lambda: NeuralNet(
         ENV, tower(), ForecastValue(8), DensePolicy(8, (5, 5), 26), size_free=False
     ),

@@ -14,6 +14,7 @@ from alphago.nn.kernels.norm import combine
 from tests.nn.formulas import BOARDS, CHANNELS, features, points, whole
 
 SHAPES = [(7, 32, 7), (33, 16, 9), (3, 5, 4), (2, 64, 19)]  # boards, channels, side
+Normed = Callable[[nn.BatchNorm2d, torch.Tensor, torch.Tensor | None], torch.Tensor]
 ROUNDING = 2.0**-8  # of one bfloat16 number; errors here are relative to the whole tensor's length
 
 
@@ -43,30 +44,45 @@ def leaf(tensor: torch.Tensor, exact: bool) -> torch.Tensor:
     return (tensor.double() if exact else tensor.clone()).requires_grad_()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("with_added", [False, True])
-def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool) -> None:
-    norm = usual_norm(shape[1])
-    gradient = boards(shape, 3)
+def assert_norms(
+    normed: Normed, shape: tuple[int, int, int], with_added: bool, name: str = "NormRelu", device: str = "cpu"
+) -> None:
+    """The function of this name gives results and gradients of torch in float64, as far as bfloat16 can."""
+    norm, gradient = usual_norm(shape[1]).to(device), boards(shape, 3).to(device)
     results = []
     for exact in (False, True):
         mine = copy.deepcopy(norm).to(torch.float64 if exact else torch.float32)
-        features, added = leaf(boards(shape, 1), exact), leaf(boards(shape, 2), exact)
-        out = passes.norm_relu(mine, features, added if with_added else None)
-        assert ("NormRelu" in type(out.grad_fn).__name__) is not exact
+        features, added = (leaf(boards(shape, seed).to(device), exact) for seed in (1, 2))
+        out = (passes.norm_relu if exact else normed)(mine, features, added if with_added else None)
+        assert (name in type(out.grad_fn).__name__) is not exact
         out.backward(gradient.to(out.dtype))
         parts = [out.detach(), features.grad, mine.weight.grad, mine.bias.grad, mine.running_mean, mine.running_var]
         results.append([*parts, added.grad] if with_added else parts)
-        assert int(mine.num_batches_tracked) == 1
     assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * len(results[0])
 
 
-def test_a_nan_is_not_lost() -> None:
-    features = boards((4, 8, 5))
+def assert_nan_stays(normed: Normed, device: str = "cpu") -> None:
+    features = boards((4, 8, 5)).to(device)
     features[1, 3, 2, 2] = math.nan
-    out = passes.norm_relu(usual_norm(8), features.requires_grad_())
+    out = normed(usual_norm(8).to(device), features.requires_grad_(), None)
     assert out[:, 3].isnan().all()
     assert not out[:, :3].isnan().any()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("with_added", [False, True])
+def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool) -> None:
+    assert_norms(passes.norm_relu, shape, with_added)
+
+
+def test_a_nan_is_not_lost() -> None:
+    assert_nan_stays(passes.norm_relu)
+
+
+def test_a_norm_counts_its_batches() -> None:
+    norm = usual_norm(8)
+    passes.norm_relu(norm, boards((4, 8, 5)))
+    assert int(norm.num_batches_tracked) == 1
 
 
 @BOARDS

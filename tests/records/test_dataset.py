@@ -23,7 +23,7 @@ from alphago.records.dataset import GAME, Dataset, rules_of
 from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
 from alphago.records.importing import ImportReport, import_games
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
-from alphago.records.sources import find_indexes, pieces, read_indexes
+from alphago.records.sources import find_indexes, read_indexes
 
 DATA = Path(__file__).parents[1] / "data"
 GAMES = sorted(DATA.glob("**/*.sgf"))
@@ -274,8 +274,6 @@ class TestSources:
         with pytest.raises(FileNotFoundError, match="games must be in a file"):
             imported(tmp_path / "d", tmp_path / "none")
         assert not (tmp_path / "d").exists()
-        with pytest.raises(FileNotFoundError):
-            list(pieces([tmp_path / "none"]))
 
 
 class TestFilters:

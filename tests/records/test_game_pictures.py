@@ -9,7 +9,6 @@ from alphago.arena.match_games import records_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer
-from alphago.records.game_pictures import spaced
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import parse_sgf
 from tests.drawing.reading import SPACE, shapes, texts
@@ -79,11 +78,6 @@ def test_a_gif_shows_every_position() -> None:
 def test_a_sheet_begins_with_the_start_and_ends_with_the_end() -> None:
     assert texts(record().sheet(most=3)) == ["move 0", "move 4", f"7 moves: {record().result_string}"]
     assert len(texts(record().sheet())) == 8
-
-
-def test_evenly_spaced() -> None:
-    assert (spaced(7, 3), spaced(7, 1), spaced(2, 9), spaced(0, 4)) == ([0, 4, 7], [7], [0, 1, 2], [0])
-    assert spaced(100, 5) == [0, 25, 50, 75, 100]
 
 
 def test_stones_that_fall() -> None:

@@ -64,13 +64,6 @@ class TestReading:
             assert (game.env().ko, game.env().suicide) == (ko, suicide)
         assert game.rules == name
 
-    def test_a_repetition_is_legal_where_the_rules_allow_it(self) -> None:
-        """Sending two and returning one, under simple ko and under superko."""
-        text = "(;SZ[5]RU[{}]AB[ba][da][cb]AW[ab][bb]PL[B];B[aa];W[ca];B[ba])"
-        assert moves(parse_sgf(text.format("Japanese"))) == "B A5, W C5, B B5"
-        with pytest.raises(ValueError, match="move 3, Black B5, is illegal: superko"):
-            parse_sgf(text.format("Chinese"))
-
     def test_passes(self) -> None:
         game = parse_sgf("(;SZ[19];B[tt];W[aa];B[])")
         assert moves(game) == "B pass, W A19, B pass"
@@ -145,11 +138,6 @@ class TestReading:
         for encoding in ("utf-16-le", "utf-16-be"):
             game = parse_sgf(text.encode(encoding))
             assert (game.players[0], game.moves) == ("Müller 一", (0,))
-
-    def test_a_first_node_without_its_semicolon(self) -> None:
-        """As the Nihon Ki-in exports games."""
-        game = parse_sgf("(\nTE[棋戦]\nSZ[5]\nPB[黒番]\nRE[白中押し勝ち]\n;B[ba];W[bb])\n".encode())
-        assert (moves(game), game.players[0], game.outcome) == ("B B5, W B4", "黒番", -1.0)
 
     def test_a_later_set_up_that_changes_no_move(self) -> None:
         """Stones that are there already, and what is set up after the last move: dead stones taken off, say."""

@@ -23,7 +23,6 @@ from alphago.records.sgf import (
     parse_sgf,
     read_komi,
     read_sgf,
-    read_sgf_games,
     salvage_sgf,
     write_sgf,
 )
@@ -35,6 +34,7 @@ from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
 from benchmarks.wild_sgf import with_accidents
+from tests.records.test_sgf import moves
 
 DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
 
@@ -44,10 +44,6 @@ def only(text: str | bytes, **options: object) -> SgfGame:
     games = list(salvage_sgf(text.encode() if isinstance(text, str) else text, name="wild.sgf", **options))
     assert len(games) == 1
     return games[0]
-
-
-def moves(game: SgfGame) -> str:
-    return game.position().moves_text()
 
 
 def wrong(game: SgfGame) -> list[str]:
@@ -105,15 +101,6 @@ class TestWhatIsCutOff:
         game = only(text)
         assert (game.moves, [fault.kind for fault in game.faults]) == ((), [kind])
 
-    def test_strict_reading_names_the_first_fault(self, tmp_path: Path) -> None:
-        path = tmp_path / "cut.sgf"
-        path.write_text("(;SZ[5];B[aa]")
-        with pytest.raises(ValueError, match=r"cut\.sgf: the file ends within the game$"):
-            read_sgf(path)
-        path.write_text("(;SZ[5];B[aa])(;SZ[5];B[bb]")
-        with pytest.raises(ValueError, match=r"cut\.sgf, game 2: the file ends within the game$"):
-            read_sgf_games(path)
-
 
 class TestForms:
     def test_old_names(self) -> None:
@@ -164,10 +151,6 @@ class TestSetUp:
         game = only("(;SZ[9]HA[2];W[ee];B[aa])")
         assert (game.handicap, game.setup) == (2, {"black": "G7 C3", "to_play": "white"})
 
-    def test_handicap_that_is_placed(self) -> None:
-        game = only("(;SZ[9]HA[2]AB[gc][cg];W[ee])")
-        assert (game.handicap, game.setup["black"]) == (2, "G7 C3")
-
     def test_chinese_handicap(self) -> None:
         """Black places the stones as moves; White does not pass between them."""
         game = only("(;SZ[9]HA[2];B[gc];B[cg];W[ee])")
@@ -187,11 +170,6 @@ class TestSetUp:
         assert moves(game) == "B A5, W B4"
         assert "set-up after move 2: the game is read up to there" in wrong(game)[0]
 
-    def test_a_set_up_that_changes_nothing(self) -> None:
-        game = only("(;SZ[5];B[aa];W[bb];AB[aa]AE[cc];B[cc];AB[aa];W[dd])")
-        assert moves(game) == "B A5, W B4, B C3, W D2"
-        assert not game.faults
-
     def test_fractional_handicap(self) -> None:
         game = only("(;SZ[5]HA[0.5];B[aa])")
         assert (game.handicap, moves(game)) == (0, "B A5")
@@ -205,10 +183,9 @@ class TestRules:
 
     def test_a_repetition_that_no_rule_forbids(self) -> None:
         """Without RU the rules that allow the moves are assumed; a rule that is named is heeded."""
-        free, bound = only(self.CYCLE.format("")), only(self.CYCLE.format("RU[Chinese]"))
-        assert (len(free.moves), len(bound.moves)) == (3, 2)
-        assert free.assumed == Rules("simple", False)
-        assert bound.assumed is None
+        free, *named = (only(self.CYCLE.format(rules)) for rules in ("", "RU[Chinese]", "RU[Japanese]"))
+        assert [len(game.moves) for game in (free, *named)] == [3, 2, 3]
+        assert [game.assumed for game in (free, *named)] == [Rules("simple", False), None, None]
         assert free.position().moves == free.moves
         assert parse_sgf(format_sgf(free)) == free
 
@@ -306,9 +283,6 @@ class TestEncodings:
         game = only(f"(;SZ[5]PB[{names[0]}]PW[{names[1]}];B[aa])".encode(name))
         assert max("".join(game.players)) < "\u0100"
         assert only(f"(;CA[{name}]SZ[5]PB[{names[0]}]PW[{names[1]}];B[aa])".encode(name)).players == names
-
-    def test_latin(self) -> None:
-        assert only("(;SZ[5]PB[Müller]PW[Håkan Ørsted];B[aa])".encode("latin-1")).players == ("Müller", "Håkan Ørsted")
 
     def test_a_declaration_that_is_wrong(self) -> None:
         assert only("(;CA[UTF-8]SZ[5]PB[陈耀烨九段第十届];B[aa])".encode("gb18030")).players[0] == "陈耀烨九段第十届"

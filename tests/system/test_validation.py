@@ -40,7 +40,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
-from alphago.system.validation import checks_keywords, make_settings, printable
+from alphago.system.validation import checks_keywords, printable
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.run_parts import run_settings
@@ -156,11 +156,6 @@ def test_a_type_error_of_the_body_stays() -> None:
 def test_messages_leave_out_the_middle_of_long_values() -> None:
     with pytest.raises(ValueError, match=r"^board_size must be .*, got 'x{99} … x{89}'$"):
         GoEnv("x" * 5_000_000)
-
-
-def test_a_setting_that_is_made_of_settings_names_its_own() -> None:
-    with pytest.raises(TypeError, match="Gumbel has no keyword 'c_skale': did you mean c_scale"):
-        make_settings(Gumbel, c_skale=2)
 
 
 def test_a_game_may_take_any_set_up() -> None:
@@ -283,6 +278,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: DenseBase(GO.planes, (3, 3), [0]), "hidden"),
         (lambda: ReplayMemory(GO, capacity="9"), "capacity"),
         (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share"),
+        (lambda: ReplayMemory(GO, surprise_share=2), "surprise_share"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(call: Callable[[], Any], name: str) -> None:

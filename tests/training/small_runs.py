@@ -34,6 +34,7 @@ from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)
+BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 # The same numbers on every processor that computes in float32, however many cores there are.
 EXACT: dict[str, Any] = {"groups": 1, "selfplay_dtype": "float32", "bfloat16": False}
 SIZES = {"tower_height": 0, "channels": 8}
@@ -48,6 +49,11 @@ SETTINGS: dict[str, Any] = {
     **EXACT,
 }
 TINY: dict[str, Any] = {**SIZES, **SETTINGS}
+
+
+def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """An optimizer of one's own."""
+    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
 
 
 class Listener(Report):
@@ -284,6 +290,16 @@ class RandomGames:
 
     def close(self) -> None:
         self.closed += 1
+
+
+class Published(SelfPlay):
+    """Keeps what it is given to play with."""
+
+    nets: list[tuple[NeuralNet, Company | None]]
+
+    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+        super().publish(net, dtype, company=company)
+        self.nets = [*getattr(self, "nets", []), (net, company)]
 
 
 class Sources:

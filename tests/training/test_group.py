@@ -22,7 +22,7 @@ from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from alphago.training.group import Group, divergence
-from alphago.training.seating import draw_moves
+from alphago.training.seating import Players, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
@@ -83,7 +83,7 @@ class TestReproducibility:
         side_by_side, finished = [], []
         with Workers(2) as workers:
             games = source(GO, 9, workers, seed=0, readouts=12, games_in_flight=5)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
                 games.begin(2, side_by_side=capacity)
                 side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
@@ -99,12 +99,12 @@ class TestReproducibility:
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             games = source(GO, 11, workers, **settings)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             while len(finished) < 11:
                 games.begin(3)
                 while not games.go_on(until=0.0):  # a pause after every move
                     again = source(GO, 11, workers, **settings)
-                    again.evaluator = HashEvaluator()
+                    again.players = Players((HashEvaluator(),))
                     again.restore(*games.state())
                     games = again
                 part = games.take()
@@ -214,11 +214,11 @@ def test_the_search_is_told_the_ply() -> None:
     settings = SelfPlaySettings(readouts=2, search=search, opening_plies=0)
     group = Group(TIC_TAC_TOE, HashEvaluator(), settings, 2, seed=0, numbers=range(2))
     group.capacity = 1
-    group.use(HashEvaluator())
+    group.use(Players((HashEvaluator(),)))
     for _ in range(2):
         group.step()
     group.capacity = 2
-    group.use(HashEvaluator())
+    group.use(Players((HashEvaluator(),)))
     group.step()
     assert group.search.rule.parameters.c_puct.tolist() == [2.0, 1.0]
 
@@ -330,7 +330,7 @@ class TestErrors:
 
         with Workers(2) as workers:
             games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
-            games.evaluator = Stops()
+            games.players = Players((Stops(),))
             games.begin(None)
             assert not games.go_on(stop)
             moves = games.moves
@@ -360,7 +360,7 @@ class TestDevice:
         for threads in (1, 3):
             settings = SelfPlaySettings(readouts=4, search=GUMBEL)
             group = Group(GO, evaluator, settings, 200, seed=3, numbers=range(200), threads=threads)
-            group.use(evaluator)
+            group.use(Players((evaluator,)))
             for _ in range(4):
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])
@@ -368,7 +368,7 @@ class TestDevice:
         settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
-            games.evaluator = tiny().evaluator("float32", where)
+            games.players = Players((tiny().evaluator("float32", where),))
             games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 
@@ -382,9 +382,9 @@ class TestDevice:
                 with torch.no_grad():
                     net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
                 games.publish(net)
-                evaluators.append(games.evaluator)
+                evaluators.append(games.players.evaluators[0])
                 priors = np.empty((1, GO.action_space), np.float32)
-                games.evaluator.evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
+                evaluators[-1].evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
                 passes.append(float(priors[0, -1]))
             assert (evaluators[0] is evaluators[1]) == keeps
             assert passes[1] > passes[0]

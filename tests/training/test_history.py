@@ -75,6 +75,7 @@ def test_sound_rows_have_no_faults(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [None, True, "1", float("nan"), float("inf"), 10**400, [1]])
 def test_what_is_no_finite_number(value: object) -> None:
     assert number({"key": value}, "key") is None
+    assert number({}, "key") is None
 
 
 class TestIrregularLogs:

@@ -76,10 +76,6 @@ class TestWindow:
         with pytest.raises(ValueError, match=r"GoEnv\(3, .* must have shape \(4, 10\), got \(4, 26\)"):
             ReplayMemory(GO).add([made_up(4, actions=26)])
 
-    def test_capacity(self) -> None:
-        with pytest.raises(ValueError, match="capacity must be an integer >= 1, got 0"):
-            ReplayMemory(GO, 0)
-
 
 class TestSurprise:
     """Positions in which the search found another policy are drawn more often."""
@@ -113,10 +109,6 @@ class TestSurprise:
         memory = ReplayMemory(COUNTERS, surprise_share=0.5)
         memory.add([self.surprising([0.0] * 3)])
         assert self.drawn(memory) == pytest.approx([1 / 3] * 3, abs=0.02)
-
-    def test_a_share_of_two(self) -> None:
-        with pytest.raises(ValueError, match="surprise_share must be a number from 0 to 1, got 2"):
-            ReplayMemory(GO, surprise_share=2)
 
 
 class TestDraws:
@@ -217,17 +209,6 @@ class TestLabels:
             )
         assert sample.policy.sum(axis=1) == pytest.approx(np.ones(300), abs=1e-5)
 
-    def test_the_sign_of_the_value_is_the_movers(self) -> None:
-        """Black won: +1 where Black was to move, -1 where White was.  The last plane says which."""
-        builder = RecordBuilder()
-        for ply in range(8):
-            builder.add(9, np.eye(10, dtype=np.float32)[9], 0.0, 10, 1 - ply % 2 * 2)
-        memory = ReplayMemory(GoEnv(3, max_moves=20, planes=17))
-        memory.add([builder.finish(1, 5.5, False, 10)])
-        sample = memory.sample(100, np.random.default_rng(0))
-        black_to_move = sample.planes[:, -1, 0, 0] > 0
-        assert np.array_equal(sample.value, np.where(black_to_move, 1, -1))
-
     def test_double_moves(self) -> None:
         """The mover is recorded, not counted from the ply."""
         env = CountingEnv(9)
@@ -267,10 +248,6 @@ class TestLabels:
         sample = memory.sample(60, np.random.default_rng(0))
         assert set(sample.value) == {0, 1, -1}
         assert np.array_equal(sample.weight, np.where(sample.value == 0, 0.5, 1).astype(np.float32))
-
-    def test_a_share_of_the_search_of_two(self) -> None:
-        with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
-            ReplayMemory(GO, search_share=2)
 
     def test_resigned_games_have_no_ownership(self) -> None:
         builder = RecordBuilder()

@@ -1,20 +1,17 @@
 """The dtypes that a run computes in: by the kind of processor, or by a stopwatch where the settings ask for it."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, OwareEnv, train
+from alphago import GoEnv, NeuralNet, OwareEnv
 from alphago.cli import parser_of
 from alphago.nn.inference import hardware
 from alphago.training import precision
 from alphago.training.precision import choose_precision, inference_dtype, measure, random_sample
-from alphago.training.run_parts import run_settings
 from alphago.training.settings.learning_settings import LearningSettings
-from tests.training.small_runs import TINY, Listener
 
 SETTINGS = LearningSettings(batch_size=8)
 
@@ -69,13 +66,6 @@ def test_measured(faster: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert chosen.step_seconds == 1.0
 
 
-def test_words_of_the_settings() -> None:
-    with pytest.raises(ValueError, match=r"^bfloat16 must be True, False, 'measured' or None, got 'fast'$"):
-        run_settings(bfloat16="fast")
-    with pytest.raises(ValueError, match=r"^selfplay_dtype must be 'float32', .*'measured' or None, got 'fast'$"):
-        run_settings(selfplay_dtype="fast")
-
-
 @pytest.mark.parametrize(("words", "value"), [("", True), ("measured", "measured"), ("none", None)])
 def test_the_flag(words: str, value: object) -> None:
     options = parser_of("train").parse_args(["--bfloat16", *words.split()])
@@ -111,9 +101,3 @@ def test_median() -> None:
 def test_a_sample_is_the_same_each_time() -> None:
     for one, other in zip(random_sample(GoEnv(5), 3), random_sample(GoEnv(5), 3), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_kept_in_the_config(tmp_path: Path) -> None:
-    listener = Listener()
-    train(GoEnv(3), 1, folder=tmp_path / "run", reports=[listener], **TINY)
-    assert (listener.settings["bfloat16"], listener.settings["selfplay_dtype"]) == (False, "float32")

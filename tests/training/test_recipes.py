@@ -145,7 +145,7 @@ class TestCGZero:
         settings = plan.settings
         assert (settings.max_minutes, settings.num_games) == (45, None)
         assert settings.learning.losses == LossWeights(ownership=0, score=0, log_sum=0, kl=True, masked=True)
-        assert settings.targets == MixedTargets("legal-moves", 0.9, 0.1, 0.2, 0.95)
+        assert settings.targets == MixedTargets(0.9, 0.1, 0.2, 0.95)
         assert settings.selfplay.seating == CGZeroGames(0.015, 12)
         assert (settings.memory, settings.judges) == (Pool(50_000), (Champions(0.556),))
         search = settings.selfplay.search

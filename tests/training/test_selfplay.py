@@ -77,6 +77,7 @@ class TestSource:
         assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
 
 
+@pytest.mark.filterwarnings("ignore:this run is over")
 def test_a_call_without_settings_plays(tmp_path: Path) -> None:
     (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu", seed=0)
     assert record.position(GO).is_over or record.resigned

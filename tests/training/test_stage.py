@@ -8,7 +8,6 @@ from alphago.nn.threads import Workers
 from alphago.training.run_parts import run_settings
 from alphago.training.selfplay import SelfPlay
 from alphago.training.stage import Stage
-from alphago.training.window import Window
 from tests.training.small_runs import GO
 
 
@@ -18,6 +17,6 @@ def test_self_play_computes_in_what_the_settings_say(dtype: str | None) -> None:
     net = NeuralNet(GO, tower_height=1, channels=8)
     with Workers(1) as workers:
         settings = run_settings(num_games=8, selfplay_dtype=dtype).filled("cpu")
-        stage = Stage(GO, settings, range(8), workers, make_source=SelfPlay, memory=Window())
+        stage = Stage(GO, settings, range(8), workers, make_source=SelfPlay)
         stage.publish(net)
-    assert stage.source.evaluator.dtype == net.evaluator(dtype).dtype  # type: ignore[attr-defined]
+    assert stage.source.players.evaluators[0].dtype == net.evaluator(dtype).dtype  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Two games of one's own that describe their boards, on kernels and in plain Python; an engine that owns all points."""
+"""Games of one's own, two of which describe their boards, on kernels and in plain Python; an engine that owns all."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -123,6 +123,43 @@ class RingPosition(Position):
     @property
     def contents(self) -> list[int]:
         return [int(stone) for stone in self.batch.states[0].cells]  # type: ignore[attr-defined]
+
+
+class Nim:
+    """Seven matches; who takes the last of them, one or two at a time, wins."""
+
+    def __init__(self) -> None:
+        self.left, self.to_play = 7, 1
+
+    def play(self, action: int) -> None:
+        self.left -= action + 1
+        self.to_play = -self.to_play
+
+    def is_over(self) -> bool:
+        return self.left == 0
+
+    def legal_mask(self) -> np.ndarray:
+        return np.array([self.left >= 1, self.left >= 2])
+
+    def outcome(self) -> float:
+        return -1.0 if self.left == 0 else 0.0
+
+    def planes(self) -> np.ndarray:
+        return (np.arange(7) < self.left).astype(np.float32).reshape(1, 1, 7)
+
+    def copy(self) -> "Nim":
+        twin = Nim()
+        twin.left, twin.to_play = self.left, self.to_play
+        return twin
+
+
+class NimEnv(GameEnv):
+    name = "nim"
+    N, planes, plane_shape, action_space, max_moves = 7, 1, (1, 7), 2, 7
+    config: dict[str, Any] = {}
+
+    def new(self) -> Nim:
+        return Nim()
 
 
 class OwnedByBlack(HashEvaluator):

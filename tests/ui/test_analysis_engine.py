@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from alphago import __version__
 from alphago.env.go import GoEnv
@@ -28,16 +27,6 @@ move visits edgeVisits winrate lcb prior scoreLead scoreMean scoreStdev scoreSel
 pvVisits ownership ownershipStdev
 """
 ENDLESS = {**QUERY, "id": "endless", "maxVisits": 10_000_000}
-
-
-@pytest.fixture(scope="module")
-def net() -> NeuralNet:
-    torch.manual_seed(5)
-    made = NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
-    with torch.no_grad():
-        for parameter in [*made.value.parameters(), *made.policy.parameters()]:
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return made
 
 
 class Client:

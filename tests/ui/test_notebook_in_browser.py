@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
@@ -14,9 +13,9 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame
+from tests.ui.test_notebook_game import even
 from tests.ui.web.browser import PATIENCE
 
 pytestmark = pytest.mark.browser
@@ -37,11 +36,6 @@ HOST = """
   window.unrender = await module.default.render({ model, el: document.getElementById("cell") });
 </script>
 """
-
-
-def even(position: Position) -> tuple[np.ndarray, float]:
-    """A network that knows nothing."""
-    return position.legal_mask / max(1, position.legal_mask.sum()), 0.0
 
 
 class Cell:

@@ -13,7 +13,6 @@ import binascii
 import contextlib
 import gzip
 import json
-import math
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.records.sgf.grammar import Node
+from alphago.system.validation import is_finite, is_int
 
 KATRAIN_VERSION = "1.0"  # of the format of KT
 KATRAIN_ADDED = 999  # the field `order` of a move that was played but is not a candidate
@@ -202,19 +202,12 @@ def number(node: Node, name: str) -> float | None:
 
 def finite(value: object) -> float | None:
     """Return a finite number as float, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:
-        return None
+    return float(value) if is_finite(value) else None
 
 
 def whole(value: object) -> int | None:
     """Return a whole number from 0 to LARGEST_COUNT, None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        return None
-    return value if 0 <= value <= LARGEST_COUNT else None
+    return value if is_int(value, 0) and value <= LARGEST_COUNT else None
 
 
 def without_generated(text: str) -> str:

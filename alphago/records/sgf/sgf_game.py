@@ -181,15 +181,13 @@ class SgfGame:
         """
         if self.outcome is None:
             raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")
-        position = self.position(env, 0)
-        builder = RecordBuilder(dict(position.setup), env=position.env)
-        for mover, action in zip(self.movers, self.moves, strict=True):
-            position = position.give_turn(mover)
-            policy = np.zeros(position.env.action_space, np.float32)
+        last = self.position(env)
+        builder = RecordBuilder(dict(last.setup), env=last.env)
+        for before, action in last.turns():
+            policy = np.zeros(last.env.action_space, np.float32)
             policy[action] = 1
-            legal_count = int(position.legal_mask.sum())
-            builder.add(action, policy, value=0.0, legal_count=legal_count, mover=mover)
-            position = position.play(action)
+            legal_count = int(before.legal_mask.sum())
+            builder.add(action, policy, value=0.0, legal_count=legal_count, mover=before.to_play)
         margin = self.margin
         score = self.outcome if margin is None else margin
-        return builder.finish(self.outcome, score, resigned=margin is None, action_space=position.env.action_space)
+        return builder.finish(self.outcome, score, resigned=margin is None, action_space=last.env.action_space)

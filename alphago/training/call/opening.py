@@ -18,7 +18,7 @@ from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import expectation
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.loop import train_loop
-from alphago.training.run import Run
+from alphago.training.run import Run, RunContext
 from alphago.training.runs.config import flat_settings, version_errors
 from alphago.training.runs.folder import LOGS, RunFolder
 from alphago.training.runs.state import State
@@ -59,14 +59,12 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
         """Return the number of threads of the plan's run."""
 
     @abstractmethod
-    def make_run(
-        self, plan: Plan[Settings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
-    ) -> RunT:
-        """Return the plan's run; more: see Run."""
+    def make_run(self, settings: Settings, context: RunContext) -> RunT:
+        """Begin a run, or continue it."""
 
-    @abstractmethod
     def progress(self, run: RunT, plan: Plan[Settings]) -> RunProgress:
         """Return the report that estimates the run's progress."""
+        return RunProgress(run)
 
     @abstractmethod
     def loop(self, run: RunT, stop: threading.Event) -> None:
@@ -102,10 +100,8 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
     def threads(self, plan: Plan[RunSettings]) -> int:
         return plan.settings.selfplay.groups
 
-    def make_run(
-        self, plan: Plan[RunSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
-    ) -> SelfPlayRun:
-        return SelfPlayRun(plan.env, plan.settings, folder, learner, workers, make_source=self.source, **more)
+    def make_run(self, settings: RunSettings, context: RunContext) -> SelfPlayRun:
+        return SelfPlayRun(settings, context, self.source)
 
     def progress(self, run: SelfPlayRun, plan: Plan[RunSettings]) -> RunProgress:
         return SelfPlayProgress(run, plan.step_seconds)
@@ -153,11 +149,10 @@ def open_run(
         judge_settings = [*plan.judges, *([plan.watch] if plan.watch else [])]
         judges = [settings.make_judge(env, model, folder.path) for settings in judge_settings]
         learner = kind.learner(model, plan.settings.learning, workers, torch_device(device))
+        context = RunContext(env, folder, learner, workers, judges, reporter, device, state)
         # With a state, a TypeError or KeyError means that another version wrote the state.
         with nullcontext() if state is None else version_errors(folder.path, "a state"):
-            run = kind.make_run(
-                plan, folder, learner, workers, judges=judges, reporter=reporter, device=device, state=state
-            )
+            run = kind.make_run(plan.settings, context)
         with closing(run):
             if state is None:
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed

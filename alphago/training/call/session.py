@@ -2,6 +2,7 @@
 
 import threading
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -284,6 +285,8 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     if ends_with_this_call:
         option = longer(vars(run.settings), run.games)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
+        if run.learner.steps == 0:
+            tell_that_nothing_was_learned(run)
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
@@ -297,6 +300,18 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     plan.model.eval()
     for report in run.reporter.reports:
         report.finish(run.reporter.metrics, latest, stopped)
+
+
+def tell_that_nothing_was_learned(run: Run) -> None:
+    """Note that a run is over without a gradient step, or warn of it if no report shows notes."""
+    text = (
+        f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games}) without a gradient step: "
+        "its network is as it began"
+    )
+    if run.reporter.shows_notes:
+        run.note(text)
+    else:
+        warnings.warn(text, stacklevel=2)
 
 
 def compact_folder(run: Run) -> str:

@@ -1,17 +1,13 @@
 """CGZero's targets: results mixed with search values, and policies that turn into the move played."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
 
 import numpy as np
 
 from alphago.records.record import GameRecord
-from alphago.system.validation import UnusedSetting, check_choice, check_ranges, setting, settings
-from alphago.training.targets import lambda_returns, search_policies
+from alphago.system.validation import check_ranges, setting, settings
+from alphago.training.targets import search_policies
 
-MixedValues = Literal["lambda", "plies", "legal-moves"]
-SEARCH = ("search_share",)  # settings of "lambda" alone
-RESULT = ("result_share", "result_growth")  # settings of all others alone
 ROUNDING = 1e-6  # a sum of shares may exceed 1 by this rounding error
 
 
@@ -19,21 +15,15 @@ ROUNDING = 1e-6  # a sum of shares may exceed 1 by this rounding error
 class MixedTargets:
     """Targets that change along a game: the share of the result in the values, and of the move played in the policies.
 
-    The defaults of the shares are CGZero's (marchete 2020).
+    A value target is k times the result plus 1 - k times the search value.  The defaults are CGZero's (marchete 2020).
     """
 
-    mixed: MixedValues = setting(
-        'the value targets: "plies" and "legal-moves" are k times the result plus 1 - k times the search value, where '
-        "k grows along the game from `result_share` by `result_growth`, evenly per ply or in proportion to the number "
-        'of legal moves; "lambda": lambda-returns with `search_share`',
-        default="legal-moves",
-    )
     result_share: float = setting(
-        "the result's share of a value target at a game's beginning", default=0.9, least=0, most=1
+        "the result's share k of a value target at a game's beginning", default=0.9, least=0, most=1
     )
     result_growth: float = setting(
-        "growth of the result's share from a game's beginning to its end; `result_share` and `result_growth` sum to "
-        "at most 1",
+        "growth of the result's share from a game's beginning to its end, in proportion to the number of legal moves; "
+        "`result_share` and `result_growth` sum to at most 1",
         default=0.1,
         least=0,
         most=1,
@@ -51,38 +41,31 @@ class MixedTargets:
         least=0,
         most=1,
     )
-    search_share: float = setting('for "lambda", the share of each later search value', default=0.0, least=0, most=1)
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_choice("mixed", self.mixed, get_args(MixedValues))
         if self.result_share + self.result_growth > 1 + ROUNDING:
             raise ValueError(
                 f"result_share and result_growth must sum to at most 1, got {self.result_share!r} and "
                 f"{self.result_growth!r}"
             )
-        self._check_used()
         if self.visits_until > self.played_from:
             raise ValueError(
                 f"visits_until must be at most played_from, got {self.visits_until!r} and {self.played_from!r}"
             )
 
-    def _check_used(self) -> None:
-        """Raise UnusedSetting for a setting that the value targets do not heed, unless it has its default."""
-        unused, other = (RESULT, "plies") if self.mixed == "lambda" else (SEARCH, "lambda")
-        for name in unused:
-            if getattr(self, name) != self.__dataclass_fields__[name].default:
-                fault = f"{name} is a setting of mixed={other!r}, but these targets are mixed={self.mixed!r}"
-                raise UnusedSetting(fault, f"mixed={other!r}", ("mixed", other))
-
     def values(self, record: GameRecord) -> np.ndarray:
-        """Return the value target of each of a record's T plies, float32 [T], from the view of the player to move."""
-        if self.mixed == "lambda":
-            return lambda_returns(record, self.search_share)
-        steps = record.legal_counts if self.mixed == "legal-moves" else np.ones(len(record))
-        total = max(steps.sum(dtype=np.float64), 1.0)  # 1 for a game without moves
-        progress = np.cumsum(steps, dtype=np.float64) / total  # from above 0 to 1
-        return mixed_values(record, self.result_share + self.result_growth * progress)
+        """Return k Z + (1 - k) Q for each of a record's T plies, float32 [T], from the view of the player to move.
+
+        Z is the game's result, and Q is the ply's search value.  CGZero (github.com/marchete/CGZero) computes k as a
+        base plus an increment times a fraction: the number of legal moves at all plies so far, divided by the number at
+        all plies of the game.
+        """
+        total = max(record.legal_counts.sum(dtype=np.float64), 1.0)  # 1 for a game without moves
+        progress = np.cumsum(record.legal_counts, dtype=np.float64) / total  # from above 0 to 1
+        shares = self.result_share + self.result_growth * progress  # k
+        results = record.outcome * record.movers
+        return (shares * results + (1 - shares) * record.values).astype(np.float32)
 
     def policies(self, records: Sequence[GameRecord], plies: Sequence[int]) -> np.ndarray:
         """Return the policy target at ply `plies[i]` of `records[i]` for each i, float32 [n, A]; each row sums to 1."""
@@ -105,16 +88,3 @@ class MixedTargets:
         if place <= self.visits_until:
             return 0.0
         return (place - self.visits_until) / (self.played_from - self.visits_until)
-
-
-def mixed_values(record: GameRecord, shares: np.ndarray) -> np.ndarray:
-    """Return k Z + (1 - k) Q for each of a record's T plies, float32 [T], from the view of the player to move.
-
-    Z is the game's result, and Q is the ply's search value.  CGZero (github.com/marchete/CGZero) computes k as a base
-    plus an increment times a fraction: the number of legal moves at all plies so far, divided by the number at all
-    plies of the game.
-
-    shares: k at each ply, float [T], 0 .. 1.
-    """
-    results = record.outcome * record.movers
-    return (shares * results + (1 - shares) * record.values).astype(np.float32)

@@ -93,9 +93,10 @@ def newer_targets(flat: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of value and policy targets of version 1 as those of one of the present targets."""
     if flat["value_targets"] == "lambda" and flat["visits_until"] == 1:
         return {"kind": "lambda-returns", "search_share": flat["search_share"]}
-    unused = ("result_share", "result_growth") if flat["value_targets"] == "lambda" else ("search_share",)
-    shares = {name: value for name, value in flat.items() if name not in ("value_targets", *unused)}
-    return {"kind": "mixed-targets", "mixed": flat["value_targets"], **shares}
+    if flat["value_targets"] != "legal-moves":
+        raise ValueError(f"has value targets by {flat['value_targets']}, which mixed targets no longer have")
+    shares = ("result_share", "result_growth", "visits_until", "played_from")
+    return {"kind": "mixed-targets", **{name: flat[name] for name in shares}}
 
 
 def newer_search(search: dict[str, Any] | None, selfplay: dict[str, Any]) -> dict[str, Any]:

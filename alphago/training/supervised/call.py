@@ -11,7 +11,7 @@ from typing import Any
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.threads import Workers, one_torch_thread
+from alphago.nn.threads import one_torch_thread
 from alphago.records.dataset import Dataset
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
@@ -27,17 +27,15 @@ from alphago.training.call.plan import (
     resumed_network,
     run_config,
 )
-from alphago.training.call.progress import RunProgress
 from alphago.training.call.session import Slice, train_run
 from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.judges.watcher import watch_of
-from alphago.training.learner import Learner
 from alphago.training.loop import learn
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import recipe_for
+from alphago.training.run import RunContext
 from alphago.training.runs.config import version_errors
-from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.going_on import call_options
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.supervised_run import SupervisedRun
@@ -171,13 +169,8 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     def threads(self, plan: Plan[SupervisedSettings]) -> int:
         return plan.settings.threads
 
-    def make_run(
-        self, plan: Plan[SupervisedSettings], folder: RunFolder, learner: Learner, workers: Workers, **more: object
-    ) -> SupervisedRun:
-        return SupervisedRun(plan.env, plan.settings, folder, learner, workers, given=self.given, **more)
-
-    def progress(self, run: SupervisedRun, plan: Plan[SupervisedSettings]) -> RunProgress:
-        return RunProgress(run)
+    def make_run(self, settings: SupervisedSettings, context: RunContext) -> SupervisedRun:
+        return SupervisedRun(settings, context, self.given)
 
     def loop(self, run: SupervisedRun, stop: threading.Event) -> None:
         learn_games(run, stop)

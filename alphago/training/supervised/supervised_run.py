@@ -5,15 +5,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from alphago.env.game import GameEnv
-from alphago.nn.threads import Workers
 from alphago.system.stopwatch import NET, SAMPLING
-from alphago.training.learner import Learner
 from alphago.training.loop import FRESH_POSITIONS
 from alphago.training.memory import Sample
 from alphago.training.metrics import ProcessorMeter, game_metrics, time_shares
-from alphago.training.run import Run
-from alphago.training.runs.folder import RunFolder
+from alphago.training.run import Run, RunContext
 from alphago.training.runs.state import State
 from alphago.training.supervised.given_games import GivenGames
 from alphago.training.supervised.supervised_settings import SupervisedSettings
@@ -28,30 +24,19 @@ class SupervisedRun(Run):
     steps and the metrics.  The samples come from all games.
 
     given: the given games; the constructor sets the targets of their samples.
-    more: see Run.
     """
 
     settings: SupervisedSettings
 
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: SupervisedSettings,
-        folder: RunFolder,
-        learner: Learner,
-        workers: Workers,
-        *,
-        given: GivenGames,
-        **more: Any,
-    ) -> None:
+    def __init__(self, settings: SupervisedSettings, context: RunContext, given: GivenGames) -> None:
         self.given = given
         given.prepare(settings.learning.weights.masked, settings.search_share)
         moves_at_once = STEPS_AT_ONCE * settings.learning.batch_size
         games = round(moves_at_once / max(1.0, float(given.lengths.mean())))
         self.at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
         self.moves = 0  # moves of the iteration's games
-        self.meter = ProcessorMeter(workers.count)
-        super().__init__(env, settings, folder, learner, workers, **more)
+        self.meter = ProcessorMeter(context.workers.count)
+        super().__init__(settings, context)
 
     def numbers(self, begin: int, end: int) -> list[int]:
         """Return the numbers of the given games that are the run's games `begin` to `end` - 1."""

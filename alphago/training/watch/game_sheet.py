@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from alphago.drawing.axes import spaced_indices
 from alphago.drawing.shapes import Drawing, sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
-from alphago.records.game_pictures import end_text, small_drawing, spaced
+from alphago.records.game_pictures import end_text, small_drawing
 from alphago.records.record import GameRecord, load_records
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
@@ -43,7 +44,7 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
         raise ValueError(f"{folder} has no games yet: they are written with the first checkpoint")
     drawings: list[Drawing] = []
     captions: list[str] = []
-    for shard in [shards[i] for i in spaced(len(shards) - 1, rows)]:
+    for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
         record = load_records(shard.path)[-1]
         pictures, texts = row_of(board_of(env, record), record, shard.end, columns)
         drawings += pictures

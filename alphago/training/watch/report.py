@@ -95,6 +95,7 @@ class Reporter:
         estimate: Callable[[Row], str | None] | None = None,
     ) -> None:
         self.reports = reports
+        self.shows_notes = bool(reports)  # the progress, which `start` adds, shows none
         self.metrics: dict[str, Any] = dict(rows[-1]) if rows else {}
         self.meter = meter
         self.estimate = estimate

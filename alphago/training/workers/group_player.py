@@ -13,6 +13,7 @@ from alphago.nn.threads import own_thread
 from alphago.records.record import read_arrays
 from alphago.training.group import Group
 from alphago.training.runs.state import unpack_arrays
+from alphago.training.seating import Players
 from alphago.training.workers.gpu_seats import SEATS
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import SealedWork
@@ -61,17 +62,17 @@ class GroupPlayer(RemoteWork):
         must then be done again from its beginning.
         """
         version = self.version
-        with self.evaluators() as (evaluator, *others):
+        with self.evaluators() as evaluators:
             group = Group(
                 version.env,
-                evaluator,
+                evaluators[0],
                 version.settings,
                 len(task.state["slots"]),
                 seed=version.seed,
                 numbers=range(task.state["next"], task.end, task.step),
             )
             games = iter(read_arrays(unpack_arrays(task.games)))
-            group.restore(task.state, games, evaluator, tuple(others), version.shares)
+            group.restore(task.state, games, Players(evaluators, version.shares))
             group.play(stop)
             must_repeat = group.left and version.settings.search.keeps_trees
             return None if must_repeat else Played.of(group)

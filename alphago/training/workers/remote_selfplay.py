@@ -14,13 +14,11 @@ from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.network_digest import network_digest
-from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.group import GroupPlan
+from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import Company
@@ -42,7 +40,7 @@ class RemoteGroup(GroupPlan):
         self.saved: list[dict[str, Any] | None] = [None] * width  # the state of each slot
         self.games: list[GameRecord] = []  # the games in progress
 
-    def use(self, evaluator: Evaluator, others: tuple[Evaluator, ...] = (), shares: tuple[float, ...] = ()) -> None:
+    def use(self, players: Players) -> None:
         """Do nothing: each task begins games in free slots, and there are no trees to clear."""
 
     def records(self) -> list[GameRecord]:
@@ -137,28 +135,18 @@ class RemoteSelfPlay(SelfPlay):
         self.kind = Played if self.exact else LoosePlayed
         self.dispatcher = Dispatcher(connect(), read=self.kind.from_bytes, referee=self._referee, audits=audits)
 
-    def _new_group(self, evaluator: Evaluator, width: int, numbers: range, groups: int) -> GroupPlan:
+    def _new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
 
     def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
         """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
         super().publish(net, dtype, company=company)
-        assert self.evaluator is not None
         nets = (net, *(() if company is None else company.nets))
-        check = network_digest(self.env, self.evaluator) if self.exact else None
-        compiled = [compiled_network(evaluator) for evaluator in (self.evaluator, *self.others)]
-        version = Version(
-            self.env,
-            self.settings,
-            nets,
-            shares=self.shares,
-            dtype=dtype,
-            seed=self.seed,
-            check=check,
-            compiled=compiled,
+        version = Version.of(
+            self.env, self.settings, self.players, exact=self.exact, nets=nets, dtype=dtype, seed=self.seed
         )
         version_bytes = version.to_bytes()
-        work = to_publish(GroupPlayer, version_bytes, exact=check is not None)
+        work = to_publish(GroupPlayer, version_bytes, exact=self.exact)
         with self.dispatcher.lock:
             self.published += 1
             self.done = 0  # answers that arrive from now on belong to the next iteration

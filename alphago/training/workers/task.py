@@ -11,6 +11,8 @@ import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.mcts.network_digest import network_digest
+from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet, build_net
 from alphago.nn.parts import strip_prefix
 from alphago.nn.travel import check_travels
@@ -19,6 +21,7 @@ from alphago.system.settings_tree import SettingsTree
 from alphago.training.group import GroupPlan
 from alphago.training.run_parts import PARTS
 from alphago.training.runs.state import State, pack_arrays, state_from_bytes, to_bytes, unpack_arrays
+from alphago.training.seating import Players
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
@@ -165,6 +168,16 @@ class Version(NamedTuple):
     seed: int
     check: str | None
     compiled: Sequence[bytes] = ()
+
+    @classmethod
+    def of(cls, env: GameEnv, settings: SelfPlaySettings, players: Players, *, exact: bool, **more: Any) -> "Version":
+        """Return the version whose networks are those of the evaluators, which compute on a CPU.
+
+        exact: whether a worker's results must be those of this machine.  more: nets, dtype and seed.
+        """
+        check = network_digest(env, players.evaluators[0]) if exact else None
+        compiled = list(map(compiled_network, players.evaluators))
+        return cls(env, settings, shares=players.shares, check=check, compiled=compiled, **more)
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""

@@ -11,7 +11,7 @@ from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.faults import TOLD
 from alphago.records.sgf.variations import Additions, with_additions
-from alphago.system.files import explain_os_error, write_atomic
+from alphago.system.files import explain_os_error, write_named
 from alphago.ui.terminal.screen import Screen
 
 
@@ -109,9 +109,7 @@ def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
     check_kind(path, env)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"there is no folder {path.parent}")
-    data = game.sgf(env) if env.has_sgf else records_to_bytes([game.record])
-    with explain_os_error(f"{path} cannot be written"):
-        write_atomic(path, data)
+    write_named(path, game.sgf(env) if env.has_sgf else records_to_bytes([game.record]))
 
 
 def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tuple[SgfGame | GameRecord, list[Position]]:
@@ -124,9 +122,7 @@ def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tupl
     with explain_os_error(f"{path} cannot be read"):
         game: Any = first_game(path, env, faults) if env.has_sgf else only_record(path)
     try:
-        positions: list[Position] = [game.position(env, 0)]
-        for mover, action in zip(game.movers, game.moves, strict=True):
-            positions.append(positions[-1].give_turn(int(mover)).play(action))
+        positions = list(game.position(env).replay())
     except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
         raise ValueError(f"{path} must hold a game of {env}: {error}") from None
     return game, positions

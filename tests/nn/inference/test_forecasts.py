@@ -18,10 +18,7 @@ GAME = ("C3", "C2", "D2", "D3", "pass", "B3")
 
 
 def positions() -> list[Position]:
-    found = [ENV.position()]
-    for move in GAME:
-        found.append(found[-1].play(move))
-    return found
+    return list(ENV.position().after(GAME).replay())
 
 
 def network(**slots: torch.nn.Module) -> NeuralNet:
@@ -76,11 +73,8 @@ def test_symmetries_are_the_mean_over_turned_games() -> None:
     turned = []
     for symmetry in chosen:
         back = np.argsort(ENV.symmetries.actions[symmetry])
-        position, games = ENV.position(), [ENV.position()]
-        for move in GAME:
-            position = position.play(int(back[ENV.from_text(move)]))
-            games.append(position)
-        one = evaluate(evaluator, games)
+        moves = [int(back[ENV.from_text(move)]) for move in GAME]
+        one = evaluate(evaluator, list(ENV.position().after(moves).replay()))
         turned.append((one[0][:, back], one[1], one[2], one[3][:, np.argsort(ENV.symmetries.points[symmetry])]))
     assert np.abs(turned[0][0] - turned[1][0]).max() > 1e-3
     for mean, parts in zip((priors, values, scores, owners), zip(*turned, strict=True), strict=True):

@@ -212,14 +212,17 @@ class Stubborn(torch.nn.Module):
         return self.layer(planes) * (1 if type(planes) is torch.Tensor else 2)
 
 
+def by_modules(net: NeuralNet, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Priors and values of the first positions, as the CPU computes them."""
+    evaluator = NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32")
+    return evaluate(evaluator, played("cpu"), np.arange(count))
+
+
 def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     net = NeuralNet(ENV, Stubborn())
     evaluator = net.evaluator("float32", device)
     assert evaluator.form == "modules"
-    expected = evaluate(
-        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(9)
-    )
-    same(evaluate(evaluator, played(device), np.arange(9)), expected, NEAR[device])
+    same(evaluate(evaluator, played(device), np.arange(9)), by_modules(net, 9), NEAR[device])
 
 
 def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
@@ -234,10 +237,7 @@ def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -
                 parameter.mul_(8)
     evaluator.load(net.base_net, net.value, net.policy)
     assert evaluator.form == "modules"
-    expected = evaluate(
-        NetEvaluator(ENV, net.base_net, net.value, net.policy, dtype="float32"), played("cpu"), np.arange(COUNT)
-    )
-    got = evaluate(evaluator, batch, np.arange(COUNT))
+    expected, got = by_modules(net, COUNT), evaluate(evaluator, batch, np.arange(COUNT))
     assert np.abs(got[0] - expected[0]).sum(axis=1).max() / 2 < 0.15
     assert np.abs(got[1] - expected[1]).max() < 0.15
 

@@ -203,6 +203,16 @@ class TestDivergence:
             run(tmp_path, 16, optimizer=breaking(float("inf")), start_training_after=0)
 
 
+def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
+    """A sweep compared networks that were never trained, in silence."""
+    _, listener = run(tmp_path / "told", 2, source=RandomGames, start_training_after=1000)
+    assert "games: 2)" in listener.notes[-1]
+    assert "without a gradient step" in listener.notes[-1]
+    settings = {**TINY, "start_training_after": 1000}
+    with pytest.warns(UserWarning, match="without a gradient step: its network is as it began"):
+        train(GO, 2, folder=tmp_path / "warned", reports=[], source=RandomGames, **settings)
+
+
 def breaking(factor: float) -> Any:
     def make(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
         made = Breaking(list(parameters), lr=learning_rate)
@@ -240,6 +250,7 @@ class TestModel:
         assert changed(net, before)
         assert same(net, other)
 
+    @pytest.mark.filterwarnings("ignore:this run is over")
     def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
         net = model()
         before = weights(net)
@@ -279,10 +290,6 @@ class TestFolders:
             run(tmp_path)
         assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
 
-    def test_an_empty_one_will_do(self, tmp_path: Path) -> None:
-        run(tmp_path, 2, source=RandomGames)
-        assert (tmp_path / "config.json").exists()
-
     @pytest.mark.parametrize(
         ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
     )
@@ -300,6 +307,7 @@ class TestFolders:
         finally:
             tmp_path.chmod(0o700)
 
+    @pytest.mark.filterwarnings("ignore:this run is over")
     def test_the_default_one(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """runs/<game>-<date>-<time>, for each run its own, however many begin in one second."""
         monkeypatch.chdir(tmp_path)

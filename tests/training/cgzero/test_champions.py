@@ -8,19 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.cgzero.champions import ChampionKeeper, Champions
-from alphago.training.cgzero.pool import Pool
 from alphago.training.history import read_history, read_rows
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
-from alphago.training.selfplay import SelfPlay
-from alphago.training.source import Company
 from tests.training.small_runs import (
+    BLACK_WINS,
     GO,
     Listener,
+    Published,
     RandomGames,
     Small,
     games_in,
@@ -35,7 +33,6 @@ from tests.training.small_runs import (
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
 RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0, "plies_per_iteration": 12}
-BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +58,6 @@ class TestSettings:
     def test_what_cannot_be(self, settings: dict[str, Any], sentence: str) -> None:
         with pytest.raises(ValueError, match=sentence):
             Champions(**settings)
-
-    def test_not_with_a_gate(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"at most one that chooses self-play's network, got .Gate.*Champions"):
-            run(tmp_path / "run", judges=[Champions()], gate=0.55)
-        assert not (tmp_path / "run").exists()
 
 
 class TestShares:
@@ -170,40 +162,6 @@ class TestJudging:
         assert len(set(ages)) > 1
         assert set(ages) <= {0, 1, 2}
 
-    def test_a_stop_decides_nothing(self, tmp_path: Path) -> None:
-        stop = threading.Event()
-        stop.set()
-        with opened(tmp_path, source=RandomGames, judges=[Champions(**QUICK)]) as made:
-            keeper = keeper_of(made)
-            assert not keeper.judge(made, stop)
-            assert (keeper.candidates, sorted(keeper.nets)) == (0, [0])
-        assert not (tmp_path / "evaluations.jsonl").exists()
-
-    def test_when(self, tmp_path: Path) -> None:
-        """Once there are games enough and anything has been learned, and at the end of a run."""
-        with opened(tmp_path / "games", 1000, source=RandomGames, judges=[Champions(every=10)]) as made:
-            keeper = keeper_of(made)
-
-            def due(games: int, steps: int) -> bool:
-                made.set_counts(games=games)
-                made.learner.steps = steps
-                return keeper.due(made)
-
-            assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
-        with opened(tmp_path / "pool", 1000, source=RandomGames, judges=[Champions()], memory=Pool(100)) as made:
-            keeper = keeper_of(made)  # a pool's generation is over as soon as steps were taken
-            assert [due(1, 0), due(1, 5)] == [False, True]
-
-
-class Published(SelfPlay):
-    """Keeps what it is given to play with."""
-
-    nets: list[tuple[NeuralNet, Company | None]]
-
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
-        super().publish(net, dtype, company=company)
-        self.nets = [*getattr(self, "nets", []), (net, company)]
-
 
 class TestRun:
     def test_whom_it_rejects_never_plays_but_learns_on(self, tmp_path: Path) -> None:
@@ -236,7 +194,8 @@ class TestRun:
             assert same(net, keeper.best)
             assert same(company.nets[0], keeper.second)
             assert sum(company.shares) == pytest.approx(1)
-            assert source.others[0] is not source.evaluator
+            best, second, _ = source.players.evaluators
+            assert second is not best
 
     def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
         halves = [np.mean(record.weights > 0) for record in games_in(championed.folder)]
@@ -280,8 +239,3 @@ class TestRun:
         assert net.env == GO
         assert {row["board_size"] for row in listener.rows} == {2, 3}
         assert len(read_history(tmp_path).evaluations) > 1
-
-
-def test_it_says_nothing_at_the_end() -> None:
-    keeper: Any = ChampionKeeper(Champions(), net_of(1))
-    assert (keeper.conclusion("--games 2"), keeper.ends_run) == ("", False)

@@ -19,7 +19,7 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.call.plan import seeded
 from alphago.training.cgzero.lineup import BEST, RECENT, SECOND, CGZeroGames, LineupSeating, Shares, draw_roles
-from alphago.training.seating import Moves
+from alphago.training.seating import Moves, Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import Company
@@ -57,8 +57,10 @@ def games_of(
     given = SelfPlaySettings(**{**usual, **settings}).filled(min(64, count), 2)
     with Workers(2) as workers:
         source = SelfPlay(env, given, range(count), workers, seed=4)
-        source.others, source.shares = evaluators[1:], shares
-        return source.play_all(evaluators[0])
+        source.players = Players(evaluators, shares)
+        source.begin(None)
+        source.go_on()
+        return source.take()
 
 
 class TestRoles:
@@ -122,8 +124,8 @@ def test_on_a_device(device: str) -> None:
             for seed in (7, 0):
                 company = Company((net_of(seed + 1), net_of(seed + 2)), Shares(0.2, 0.4, 0.4))
                 source.publish(net_of(seed), "float32", company=company)
-                assert where == "cpu" or before in (None, source.others)
-                before = source.others
+                assert where == "cpu" or before in (None, source.players.evaluators)
+                before = source.players.evaluators
             source.begin(None)
             source.go_on()
             played.append(source.take())
@@ -203,7 +205,7 @@ class TestGames:
 
             def new() -> SelfPlay:
                 made = SelfPlay(GO, given, range(12), workers, seed=4)
-                made.evaluator, made.others, made.shares = evaluators[0], evaluators[1:], shares
+                made.players = Players(evaluators, shares)
                 return made
 
             source = new()
@@ -267,12 +269,12 @@ class TestRandomMoves:
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             games = source(self.ENV, 11, workers, **settings)
-            games.evaluator = HashEvaluator()
+            games.players = Players((HashEvaluator(),))
             while len(finished) < 11:
                 games.begin(3)
                 while not games.go_on(until=0.0):
                     again = source(self.ENV, 11, workers, **settings)
-                    again.evaluator = HashEvaluator()
+                    again.players = Players((HashEvaluator(),))
                     again.restore(*games.state())
                     games = again
                 finished += games.take()

@@ -45,31 +45,21 @@ class TestValues:
             wanted.append(black * mover)
             black = 0.75 * black + 0.25 * value * mover
         assert lambda_returns(GAME, 0.25) == pytest.approx(wanted[::-1])
-        assert np.array_equal(MixedTargets("lambda", search_share=0.25).values(GAME), lambda_returns(GAME, 0.25))
 
     @pytest.mark.parametrize(("share", "growth"), [(0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.0, 1.0)])
-    @pytest.mark.parametrize("kind", ["plies", "legal-moves"])
-    def test_results_that_count_more_and_more(self, kind: Any, share: float, growth: float) -> None:
-        """k Z + (1 - k) Q, k by how much of the game was seen, this ply included."""
+    def test_results_that_count_more_and_more(self, share: float, growth: float) -> None:
+        """k Z + (1 - k) Q, k by how many of the game's legal moves were seen, this ply's included."""
         seen, wanted = 0, []
-        total = sum(legal if kind == "legal-moves" else 1 for _, _, legal, _ in PLIES)
         for _, value, legal, mover in PLIES:
-            seen += legal if kind == "legal-moves" else 1
-            k = share + growth * seen / total
+            seen += legal
+            k = share + growth * seen / 10  # of all plies
             wanted.append(k * -0.9 * mover + (1 - k) * value)
-        found = MixedTargets(kind, result_share=share, result_growth=growth).values(GAME)
+        found = MixedTargets(share, growth).values(GAME)
         assert found.dtype == np.float32
         assert found == pytest.approx(wanted, abs=1e-6)
 
-    def test_the_last_position_learns_the_result_alone(self) -> None:
-        """With CGZero's shares, 0.9 and 0.1."""
-        for kind in ("plies", "legal-moves"):
-            found = MixedTargets(kind, result_share=0.9, result_growth=0.1).values(GAME)  # type: ignore[arg-type]
-            assert found[-1] == pytest.approx(-0.9)
-
-    @pytest.mark.parametrize("kind", ["lambda", "plies", "legal-moves"])
-    def test_of_a_game_without_moves(self, kind: Any) -> None:
-        assert len(MixedTargets(kind).values(record_of([], 1))) == 0
+    def test_of_a_game_without_moves(self) -> None:
+        assert len(MixedTargets().values(record_of([], 1))) == 0
 
 
 class TestPolicies:
@@ -102,7 +92,7 @@ class TestPolicies:
         record = games(TIC_TAC_TOE, 1)[0]
         plies = list(range(len(record)))
         plain = record.policies.astype(np.float32) / POLICY_SCALE
-        targets = MixedTargets("plies", visits_until=1, played_from=1)
+        targets = MixedTargets(visits_until=1, played_from=1)
         assert np.array_equal(targets.policies([record] * len(plies), plies), plain / plain.sum(1)[:, None])
 
     def test_moves_alone(self) -> None:
@@ -113,7 +103,7 @@ class TestPolicies:
 
 class TestInMemory:
     def test_a_sample_has_them(self) -> None:
-        targets = MixedTargets("legal-moves", result_share=0.5, result_growth=0.5, visits_until=0, played_from=0)
+        targets = MixedTargets(result_share=0.5, result_growth=0.5, visits_until=0, played_from=0)
         record = games(TIC_TAC_TOE, 1)[0]
         memory = ReplayMemory(TIC_TAC_TOE, targets=targets)
         memory.add([record])
@@ -126,12 +116,8 @@ class TestSettings:
     @pytest.mark.parametrize(
         ("given", "sentence"),
         [
-            ({"mixed": "td"}, "mixed must be one of 'lambda', 'plies', 'legal-moves', got 'td'"),
             ({"result_growth": 0.2}, "result_share and result_growth must sum to at most 1, got 0.9 and 0.2"),
             ({"visits_until": 0.5, "played_from": 0.4}, "visits_until must be at most played_from, got 0.5 and 0.4"),
-            ({"search_share": 0.1}, "search_share is a setting of mixed='lambda', but these .*: give mixed='lambda'"),
-            ({"mixed": "lambda", "result_share": 0.5}, "result_share is a setting of mixed='plies'"),
-            ({"mixed": "lambda", "result_growth": 0.05}, "result_growth is a setting of mixed='plies'"),
         ],
         ids=str,
     )
@@ -140,7 +126,7 @@ class TestSettings:
             MixedTargets(**given)
 
     def test_of_a_run(self) -> None:
-        assert run_settings(targets="mixed-targets", mixed="plies").target_rule == MixedTargets("plies")
+        assert run_settings(targets="mixed-targets", result_share=0.8).target_rule == MixedTargets(0.8)
         assert run_settings().target_rule == LambdaReturns(0.03)
 
     def test_unknown_ones(self) -> None:

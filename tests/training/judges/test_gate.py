@@ -15,7 +15,7 @@ import pytest
 
 from alphago.arena.match import MatchResult
 from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges import candidate
@@ -23,11 +23,11 @@ from alphago.training.judges.candidate import Match
 from alphago.training.judges.gate import Gate, Gatekeeper
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
-from alphago.training.selfplay import SelfPlay
-from alphago.training.source import Company
 from tests.training.small_runs import (
+    BLACK_WINS,
     GO,
     Listener,
+    Published,
     RandomGames,
     Small,
     go_on,
@@ -42,7 +42,6 @@ from tests.training.small_runs import (
 
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
 FOUR = GoEnv(4, komi=0.5)
-BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 WHITE_WINS = GoEnv(3, komi=50)
 
 
@@ -65,7 +64,6 @@ def ended(*outcomes: float) -> MatchResult:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"win_rate": 0.0}, "a gate's win_rate must be a number > 0 and <= 1, got 0.0"),
         ({"games": 5}, "a gate's games must be an even number, got 5"),
         ({"sprt": (10, 0)}, "elo0 must be below elo1"),
         ({"sprt": 10}, "a gate's sprt must be a pair of Elo differences or None, got 10"),
@@ -195,41 +193,6 @@ class TestJudging:
                 assert self.gatekeeper(run).judge(run, threading.Event())
         assert dtypes == ["float32"] * 2 + ["bfloat16"] * 2
 
-    def test_a_stop_decides_nothing(self, tmp_path: Path) -> None:
-        stop = threading.Event()
-        stop.set()
-        with opened(tmp_path, source=RandomGames, gate=QUICK) as run:
-            keeper = self.gatekeeper(run)
-            assert not keeper.judge(run, stop)
-            assert keeper.candidates == 0
-        assert not (tmp_path / "evaluations.jsonl").exists()
-
-    def test_when(self, tmp_path: Path) -> None:
-        """Once there are games enough and anything has been learned, and at the end of a run."""
-        with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
-            keeper = self.gatekeeper(run)
-
-            def due(games: int, steps: int) -> bool:
-                run.set_counts(games=games)
-                run.learner.steps = steps
-                return keeper.due(run)
-
-            assert [due(9, 5), due(10, 5), due(10, 0), due(1000, 5), due(1000, 0)] == [False, True, False, True, False]
-            keeper.begin(net_of(1), 12, 5)
-            assert [due(19, 9), due(20, 9), due(20, 5)] == [False, True, False]
-            keeper = Gatekeeper(Gate(), net_of(1))  # as often as checkpoints
-            assert [due(4, 5), due(5, 5)] == [False, True]
-
-
-class Published(SelfPlay):
-    """Keeps what it is given to play with."""
-
-    nets: list[NeuralNet]
-
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
-        super().publish(net, dtype, company=company)
-        self.nets = [*getattr(self, "nets", []), net]
-
 
 class TestRun:
     def test_whom_it_rejects_never_plays(self, tmp_path: Path) -> None:
@@ -260,7 +223,7 @@ class TestRun:
             assert len(accepted) > 2
             assert all(accepted)
             assert len(source.nets) == 1 + len(accepted)
-            assert same(run.player, source.nets[-1])
+            assert same(run.player, source.nets[-1][0])
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
@@ -293,8 +256,3 @@ class TestRun:
         assert len(read_history(tmp_path).evaluations) > 0
         assert same(later, net)
         assert json.loads((tmp_path / "config.json").read_text())["settings"]["judges"][0]["every"] == 4
-
-
-def test_it_says_nothing_at_the_end() -> None:
-    keeper: Any = Gatekeeper(QUICK, net_of(1))
-    assert (keeper.conclusion("--games 2"), keeper.ends_run) == ("", False)

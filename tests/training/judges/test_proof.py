@@ -253,10 +253,3 @@ def test_refusals(env: GameEnv, name: str, sentence: str, tmp_path: Path, engine
     with pytest.raises((ValueError, EngineError), match=sentence):
         train(env, 4, folder=tmp_path / "run", reports=[], until=name, **TINY)
     assert not (tmp_path / "run").exists()
-
-
-def test_what_is_no_opponent() -> None:
-    with pytest.raises(ValueError, match=r"^an opponent's readouts must be an integer >= 0, got -3$"):
-        Opponent("random", readouts=-3)
-    with pytest.raises(TypeError, match="did you mean most_games"):
-        Opponent("random", most_game=2)  # type: ignore[call-arg]

@@ -40,9 +40,6 @@ def test_a_run_with_a_gate() -> None:
 
 def test_a_search() -> None:
     assert read("go7puct").selfplay.search == Puct(c_puct=1.3, leaves=2, dirichlet_weight=0.3)
-    assert read(search={"c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
-    assert read(search={"c_puct": 2.0, "c_scale": 0.5}).selfplay.search == Gumbel(considered=8, c_scale=0.5)
-    assert read(search={"gumbel": False, "c_puct_limit": 3.0}).selfplay.search == Puct()
     assert read(temperature_plies=4).selfplay.temperature_plies is None
 
 
@@ -68,8 +65,6 @@ def test_given_games() -> None:
 
 def test_parts() -> None:
     assert read(gate={"win_rate": 0.6, "sprt": [0, 10]}).judges == (Gate(0.6, sprt=(0, 10)),)
-    late = read(visits_until=0.5, search_share=0.1).targets
-    assert late == MixedTargets("lambda", visits_until=0.5, played_from=1.0, search_share=0.1)
     assert read(watch=["random@0"], watch_share=0.1).watch == WatchList(("random@0",), 0.1)
 
 
@@ -93,6 +88,8 @@ def test_a_function() -> None:
         ({"sizes": [[7, 0.5], [9, 0.5]]}, "several boards at the same time"),
         ({"search": {"gumbel": False, "dirichlet_decay": 0.1}}, "Dirichlet noise that decreases"),
         ({"search": {"value_noise": 0.1}}, "noise on the values of a Gumbel search"),
+        ({"value_targets": "plies"}, "value targets by plies"),
+        ({"visits_until": 0.5}, "value targets by lambda"),
     ],
 )
 def test_what_cannot_go_on(settings: dict[str, Any], sentence: str) -> None:

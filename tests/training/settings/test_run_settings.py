@@ -8,7 +8,6 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
-import torch
 
 from alphago.env.go import GoEnv
 from alphago.mcts.gumbel import Gumbel
@@ -28,12 +27,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.targets import LambdaReturns
 from alphago.training.watch_names import WatchList
 from alphago.training.window import Window
-from tests.training.small_runs import RandomGames, run
-
-
-def nadam(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
-    """An optimizer of one's own."""
-    return torch.optim.NAdam(parameters, lr=learning_rate, weight_decay=weight_decay)
+from tests.training.small_runs import nadam, run
 
 
 def ranged(kind: Any) -> list[Any]:
@@ -42,7 +36,7 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-PARTS = (Window, LambdaReturns, Gate, Champions, CGZeroGames, MixedTargets, Pool, Opponent, WatchList)
+PARTS = (Window, LambdaReturns, Gate, Champions, CGZeroGames, CGZeroPuct, MixedTargets, Pool, Opponent, WatchList)
 KINDS = (SelfPlaySettings, LearningSettings, RunSettings, *PARTS)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
@@ -61,7 +55,7 @@ def test_a_number_out_of_its_range_is_refused(kind: Any, one: Field[Any]) -> Non
     wrong += [most + 1] if most < math.inf else []
     wrong += [] if float in types(kind, one) else [least + 0.5]
     for value in wrong:
-        with pytest.raises(ValueError, match=rf"{name} must be (an integer|a number|a finite number) .*got {value!r}$"):
+        with pytest.raises(ValueError, match=rf"{name} must be (an integer|a (finite )?number)\b.*got {value!r}$"):
             kind(**{name: value})
 
 
@@ -84,7 +78,6 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),
-        ({"schedule": "linear"}, "schedule must be 'cosine', .* got 'linear'"),
         ({"bfloat16": "yes"}, "bfloat16 must be True, False, 'measured' or None, got 'yes'"),
         ({"exact_rules": "no"}, "exact_rules must be True or False, got 'no'"),
         ({"selfplay_dtype": "int4"}, "selfplay_dtype must be 'float32', .* got 'int4'"),
@@ -199,14 +192,6 @@ class TestSearch:
             c_puct=2.0, leaves=8, near_best=0.9
         )
 
-    def test_none(self) -> None:
-        with pytest.raises(ValueError, match=r"search must be 'puct', 'gumbel', .* got 'mcts'"):
-            run_settings(search="mcts")
-        with pytest.raises(TypeError, match="no keyword 'c_puk': did you mean c_puct"):
-            run_settings(c_puk=1.0)
-        with pytest.raises(TypeError, match="Gumbel has no keyword 'c_vist': did you mean c_visit"):
-            run_settings(search={"c_vist": 1.0})
-
     @pytest.mark.parametrize("name", [one.name for one in fields(Puct) if one.name not in SHARED])
     def test_puct_s_settings_in_the_usual_one(self, name: str) -> None:
         """They would change nothing: each is refused by name."""
@@ -271,26 +256,10 @@ def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> N
         run_settings(**given)
 
 
-def test_settings_reach_selfplay() -> None:
-    search = Puct(c_puct=2.0)
-    given = {"readouts": 33, "groups": 3, "temperature_plies": 5, "resign_threshold": -0.8, "no_resign_share": 0.2}
-    settings = run_settings(**given, search=search, games_in_flight=64, num_games=100).filled("cpu").selfplay
-    assert {name: getattr(settings, name) for name in given} == given
-    assert (settings.search, settings.games_in_flight) == (search, 64)
-
-
 def test_they_are_plain_data() -> None:
     settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
     plain = json.loads(json.dumps(RUN.to_data(settings)))["learning"]
-    assert plain["optimizer"] == {"function": f"{__name__}:nadam"}
+    assert plain["optimizer"] == {"function": "tests.training.small_runs:nadam"}
     losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
     assert plain["losses"] == {**losses, "kl": False, "masked": False}
     assert plain["schedule"] == [[0.5, 0.1]]
-
-
-def test_a_run_keeps_numpys_numbers(tmp_path: Path) -> None:
-    given = {"batch_size": np.int32(8), "learning_rate": np.float32(0.5), "gate": np.float32(0.5)}
-    run(tmp_path, 2, source=RandomGames, **given)
-    kept = json.loads((tmp_path / "config.json").read_text())["settings"]
-    learning = kept["learning"]
-    assert (learning["batch_size"], learning["learning_rate"], kept["judges"][0]["win_rate"]) == (8, 0.5, 0.5)

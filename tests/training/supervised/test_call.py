@@ -28,29 +28,10 @@ from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
 from alphago.training.watch.report import Report
-from tests.training.small_runs import RandomGames, run
+from tests.training.small_runs import Listener, RandomGames, run
 
 ENV = GoEnv(5, komi=0.5)
 SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "threads": 1}
-
-
-def spiral(seed: int, passes: bool = False) -> SgfGame:
-    """A game of 12 moves that a network can learn: each on the point after the last, from a corner that is drawn.
-
-    Who begins decides the winner: Black in even games, else White.
-    """
-    generator = np.random.default_rng(seed)
-    env = ENV
-    order = [0, 1, 2, 3, 4, 9, 14, 19, 24, 23, 22, 21]
-    turned = env.symmetries.actions[int(generator.integers(8))]
-    skipped = int(generator.integers(4))
-    moves = [int(turned[action]) for action in order[: 12 - skipped]]
-    if passes:
-        moves += [25, 25]
-    white = seed % 2 == 1
-    setup = {"to_play": "white"} if white else {}
-    komi = 0.5 + seed // 2
-    return SgfGame(5, tuple(moves), komi, setup, result="W+R" if white else "B+R", rules="Chinese")
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +125,8 @@ class TestSamples:
     def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
         """Seed defect 6: passes could not be encoded."""
         for number in range(40):
-            (tmp_path / f"{number}.sgf").write_bytes(format_sgf(spiral(number, passes=True)))
+            game = SgfGame(5, (number // 20, 5 + number % 20, 25, 25), 0.5, {}, result="B+R", rules="Chinese")
+            (tmp_path / f"{number}.sgf").write_bytes(format_sgf(game))
         import_games([tmp_path], tmp_path / "d", filter=GameFilter(min_moves=1), split=Split(0.2, 0.2))
         games = DatasetGames(ENV, Dataset(tmp_path / "d"))
         sample = games.sample(300, np.random.default_rng(0))
@@ -221,19 +203,12 @@ class TestGames:
         assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
 
     def test_a_run_tells_what_is_left_out(self, dataset: Path, tmp_path: Path) -> None:
-        class Notes(Report):
-            def __init__(self) -> None:
-                self.texts: list[str] = []
-
-            def note(self, text: str) -> None:
-                self.texts.append(text)
-
         shutil.copytree(dataset.parent / "sgf", tmp_path / "games")
         (tmp_path / "games" / "bad.sgf").write_text("(;SZ[5]RE[B+R];B[aa];W[aa])")
-        notes = Notes()
-        chosen = {**SMALL, "tower_height": 0, "reports": [notes], "folder": tmp_path / "run"}
+        listener = Listener()
+        chosen = {**SMALL, "tower_height": 0, "reports": [listener], "folder": tmp_path / "run"}
         train_supervised(ENV, tmp_path / "games", epochs=0.02, checks=1, **chosen)
-        assert notes.texts[0] == "1 game is left out: 1 occupied point"
+        assert listener.notes[0] == "1 game is left out: 1 occupied point"
 
     def test_too_few_games(self, tmp_path: Path) -> None:
         (tmp_path / "a.sgf").write_text("(;SZ[5]RE[B+R];B[aa])" * 3 + "(;SZ[5]RE[B+R];B[aa]")
@@ -264,14 +239,6 @@ class TestGames:
             train_supervised(ENV, dataset, batchsize=3)
 
 
-class Notes(Report):
-    def __init__(self) -> None:
-        self.rows: list[dict] = []
-
-    def match(self, row) -> None:
-        self.rows.append(dict(row))
-
-
 class TestTraining:
     @pytest.mark.parametrize("batch_size", [7, pytest.param(1000, marks=pytest.mark.slow)])
     def test_it_trains_with_any_batch_size(self, dataset: Path, tmp_path: Path, batch_size: int) -> None:
@@ -289,10 +256,9 @@ class TestTraining:
     @pytest.mark.slow
     def test_moves_and_results_are_learned(self, dataset: Path, tmp_path: Path) -> None:
         """A good part of these moves can be foreseen, and who wins is known from whose turn it is."""
-        notes = Notes()
-        chosen = {**SMALL, "reports": [notes], "channels": 16, "learning_rate": 0.02, "folder": tmp_path / "run"}
+        chosen = {**SMALL, "channels": 16, "learning_rate": 0.02, "folder": tmp_path / "run"}
         net = train_supervised(ENV, dataset, epochs=6, checks=4, seed=1, **chosen)
-        rows = [row for row in notes.rows if row["judge"] == "held-out"]
+        rows = [row for row in read_history(tmp_path / "run").evaluations if row["judge"] == "held-out"]
         assert len(rows) >= 4
         assert rows[0]["positions_judged"] > 100
         best = max(row["accuracy"] for row in rows)

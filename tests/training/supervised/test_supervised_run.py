@@ -9,6 +9,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import Learner
+from alphago.training.run import RunContext
 from alphago.training.runs.folder import RunFolder
 from alphago.training.supervised.given_games import RecordGames
 from alphago.training.supervised.supervised_run import SupervisedRun
@@ -22,7 +23,7 @@ def made(folder: RunFolder, workers: Workers, **given: int) -> SupervisedRun:
     """A run that has not begun to learn."""
     settings = SUPERVISED.make({"bfloat16": False, **given}).filled(len(GAMES.lengths))
     learner = Learner(NeuralNet(ENV, tower_height=0, channels=4), settings.learning, workers)
-    return SupervisedRun(ENV, settings, folder, learner, workers, given=GAMES)
+    return SupervisedRun(settings, RunContext(ENV, folder, learner, workers), GAMES)
 
 
 @pytest.fixture

@@ -54,10 +54,9 @@ def test_a_sound_run_made_up() -> None:
 
 def test_a_sound_run_that_took_place() -> None:
     """7x7, 4 x 32, the first 70 iterations of five minutes; its policy then won 100 of 100 games against random."""
-    settings = {"num_games": 1_000_000, "max_minutes": 5.0, "batch_size": 256}
     rows = read_rows(HERE / "sound_run.jsonl", "seconds")
     assert len(rows) == 70
-    assert told(rows, settings) == []
+    assert told(rows, {"num_games": 1_000_000, "max_minutes": 5.0, "batch_size": 256}) == []
 
 
 def test_a_run_of_the_recipe_whose_positions_surprise_draws() -> None:
@@ -92,12 +91,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("pass collapse", SHORT_GAMES, "games fell from 60 to 20 moves and end by passes"),
     ("entropy death", {"policy_entropy": 0.2}, "the policy's entropy is 0.20 nats and its target's 1.60"),
     ("entropy death", {"target_entropy": 0.1, "policy_loss": 0.9}, "its target's 0.10 after 1% of the run"),
-    (
-        "value over-fit",
-        {"fresh_value_loss": 0.5},
-        "0.50 on new games and 0.20 on those it was trained on; the results'",
-    ),
-    ("value over-fit", {"fresh_value_loss": 0.5}, "; the results' variance is 0.60"),
+    ("value over-fit", {"fresh_value_loss": 0.5}, "0.20 on those it was trained on; the results' variance is 0.60"),
     ("dead value", {"value_correlation": 0.01}, "values and results are not correlated (r = 0.01) after 3000"),
     ("stale window", ALL_KEPT, "samples came from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),

@@ -120,21 +120,15 @@ def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 class TestReporter:
-    def test_an_estimate_is_reported_once(self) -> None:
-        """As soon as there is one."""
-        listener, answers = Listener(), iter([None, None, "soon", "never asked for"])
+    @pytest.mark.parametrize("estimate", ["soon", ""])
+    def test_an_estimate_is_reported_once(self, estimate: str) -> None:
+        """As soon as there is one; an empty one is no note."""
+        listener, answers = Listener(), iter([None, None, estimate, "never asked for"])
         reporter = Reporter([listener], estimate=lambda metrics: next(answers))
         for games in range(5):
             reporter.iteration({"games": games})
-        assert listener.notes == ["soon"]
+        assert listener.notes == [estimate] * bool(estimate)
         assert listener.rows == [{"games": games} for games in range(5)]
-
-    def test_an_empty_one_is_no_note(self) -> None:
-        listener, answers = Listener(), iter([""])
-        reporter = Reporter([listener], estimate=lambda metrics: next(answers))
-        for games in range(2):
-            reporter.iteration({"games": games})
-        assert listener.notes == []
 
     def test_what_is_newly_wrong(self) -> None:
         """Also where the run went on: what went before is remembered."""

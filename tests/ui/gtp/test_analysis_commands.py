@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from alphago import __version__
 from alphago.env.go import GoEnv
@@ -16,17 +15,6 @@ from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
 from tests.ui.own_games import OwnedByBlack
-
-
-@pytest.fixture(scope="module")
-def net() -> NeuralNet:
-    """A network that forecasts score and ownership, clearly more than 0."""
-    torch.manual_seed(5)
-    made = NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
-    with torch.no_grad():
-        for parameter in [*made.value.parameters(), *made.policy.parameters()]:
-            parameter.add_(0.3 * torch.randn_like(parameter))
-    return made
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The modules of a file, asked by Node.js; random games; Python's answers."""
+"""The modules of a file, asked by Node.js; Python's answers."""
 
 import base64
 import json
@@ -52,17 +52,6 @@ def options_of(env: GameEnv, handicap: tuple[int, ...] = ()) -> dict[str, Any]:
 
 def inputs(env: GameEnv) -> int:
     return env.planes * env.plane_shape[0] * env.plane_shape[1]
-
-
-def random_game(env: GameEnv, seed: int, most: int = 400, **setup: Any) -> list[Position]:
-    """The positions of a game of random moves, which passes rarely."""
-    generator, positions = np.random.default_rng(seed), [env.position(**setup)]
-    while not positions[-1].is_over and len(positions) <= most:
-        legal = np.flatnonzero(positions[-1].legal_mask)
-        if len(legal) > 1 and generator.random() < 0.97:
-            legal = legal[legal != env.pass_action]
-        positions.append(positions[-1].play(int(generator.choice(legal))))
-    return positions
 
 
 def actions_of(position: Position) -> list[int]:

@@ -23,11 +23,11 @@ from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
 from alphago.nn.net import NeuralNet
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts, without_comments
-from alphago.ui.web.page_files import EXPORT, IMPORT, bundle, module_text
+from alphago.ui.web.page_files import bundle
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
 from tests.ui.onefile.scripts import ask, numbers
-from tests.ui.web.test_static import CHECKS
+from tests.ui.web.test_static import CHECKS, check_imports
 
 ROOT = Path(__file__).parents[3]
 
@@ -124,13 +124,7 @@ def test_the_script_has_every_operation() -> None:
 
 def test_every_module_uses_what_it_imports() -> None:
     for path in OWN_STATIC.glob("*.js"):
-        text = path.read_text()
-        rest = IMPORT.sub("", text)
-        for names, other in IMPORT.findall(text):
-            own = set(re.findall(r"\w+", names))
-            assert own <= set(EXPORT.findall(module_text(other, FOLDERS))), (path.name, other)
-            assert all(re.search(rf"\b{one}\b", rest) for one in own), (path.name, own)
-        assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(IMPORT.findall(text)), path.name
+        check_imports(path.stem, FOLDERS)
 
 
 @pytest.mark.parametrize("name", ["file_page", "engine_worker"])

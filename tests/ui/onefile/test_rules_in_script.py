@@ -13,7 +13,8 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.ui.web.views import position_view
-from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of, random_game
+from tests.random_games import random_game
+from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of
 
 GAMES = [
     ConnectFourEnv(),

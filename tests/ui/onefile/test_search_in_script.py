@@ -20,7 +20,8 @@ from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
 from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.wire import analysis_view
-from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of, random_game
+from tests.random_games import random_game
+from tests.ui.onefile.scripts import actions_of, ask, inputs, options_of
 from tests.ui.onefile.test_network_in_script import model_of
 
 READOUTS = 64
@@ -132,10 +133,7 @@ def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     told = ask("even", **question, levels=[level_facts(level, env, True) for level in range(1, 11)])
     ours = StrengthEstimator(env, evaluator)
     for moves, answer in zip(games, told, strict=True):
-        position = env.position()
-        for move in moves:
-            position = position.play(move)
-        found = ours.estimate(position)
+        found = ours.estimate(env.position().after(moves))
         assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))
 
 

@@ -50,8 +50,9 @@ def test_another_game() -> None:
 
 
 class TestScreen:
-    def test_colours_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        out = terminal(monkeypatch)
+    @pytest.mark.parametrize("environment", [{}, {"NO_COLOR": ""}])  # an empty text means nothing
+    def test_colours_on_a_terminal(self, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]) -> None:
+        out = terminal(monkeypatch, **environment)
         Screen().draw(str(GoEnv(5).position()))
         assert WOOD in out.getvalue()
 
@@ -60,11 +61,6 @@ class TestScreen:
         out = terminal(monkeypatch, **environment)
         Screen().draw(str(GoEnv(5).position()))
         assert out.getvalue() == f"{GoEnv(5).position()}\n"
-
-    def test_an_empty_no_color_means_nothing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        out = terminal(monkeypatch, NO_COLOR="")
-        Screen().draw(str(GoEnv(5).position()))
-        assert WOOD in out.getvalue()
 
     def test_a_pipe(self, monkeypatch: pytest.MonkeyPatch) -> None:
         out = io.StringIO()

@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 from alphago.env.board import result_text
@@ -19,7 +18,7 @@ from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
 from alphago.ui.thinker import MoveLimit
-from tests.ui.own_games import LeaningEnv, RingEnv
+from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
 
 BLACK, WHITE = 1, -1
 
@@ -328,7 +327,7 @@ class TestDeadStones:
         assert f"W+7.5.  {DEAD_STONES}" in text
 
     def test_games_without_captures(self):
-        text = converse(ScriptedPlayer(Nim()), BLACK, "score", "help").text
+        text = converse(ScriptedPlayer(NimEnv()), BLACK, "score", "help").text
         assert "dead" not in text.replace("no stone is dead", "")
 
     @pytest.mark.parametrize(
@@ -364,50 +363,17 @@ class TestLeaving:
         assert "You left the game after" in end.text.splitlines()[-1]
 
 
-class Nim(GameEnv):
-    """Five matches, take one or two; the player who takes the last one wins.  No points, no pass."""
-
-    name, N, planes, plane_shape, action_space, max_moves = "nim", 1, 1, (1, 1), 2, 5
-    config = {}
-
-    def new(self):
-        return NimState()
-
-
-class NimState:
-    to_play, matches = 1, 5
-
-    def play(self, action):
-        self.matches -= action + 1
-        self.to_play = -self.to_play
-
-    def legal_mask(self):
-        return np.array([self.matches >= 1, self.matches >= 2])
-
-    def is_over(self):
-        return self.matches == 0
-
-    def outcome(self):
-        return -1.0 if self.is_over() else 0.0
-
-    def planes(self):
-        return np.full((1, 1, 1), self.matches, np.float32)
-
-    def copy(self):
-        other = NimState()
-        other.to_play, other.matches = self.to_play, self.matches
-        return other
-
-
 class TestAnyGame:
     def test_a_plain_game(self):
-        end = converse(ScriptedPlayer(Nim(), "0 0"), BLACK, "pass", "d4", "2", "score", "1", "undo", "1", "1")
-        assert "'pass' is not a move of Nim(): expected a number from 0 to 1" in end.text
+        end = converse(
+            ScriptedPlayer(NimEnv(), "0 0 0"), BLACK, *["pass", "d4", "2", "score", "1", "undo", "1", "1", "0"]
+        )
+        assert "'pass' is not a move of NimEnv(): expected a number from 0 to 1" in end.text
         assert "If the game ended here: draw." in end.text
         assert end.text.endswith("Black wins.\nYou win!")
 
     def test_help_shows_its_moves(self):
-        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(Nim()), BLACK, "help").text
+        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(NimEnv()), BLACK, "help").text
 
 
 class TestPlay:
@@ -489,11 +455,6 @@ class TestPlay:
             network.resign_threshold = threshold
         play(GoEnv(3), network, 2, read=self.lines("b2", "quit"), write=shown.append)
         assert ("The engine resigns." in shown) == resigns
-
-    def test_input_and_print_are_the_defaults(self, monkeypatch, capsys):
-        monkeypatch.setattr("builtins.input", lambda prompt: "quit")
-        play(GoEnv(5), UniformEvaluator(), 4)
-        assert "You left the game after 0 moves." in capsys.readouterr().out
 
     @pytest.mark.parametrize(
         ("stdin", "text"),

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,18 +105,22 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
 
 
+def check_imports(name: str, folders: Sequence[Path] = (STATIC,)) -> None:
+    """A module imports what others export, and uses it."""
+    text = module_text(name, folders)
+    rest = IMPORT.sub("", text)
+    for names, other in IMPORT.findall(text):
+        own = set(re.findall(r"\w+", names))
+        assert own <= set(EXPORT.findall(module_text(other, folders))), (name, other)
+        assert all(re.search(rf"\b{one}\b", rest) for one in own), (name, own)
+    assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(IMPORT.findall(text)), name
+
+
 def test_every_module_is_served_and_uses_what_it_imports() -> None:
     modules = [path.stem for path in STATIC.glob("*.js")]
     assert {f"/{name}.js" for name in modules} < FILES.keys()
     for name in modules:
-        text = module_text(name)
-        for names, other in IMPORT.findall(text):
-            own = set(re.findall(r"\w+", names))
-            assert own <= set(EXPORT.findall(module_text(other))), (name, other)
-            rest = IMPORT.sub("", text)
-            assert all(re.search(rf"\b{one}\b", rest) for one in own), (name, own)
-        imports = re.findall(r"^import .*$", text, re.MULTILINE)
-        assert len(imports) == len(IMPORT.findall(text)), name
+        check_imports(name)
 
 
 def test_the_board_alone_knows_no_server() -> None:

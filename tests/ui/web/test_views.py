@@ -1,7 +1,6 @@
 """Positions as plain data: what a page can draw of any game."""
 
 import json
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,45 +13,8 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.views import game_view, position_view, result_view
+from tests.ui.own_games import NimEnv
 from tests.ui.web.desks import Guest
-
-
-class Nim:
-    """Seven matches; who takes the last of them, one or two at a time, wins."""
-
-    def __init__(self) -> None:
-        self.left, self.to_play = 7, 1
-
-    def play(self, action: int) -> None:
-        self.left -= action + 1
-        self.to_play = -self.to_play
-
-    def is_over(self) -> bool:
-        return self.left == 0
-
-    def legal_mask(self) -> np.ndarray:
-        return np.array([self.left >= 1, self.left >= 2])
-
-    def outcome(self) -> float:
-        return -1.0 if self.left == 0 else 0.0
-
-    def planes(self) -> np.ndarray:
-        return (np.arange(7) < self.left).astype(np.float32).reshape(1, 1, 7)
-
-    def copy(self) -> "Nim":
-        twin = Nim()
-        twin.left, twin.to_play = self.left, self.to_play
-        return twin
-
-
-class NimEnv(GameEnv):
-    name = "nim"
-    N, planes, plane_shape, action_space, max_moves = 7, 1, (1, 7), 2, 7
-    config: dict[str, Any] = {}
-
-    def new(self) -> Nim:
-        return Nim()
-
 
 ENVS = [GoEnv(9), GomokuEnv(7), ConnectFourEnv(), ReversiEnv(), OwareEnv(), TicTacToeEnv(), NimEnv()]
 

@@ -11,7 +11,6 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_position import GoPosition
 from alphago.env.position import IllegalMove, Position
 from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.exams.positions import find_exam
@@ -36,6 +35,7 @@ from alphago.ui.why.go_facts import answer_facts, dangers, go_facts, lasting, un
 from alphago.ui.why.races import won_races
 from alphago.ui.why.safer import kept_by_best
 from alphago.ui.why.tried import Tried
+from tests.diagrams import position as drawn
 from tests.ui.why.rules_say import check_facts, is_caught
 
 DRAWN = {
@@ -62,11 +62,6 @@ DRAWN = {
 }
 
 
-def drawn(drawing: str, to_play: str = "black") -> GoPosition:
-    rows = [[{"X": 1, "O": -1}.get(sign, 0) for sign in row.split()] for row in drawing.splitlines()]
-    return GoEnv(len(rows)).position(board=np.array(rows, np.int8), to_play=to_play)
-
-
 @pytest.mark.parametrize("name", DRAWN)
 def test_what_a_stone_does(name: str) -> None:
     drawing, move, expected = DRAWN[name]
@@ -78,7 +73,7 @@ def test_what_a_stone_does(name: str) -> None:
 def test_a_ladder_is_read() -> None:
     """Black's stone is caught on its way to the upper right; the line is legal and ends with its capture."""
     rows = ". . . . . . .\n" * 4 + ". O . . . . .\n. O X . . . .\n. . O . . . ."
-    position = drawn(rows, "white")
+    position = drawn(rows, to_play="white")
     ((chain, line),) = in_danger(position)
     (point,) = chain.stones
     assert position.env.to_text(point) == "C2"
@@ -209,7 +204,7 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
     ],
 )
 def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
-    position = drawn(". . . . .\n. O . X .\n. . . . .\n. . . . .\n. . . . .", "white")
+    position = drawn(". . . . .\n. O . X .\n. . . . .\n. . . . .\n. . . . .", to_play="white")
     env = position.env
     after_best = np.full(25, -0.9)  # of White's view, like `better`
     after_best[[env.from_text(point) for point in better]] = list(better.values())
@@ -221,7 +216,7 @@ def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
 
 def survival(row: str, chances: tuple[float, float]) -> list[Fact]:
     """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
-    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", "white")
+    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", to_play="white")
     tried = Tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
     rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
     seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
