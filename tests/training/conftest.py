@@ -17,7 +17,7 @@ STAGES = {"curriculum": ((2, 0.3),), "groups": 2}  # those of most other small r
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Small:
     """A run on one board that is over; not to be changed."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    return Small(folder, *run(folder, 40, GO, ckp_freq=10, seed=3, plies_per_iteration=18))
+    return Small(folder, *run(folder, 40, GO, ckp_freq=10, seed=3, plies_per_iteration=15))
 
 
 @pytest.fixture
