@@ -15,7 +15,7 @@ SMALL = {
     "your_own_game": {"GAMES": 2, "MATCH": 2},
 }
 
-TRAINING = ("a_run_watched", "tower_height_and_readouts")  # which take longest
+TRAINING = ("a_run_watched", "tower_height_and_readouts", "your_own_game")  # which take longest
 
 
 def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ def reversi(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module("reversi")
 
 
-@pytest.mark.parametrize(("size", "most"), [pytest.param(4, 12, marks=pytest.mark.slow), (6, 8)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "most"), [(4, 12), (6, 8)])
 def test_agrees_with_the_package(reversi: ModuleType, size: int, most: int) -> None:
     env = ReversiEnv(size)
     solver = reversi.Solver(env)

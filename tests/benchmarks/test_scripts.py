@@ -215,6 +215,7 @@ SLOW = {
         "quick.py",
         "reversi.py",
         "start.py",
+        "connect_four.py",
         "training_step.py",
         "wild_sgf.py",
     ),

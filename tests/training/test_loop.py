@@ -52,7 +52,7 @@ class TestLearning:
         assert listener.last["steps"] == samples * listener.last["positions"] // batch_size > 0
         assert listener.last["skipped_steps"] == 0
 
-    @pytest.mark.parametrize("samples", [0, 0.5, 3.0])
+    @pytest.mark.parametrize("samples", [0, 0.5, pytest.param(3.0, marks=pytest.mark.slow)])
     def test_samples_per_position(self, tmp_path: Path, samples: float) -> None:
         """On average over the run, those from before the start included."""
         listener = random_games(tmp_path, 12, samples_per_position=samples, batch_size=8)

@@ -197,6 +197,7 @@ class TestRun:
             best, second, _ = source.players.evaluators
             assert second is not best
 
+    @pytest.mark.slow
     def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
         halves = [np.mean(record.weights > 0) for record in games_in(championed.folder)]
         mixed = [half for half in halves if half < 1]

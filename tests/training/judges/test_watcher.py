@@ -116,7 +116,8 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
 
 
 class TestShare:
-    @pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 8])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 8])
     def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))

@@ -320,6 +320,7 @@ class TestTraining:
         train_supervised(ENV, dataset, epochs=0.2, folder=tmp_path / "run", checks=1, **SMALL)
         assert not list((tmp_path / "run" / "games").iterdir())
 
+    @pytest.mark.slow
     def test_records_of_self_play(self, tmp_path: Path) -> None:
         records: list[GameRecord] = selfplay(ENV, HashEvaluator(), 4, 60, seed=1, groups=1)
         net = train_supervised(ENV, records, epochs=1, folder=tmp_path / "run", checks=1, **SMALL)
