@@ -1,5 +1,6 @@
 # make demo       train a small net, see it win, learn how to play it
 # make test       the whole gate: style, types, import contracts, tests, README
+# make slow       the tests that take longest, by hand: before a release, and after a change of what they test
 # make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth
@@ -19,10 +20,11 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
-# Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.
-PYTEST_ARGUMENTS = -n 3 --dist loadfile --durations=15
+# Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.  Files
+# begin in the order of tests/conftest.py.
+PYTEST_ARGUMENTS = -n 3 --dist loadfile --no-loadscope-reorder --durations=15
 
-.PHONY: demo test tests looks style page matrix campaign cluster format docs benchmark gpu strength clean
+.PHONY: demo test tests looks slow style page matrix campaign cluster format docs benchmark gpu strength clean
 
 demo: $(INSTALLED)
 	@$(BIN)/python examples/demo.py
@@ -36,6 +38,11 @@ tests: $(INSTALLED)
 
 looks: $(INSTALLED)
 	@$(MAKE) --no-print-directory -j 1 style page
+
+# Those that need another program, a browser or a compiler leave themselves out where there is none.
+slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m "slow and not gpu and not browser and not campaign and not cluster" $(PYTEST_ARGUMENTS)
+	$(BIN)/python -m pytest -q -m "slow and browser" -n 0 tests/ui
 
 style: $(INSTALLED)
 	$(BIN)/ruff check .

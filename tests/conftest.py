@@ -18,6 +18,34 @@ hypothesis.settings.register_profile("gate", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("gate")
 gc.disable()  # until all tests are loaded: what is loaded stays
 
+# The files that take longest, which are begun first where several processes share the tests: none of them is still
+# going on alone when all others are done.
+LONGEST = (
+    "test_docs.py",
+    "test_site.py",
+    "training/call/test_plan.py",
+    "training/call/test_session.py",
+    "training/test_loop.py",
+    "training/judges/test_gate.py",
+    "training/cgzero/test_champions.py",
+    "nn/inference/test_cpu.py",
+    "training/call/test_compact.py",
+    "training/judges/test_watcher.py",
+    "training/runs/test_folder.py",
+    "training/supervised/test_call.py",
+    "ui/web/test_safety.py",
+    "ui/gtp/test_protocol.py",
+    "nn/test_forked.py",
+    "training/sweeps/test_sweep.py",
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the longest files first in a process of several."""
+    if hasattr(config, "workerinput"):
+        first = {f"tests/{name}": number for number, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: first.get(item.nodeid.split("::", 1)[0], len(first)))
+
 
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: no garbage collection looks at it again, nor does a test that counts objects."""

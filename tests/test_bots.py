@@ -235,7 +235,10 @@ class TestSearch:
             assert abs(value - float(expected_value)) < 1e-4
 
 
-@pytest.mark.parametrize(("game", "readouts", "every"), [("oware", 120, 13), ("one-hot", 120, 13), ("go", 80, 12)])
+@pytest.mark.parametrize(
+    ("game", "readouts", "every"),
+    [("go", 80, 12), *(pytest.param(name, 120, 13, marks=pytest.mark.slow) for name in ("oware", "one-hot"))],
+)
 def test_a_full_bot_moves_as_the_package_does(
     game: str, readouts: int, every: int, pack: ModuleType, tmp_path: Path
 ) -> None:

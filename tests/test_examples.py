@@ -64,11 +64,11 @@ def test_all_of_them_are_here_and_short() -> None:
     ("name", "told"),
     [
         ("plain_connect_four", "keeps the contract"),
-        ("custom_tower", "in 20 games"),
+        pytest.param("custom_tower", "in 20 games", marks=pytest.mark.slow),
         ("demo", "Play it at any time"),
         ("evaluate_checkpoints", "games-0000020"),
         ("read_a_position", "the search plays"),
-        ("tic_tac_toe", "keeps the contract"),
+        pytest.param("tic_tac_toe", "keeps the contract", marks=pytest.mark.slow),
         ("train_small", "finished after 4 games"),
     ],
 )

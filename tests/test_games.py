@@ -21,7 +21,13 @@ from tests.random_games import random_game
 SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
 games = pytest.mark.parametrize("env", ENVS, ids=lambda env: env.name)
-others = pytest.mark.parametrize("env", ENVS[1:], ids=lambda env: env.name)  # learning Go has tests of its own
+
+
+def others(*gate: str) -> pytest.MarkDecorator:
+    """All games but Go, whose learning has tests of its own; those that are not named are slow."""
+    marks = {env.name: () if env.name in gate else pytest.mark.slow for env in ENVS[1:]}
+    envs = [pytest.param(env, marks=marks[env.name]) for env in ENVS[1:]]
+    return pytest.mark.parametrize("env", envs, ids=lambda env: env.name)
 
 
 @pytest.fixture(autouse=True)
@@ -47,18 +53,18 @@ def test_positions_are_copied_and_pickled(env: GameEnv) -> None:
         assert np.array_equal(twin.play(move).planes(), position.play(move).planes())
 
 
-@others
+@others("gomoku", "reversi")
 def test_learns_saves_and_plays(env: GameEnv) -> None:
     """A run of a few seconds; its file tells the game, and its records are the games that were played."""
     small = {"tower_height": 1, "channels": 8, "start_training_after": 20, "batch_size": 16}
-    net = train(env, num_games=4, readouts=8, **small, folder="run", reports=[])
+    net = train(env, num_games=4, readouts=4, **small, folder="run", reports=[])
     again = load_model("run")
     assert again.env == env
     for old, new in zip(net.parameters(), again.parameters(), strict=True):
         assert np.array_equal(old.detach().numpy(), new.detach().numpy())
-    result = evaluate(env, again, "random", num_games=4, readouts=8)
-    assert len(result.games) == 4
-    (record,) = selfplay(env, again, 8, seed=0)
+    result = evaluate(env, again, "random", num_games=2, readouts=4)
+    assert len(result.games) == 2
+    (record,) = selfplay(env, again, 4, seed=0)
     with open("games.npz", "wb") as file:
         save_records(file, [record])
     (read,) = load_records("games.npz")
@@ -103,7 +109,7 @@ def test_at_the_terminal(env: GameEnv) -> None:
     assert str(position) in shown
 
 
-@others
+@others("gomoku")
 def test_command_line(env: GameEnv, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     size = ["--board-size", str(env.N)] if env.name in SIZES else []
     small = ["--games", "4", "--readouts", "2", "--tower-height", "1", "--channels", "8"]

@@ -9,11 +9,13 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SMALL = {
-    "a_run_watched": {"LENGTH": {"max_minutes": None, "num_games": 6}, "OPPONENTS": ["random@0"], "SHARE": 0.3},
+    "a_run_watched": {"LENGTH": {"max_minutes": None, "num_games": 3}, "OPPONENTS": ["random@0"], "SHARE": 0.3},
     "position_taken_apart": {"READOUTS": (0, 2, 8)},
     "tower_height_and_readouts": {"BOARD_SIZE": 3, "HEIGHTS": (0, 1), "READOUTS": (0, 2), "MINUTES": 0.01, "GAMES": 2},
-    "your_own_game": {"GAMES": 4, "MATCH": 2},
+    "your_own_game": {"GAMES": 2, "MATCH": 2},
 }
+
+TRAINING = ("a_run_watched", "tower_height_and_readouts", "your_own_game")  # which take longest
 
 
 def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +38,9 @@ def test_all_are_known() -> None:
     assert {path.stem for path in (ROOT / "examples").glob("*.ipynb")} == set(SMALL)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in TRAINING else ()) for name in SMALL]
+)
 def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = run(ROOT / "examples" / f"{name}.ipynb", SMALL[name])

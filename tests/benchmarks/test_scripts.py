@@ -208,8 +208,17 @@ def test_no_script_is_forgotten() -> None:
 SLOW = {
     *TRAINING,
     *("analysis.py", "games_side_by_side.py", "kept_evaluations.py", "policy_targets.py", "ten_lines.py", "web.py"),
-    "frames.py",
-    "one_file.py",
+    *(
+        "frames.py",
+        "one_file.py",
+        "evaluator.py",
+        "quick.py",
+        "reversi.py",
+        "start.py",
+        "connect_four.py",
+        "training_step.py",
+        "wild_sgf.py",
+    ),
 }
 
 

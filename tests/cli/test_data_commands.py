@@ -175,7 +175,7 @@ def test_supervised(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = str(tmp_path / "d")
     options = "--workers 1 --min-moves 1 --any-result --validation 0.3 --test 0.2"
     assert main(["sgf", str(DATA / "9x9"), "--to", target, *options.split()]) == 0
-    options = "--epochs 2 --tower-height 1 --channels 8 --checks 1 --device cpu --batch-size 32 --threads 1"
+    options = "--epochs 1 --tower-height 1 --channels 8 --checks 1 --device cpu --batch-size 32 --threads 1"
     assert main(["supervised", target, "--folder", str(tmp_path / "run"), *options.split()]) == 0
     assert re.search(r"on \d+ test positions: top-1 \d+\.\d%, top-5", capsys.readouterr().out)
     assert load_model(tmp_path / "run").env.N == 9

@@ -149,8 +149,14 @@ def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert "(O)" in shown  # it answered
 
 
+LONG = ("13x13", "reversi")  # whose matches take longest
+
+
 class TestPackaged:
-    @pytest.mark.parametrize("name", packaged_nets())
+    @pytest.mark.parametrize(
+        "name",
+        [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in packaged_nets()],
+    )
     def test_each_plays(self, name: str) -> None:
         """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.
 

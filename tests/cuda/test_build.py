@@ -148,7 +148,7 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("architecture", "game"),
     [
-        *(("sm_90", game) for game in PROGRAMS),
+        *(pytest.param("sm_90", game, marks=pytest.mark.slow if game != "gomoku" else ()) for game in PROGRAMS),
         *(pytest.param("sm_75", game, marks=pytest.mark.slow) for game in PROGRAMS),
         *(pytest.param("sm_80", game, marks=pytest.mark.slow) for game in PROGRAMS),
     ],

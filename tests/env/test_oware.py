@@ -46,12 +46,12 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("options", "plain"), OPTIONS)
+@pytest.mark.parametrize(("options", "plain"), [pytest.param(*OPTIONS[0], marks=pytest.mark.slow), *OPTIONS[1:]])
 def test_agrees_with_its_twin_by_other_rules(options: dict, plain: dict) -> None:
     """From the start, and from few seeds, where sides are starved, positions come again and games are drawn."""
     env, twin = OwareEnv(**options), NaiveOwareEnv(**plain)
     check_game(env, twin, games=1)
-    check_game(env, twin, games=8, setups=few_seeds(8))
+    check_game(env, twin, games=4, setups=few_seeds(4))
 
 
 def test_agrees_with_its_twin_near_the_end() -> None:

@@ -42,6 +42,7 @@ def rows_of(file: Path) -> list[dict[str, Any]]:
 
 
 class TestOwnEngine:
+    @pytest.mark.slow
     def test_it_is_made_and_taken(self, games: Path, tmp_path: Path) -> None:
         """By `alphago analysis` as another process: its network's own opinion, so it loses next to nothing itself."""
         net = NeuralNet(GoEnv(3, komi=0.5), tower_height=1, channels=8)
@@ -139,6 +140,7 @@ class TestDrawing:
 
 @pytest.mark.usefixtures("no_engine_is_left")
 class TestResuming:
+    @pytest.mark.slow
     def test_after_a_kill(self, games: Path, tmp_path: Path) -> None:
         """Killed in the middle and called again, it makes the file of an undisturbed call."""
         make(tmp_path / "whole", engine(tmp_path), games)

@@ -40,11 +40,12 @@ class Puzzle(NamedTuple):
 
 def solved(position: Position) -> Puzzle:
     worth = np.zeros(position.env.action_space)
-    values = {position.planes().tobytes(): best(position)}
+    values = {}
     for action in np.flatnonzero(position.legal_mask):
         child = position.play(int(action))
-        values[child.planes().tobytes()] = best(child)
-        worth[action] = position.to_play * child.to_play * best(child)
+        value = values[child.planes().tobytes()] = best(child)
+        worth[action] = position.to_play * child.to_play * value
+    values[position.planes().tobytes()] = float(worth[position.legal_mask].max())
     assert len(set(worth[position.legal_mask])) > 1, "all actions are alike: nothing can be improved"
     return Puzzle(position, worth, values)
 

@@ -96,7 +96,7 @@ def test_never_a_losing_move_of_reversi_where_there_is_another() -> None:
     """Random positions of 4x4, solved by alpha-beta search; uniform priors and values of 0 know nothing."""
     env, random = ReversiEnv(4), np.random.default_rng(5)
     found: dict[bytes, Position] = {}
-    while len(found) < 60:
+    while len(found) < 30:
         position = random_position(env, int(random.integers(3, 10)), random)
         outcomes = set(np.sign(list(margins(position).values())))
         if len(outcomes) > 1:

@@ -58,6 +58,7 @@ def test_networks_do_not_know_of_each_other(saved: dict[Path, list[float]]) -> N
     assert list(alike[0]) == list(alike[1]) == list(loaded[list(saved)[1]].state_dict())
 
 
+@pytest.mark.slow
 def test_another_program_loads_them(saved: dict[Path, list[float]]) -> None:
     paths = [*reversed(saved)]
     command = [sys.executable, "-c", PROGRAM, *map(str, paths)]

@@ -57,7 +57,7 @@ class TestSetUps:
         (game,) = games("(;SZ[5];B[aa]AB" + "[bb]" * 2000 + ")")
         assert kinds(game) == ["too large"]
 
-    @pytest.mark.parametrize("rules", ["", "RU[Chinese]"])
+    @pytest.mark.parametrize("rules", ["RU[Chinese]", pytest.param("", marks=pytest.mark.slow)])
     def test_set_ups_that_change_nothing(self, rules: str) -> None:
         """A cycle of four moves, a set-up after each: every move is played once, not once for each set-up."""
         cycle = ";B[aa];AE[ee];W[ca];AE[ee];B[ba];AE[ee];W[];AE[ee]"
@@ -122,12 +122,12 @@ class TestJoined:
 
 class TestAllLines:
     def test_a_comb(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Branches of a long line: 20 000 nodes, and 100 000 000 nodes in all lines together."""
-        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 50_000)
-        text = "(;SZ[5]" + "(;C[]" * 10_000 + "(;B[aa])(;W[aa])" + ")(;B[bb])" * 9_999 + "))"
+        """Branches of a long line: 6 000 nodes, and 9 000 000 nodes in all lines together."""
+        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 15_000)
+        text = "(;SZ[5]" + "(;C[]" * 3_000 + "(;B[aa])(;W[aa])" + ")(;B[bb])" * 2_999 + "))"
         found = games(text, all_lines=True)
         assert [game.moves for game in found[:2]] == [(0,), (0,)]
-        assert str(found[-1].faults[0]).endswith(f": {10_001 - len(found) + 1} of them are left out")
+        assert str(found[-1].faults[0]).endswith(f": {3_001 - len(found) + 1} of them are left out")
         assert kinds(found[-1]) == ["too large"]
         assert len(found) < 20
         assert len(games(text)) == 1

@@ -10,14 +10,14 @@ from tests.training.small_runs import GO, Small, run, run_killed
 
 __all__ = ["float32_is_float32", "one_torch_thread"]
 
-STAGES = {"curriculum": ((2, 0.3),)}
+STAGES = {"curriculum": ((2, 0.3),), "groups": 2}  # those of most other small runs are a single one, which is cheaper
 
 
 @pytest.fixture(scope="session")
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Small:
     """A run on one board that is over; not to be changed."""
     folder = tmp_path_factory.mktemp("finished") / "run"
-    return Small(folder, *run(folder, 40, GO, ckp_freq=10, seed=3))
+    return Small(folder, *run(folder, 40, GO, ckp_freq=10, seed=3, plies_per_iteration=15))
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from alphago.training.watch.run_clock import SavingTimes
 GO = GoEnv(3, komi=0.5)
 BLACK_WINS = GoEnv(3, komi=-50)  # every game: a candidate, which has either colour equally often, wins half
 # The same numbers on every processor that computes in float32, however many cores there are.
-EXACT: dict[str, Any] = {"groups": 2, "selfplay_dtype": "float32", "bfloat16": False}
+EXACT: dict[str, Any] = {"groups": 1, "selfplay_dtype": "float32", "bfloat16": False}
 SIZES = {"tower_height": 0, "channels": 8}
 SETTINGS: dict[str, Any] = {
     "readouts": 4,

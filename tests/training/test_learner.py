@@ -245,7 +245,12 @@ class TestParts:
         return {name: min(row[name] for row in rows) / rows[0][name] for name in rows[0] if name.endswith("_loss")}  # type: ignore[index, operator]
 
     @pytest.mark.parametrize(
-        ("base", "optimizer"), [*((base, "muon") for base in bases()), *(("residual", one) for one in OPTIMIZERS)][1:]
+        ("base", "optimizer"),
+        [
+            *(("preactivation", "muon"), ("dense", "muon"), ("residual", "sgd"), ("residual", "own")),
+            *(pytest.param(base, "muon", marks=pytest.mark.slow) for base in ("residual", "residual elu", "plain")),
+            pytest.param("residual", "adamw", marks=pytest.mark.slow),
+        ],
     )
     def test_each_base_and_each_optimizer(self, go_sample: Sample, base: str, optimizer: str) -> None:
         torch.manual_seed(0)
@@ -260,7 +265,7 @@ class TestParts:
             assert fall["score_loss"] < 0.9
 
     @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", "cgzero"], ids=str)
-    @pytest.mark.parametrize("optimizer", ["muon", "sgd"])
+    @pytest.mark.parametrize("optimizer", ["sgd", pytest.param("muon", marks=pytest.mark.slow)])
     def test_each_loss(self, go_sample: Sample, losses: Any, optimizer: str) -> None:
         net = go_network()
         # Losses of a hundredth have gradients of a hundredth, which is a learning rate to SGD.

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from alphago.arena.match import evaluate
+from alphago.env.game import GameEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
@@ -40,17 +42,20 @@ class TestLearning:
         assert (tmp_path / "weights.safetensors").exists()
         assert np.isfinite(net(GO.position())[0]).all()
 
-    @pytest.mark.parametrize("batch_size", [1, 7, 33, 100])
-    def test_any_batch_size(self, tmp_path: Path, batch_size: int) -> None:
+    @pytest.mark.parametrize(
+        ("batch_size", "samples"),
+        [(1, 0.5), (7, 2), *(pytest.param(size, 2, marks=pytest.mark.slow) for size in (33, 100))],
+    )
+    def test_any_batch_size(self, tmp_path: Path, batch_size: int, samples: float) -> None:
         """AlphaGo.jl broke on anything but multiples of 32."""
-        listener = random_games(tmp_path, 8, batch_size=batch_size, samples_per_position=2)
-        assert listener.last["steps"] == 2 * listener.last["positions"] // batch_size > 0
+        listener = random_games(tmp_path, 8, batch_size=batch_size, samples_per_position=samples)
+        assert listener.last["steps"] == samples * listener.last["positions"] // batch_size > 0
         assert listener.last["skipped_steps"] == 0
 
-    @pytest.mark.parametrize("samples", [0, 0.5, 3.0])
+    @pytest.mark.parametrize("samples", [0, 0.5, pytest.param(3.0, marks=pytest.mark.slow)])
     def test_samples_per_position(self, tmp_path: Path, samples: float) -> None:
         """On average over the run, those from before the start included."""
-        listener = random_games(tmp_path, samples_per_position=samples, batch_size=8)
+        listener = random_games(tmp_path, 12, samples_per_position=samples, batch_size=8)
         assert listener.last["steps"] == samples * listener.last["positions"] // 8
 
     def test_epochs_are_steps_on_each_batch(self, tmp_path: Path) -> None:
@@ -83,7 +88,7 @@ class PausesOften(SelfPlay):
 
 
 class TestStop:
-    @pytest.mark.parametrize("move", [1, 20])
+    @pytest.mark.parametrize("move", [pytest.param(1, marks=pytest.mark.slow), 20])
     def test_within_an_iterations_moves(self, tmp_path: Path, undisturbed: Small, move: int) -> None:
         """The run goes on right there, and ends with the same weights."""
         PausesOften.calls, PausesOften.interrupt_at = 0, move
@@ -110,7 +115,7 @@ class TestStop:
 
 
 class TestLearns:
-    """Tic-tac-toe from random weights, in float32 on one thread."""
+    """Three in a row from random weights, in float32 on one thread."""
 
     SETTINGS: dict[str, Any] = {
         "num_games": 500,
@@ -127,25 +132,27 @@ class TestLearns:
         "groups": 1,
     }
 
-    def learns(self, folder: Path, seed: int) -> None:
+    def learns(self, env: GameEnv, folder: Path, seed: int, raw_losses: int, **settings: Any) -> None:
         """Many games in either colour against random: hardly one is lost with a search, few are without.
 
         A network that is sure of a wrong reply can hide the five plies that refute it from 200 readouts.
         """
-        env = TicTacToeEnv()
-        net = train(env, folder=folder, reports=[], seed=seed, **self.SETTINGS)
+        net = train(env, folder=folder, reports=[], seed=seed, **{**self.SETTINGS, **settings})
         searching = evaluate(env, net, "random", 80, readouts=200, seed=seed)
         assert searching.losses <= 1, searching
         assert searching.wins > 64
         raw = evaluate(env, net, "random", 200, readouts=0, seed=seed)
-        assert raw.losses < 20, raw
-        untrained = NeuralNet(env, tower_height=1, channels=32)
-        assert evaluate(env, untrained, "random", 200, readouts=0, seed=seed).losses > 30
+        assert raw.losses < raw_losses, raw
+        untrained = NeuralNet(env, tower_height=1, channels=net.channels)
+        assert evaluate(env, untrained, "random", 200, readouts=0, seed=seed).losses > 1.5 * raw_losses
 
     def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
-        self.learns(tmp_path, seed=1)
+        """Its rules in kernels take no time."""
+        small = {"channels": 16, "batch_size": 64, "samples_per_position": 6}
+        self.learns(GomokuEnv(3, 3, planes=3), tmp_path, seed=1, raw_losses=30, **small)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("seed", [2, 3, 4])
+    @pytest.mark.parametrize("seed", [1, 2, 3, 4])
     def test_whatever_the_seed(self, tmp_path: Path, seed: int) -> None:
-        self.learns(tmp_path, seed)
+        """In plain Python, with a larger network."""
+        self.learns(TicTacToeEnv(), tmp_path, seed, raw_losses=20)

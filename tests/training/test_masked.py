@@ -29,7 +29,7 @@ def games(env: GameEnv, count: int) -> list[GameRecord]:
 @pytest.mark.parametrize("env", [TicTacToeEnv(), GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)
 def test_illegal_actions_are_marked(env: GameEnv) -> None:
     """Exactly those, under each symmetry; all else is as without marks."""
-    records = games(env, 3)
+    records = games(env, 1)
     illegal = {}
     for record in records:
         for ply in range(len(record)):

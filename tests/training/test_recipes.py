@@ -170,7 +170,13 @@ class TestCGZero:
         assert {rate_factor(settings.learning.schedule, progress) for progress in (0, 0.5, 1)} == {1}
 
     def test_it_trains(self, tmp_path: Path) -> None:
-        small = {"readouts": 4, "first_readouts": None, "start_training_after": 40, "memory": Pool(100)}
+        small = {
+            "readouts": 4,
+            "first_readouts": None,
+            "start_training_after": 40,
+            "memory": Pool(100),
+            "judges": [Champions(0.556, games=2)],
+        }
         counted: dict[str, Any] = {"games_in_flight": 4, "max_minutes": None, "ckp_freq": 100, **EXACT, **small}
         listener = Listener()
         env = RECIPES["cgzero"].make_env()

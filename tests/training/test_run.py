@@ -166,9 +166,8 @@ class TestGamesInFlight:
     @pytest.mark.parametrize(
         "settings",
         [
-            {"games_in_flight": 1},
-            {"games_in_flight": 5},
-            {"games_in_flight": 50},
+            {"games_in_flight": 50, "groups": 2},
+            *(pytest.param({"games_in_flight": games, "groups": 2}, marks=pytest.mark.slow) for games in (1, 5)),
             {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3},
         ],
     )

@@ -53,10 +53,10 @@ def test_rules_that_break_their_contract_are_named() -> None:
 
 
 def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
-    net, _ = run(tmp_path / "whole", targets=later_values)
-    usual, _ = run(tmp_path / "usual")
+    net, _ = run(tmp_path / "whole", 8, targets=later_values)
+    usual, _ = run(tmp_path / "usual", 8)
     assert not same(net, usual)
-    run_killed(tmp_path / "parts", 30, targets=later_values)
+    run_killed(tmp_path / "parts", 11, num_games=8, targets=later_values)
     assert same(go_on(tmp_path / "parts", targets=later_values)[0], net)
 
 

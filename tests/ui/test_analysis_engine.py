@@ -409,6 +409,7 @@ class TestProcess:
         assert [reply.get("error") is not None for reply in found] == [False, True, False]
         assert found[2]["rootInfo"]["visits"] == 5
 
+    @pytest.mark.slow
     def test_quitting_without_waiting(self) -> None:
         endless = json.dumps({**ENDLESS, "boardXSize": 7, "boardYSize": 7})
         assert all(reply.get("isDuringSearch") for reply in self.run("-quit-without-waiting", sent=endless + "\n"))

@@ -86,15 +86,15 @@ def trained() -> NeuralNet:
     torch.set_num_threads(1)
     torch.manual_seed(1)
     net = NeuralNet(GoEnv(5), tower_height=2, channels=16)
-    batch, slots = random_batch(net.env, 1000, seed=1, plies=20), np.arange(1000)
+    batch, slots = random_batch(net.env, 500, seed=1, plies=20), np.arange(500)
     planes = torch.from_numpy(planes_of(batch, slots))
-    result = torch.from_numpy(batch.outcome(slots, np.empty(1000, np.float32)))
+    result = torch.from_numpy(batch.outcome(slots, np.empty(500, np.float32)))
     beside = nn.functional.conv2d(planes[:, :1], torch.tensor([[[[0, 1.0, 0], [1, 0, 1], [0, 1, 0]]]]), padding=1)
     liberties = (beside[:, 0] + 0.01) * (1 - planes[:, 0] - planes[:, 1])
     policy = nn.functional.one_hot(liberties.flatten(1).argmax(dim=1), net.env.action_space).float()
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    for step in range(250):
-        part = torch.arange(100) + 100 * (step % 10)
+    for step in range(200):
+        part = torch.arange(50) + 50 * (step % 10)
         optimizer.zero_grad()
         alphazero_loss(*net(planes[part]), policy[part], result[part]).total.backward()
         optimizer.step()
@@ -265,7 +265,7 @@ def test_the_same_to_the_last_bit_whatever_else_is_asked(dtype, form):
     evaluator, batch = computed(net, dtype, form, exact=True), random_batch(net.env, 200)
     expected_priors, expected_values = evaluate(evaluator, batch, np.arange(200))
     random = np.random.default_rng(3)
-    for count in (1, 2, 7, 31, 32, 33, 64, 100, 150, 199):
+    for count in (1, 7, 32, 33, 100, 199):
         slots = random.permutation(200)[:count]
         priors, values = evaluate(evaluator, batch, slots)
         np.testing.assert_array_equal(priors, expected_priors[slots])
@@ -284,7 +284,7 @@ def test_four_threads_at_once(dtype, form):
     def work(part: int) -> None:
         torch.set_num_threads(1)
         start.wait()
-        for _ in range(20):
+        for _ in range(8):
             priors, values = evaluate(evaluator, batch, jobs[part])
             if not (np.array_equal(priors, expected[part][0]) and np.array_equal(values, expected[part][1])):
                 wrong.append(part)

@@ -18,9 +18,11 @@ from alphago.training.call.session import train
 from alphago.training.history import read_history
 from alphago.training.runs.folder import RunFolder
 from alphago.training.runs.state import pack_arrays, unpack_arrays
+from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
     RandomGames,
+    Small,
     files,
     games_in,
     go_on,
@@ -109,13 +111,12 @@ class TestCompact:
         go_on(elsewhere, compact=True)
         assert any("made compact 2 times" in note for note in go_on(elsewhere)[1].notes)
 
-    def test_all_fits(self, tmp_path: Path) -> None:
+    def test_all_fits(self, tmp_path: Path, undisturbed: Small) -> None:
         """Then nothing is lost but older networks, and the run is what it would have been."""
-        whole, _ = run(tmp_path / "whole", 16)
         stop = interrupt_at(4)
-        run(tmp_path / "cut", 16, report=stop, compact=True)
+        run(tmp_path, report=stop, compact=True, **STAGES)
         assert stop.stopped
-        assert same(go_on(tmp_path / "cut", compact=True)[0], whole)
+        assert same(go_on(tmp_path, compact=True)[0], undisturbed.net)
 
     def test_files_in_pieces(self, finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """No file is larger than the limit, neither of games nor of the state; both are read again."""
@@ -163,7 +164,7 @@ class TestCompact:
             folder.restore()
             assert names == {shard.name for shard in folder.shards.files}
 
-    @pytest.mark.parametrize("how", ["flipped", "gone"])
+    @pytest.mark.parametrize("how", ["flipped", pytest.param("gone", marks=pytest.mark.slow)])
     def test_damaged_games(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         """They are set aside when the run goes on, and go when it is made compact; the rest stays."""
         spoil(sorted((finished / "games").iterdir())[-1], how)
@@ -178,7 +179,7 @@ class TestCompact:
         assert any("games of the memory" in note for note in listener.notes)
         assert listener.last["games"] == GAMES + 4
 
-    @pytest.mark.parametrize("how", ["flipped", "gone"])
+    @pytest.mark.parametrize("how", ["gone", pytest.param("flipped", marks=pytest.mark.slow)])
     def test_games_that_are_damaged_meanwhile(self, finished: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
         """A file that would have to be cut is left out."""
         limit(monkeypatch, FILE_LIMIT=4500, SPARE=500)

@@ -82,9 +82,18 @@ class TestStopping:
         assert same(load_model(tmp_path, GO), net)
         assert len(games_in(tmp_path)) == listener.last["games"]
 
-    @pytest.mark.parametrize(
-        ("number", "code"), [pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow), (signal.SIGTERM, 143)]
-    )
+    def test_a_signal_to_end_saves_and_ends(self, tmp_path: Path) -> None:
+        """As `timeout` and `docker stop` send it; the exit code is 128 and its number."""
+        listener = Listener(lambda number: os.kill(os.getpid(), signal.SIGTERM) if number == 2 else None)
+        with pytest.raises(SystemExit) as ended:
+            run(tmp_path, 100_000, report=listener)
+        assert ended.value.code == 143
+        assert listener.stopped
+        load_model(tmp_path, GO)
+        assert len(games_in(tmp_path)) == listener.last["games"]
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
     def test_a_signal_from_outside(self, tmp_path: Path, number: int, code: int) -> None:
         """A program that is interrupted goes on after `train`; one that is to end has saved, and ends.
 
@@ -185,7 +194,7 @@ class TestDivergence:
     )
     def test_a_run_ends_with_a_warning(self, tmp_path: Path, factor: float, warning: str) -> None:
         """It ended well, after a policy loss of 5e18."""
-        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames, batch_size=32)
+        _, listener = run(tmp_path, 12, optimizer=breaking(factor), source=RandomGames, batch_size=32, groups=2)
         assert listener.notes[-1].startswith(warning)
         assert "lower learning_rate" in listener.notes[-1]
 
@@ -365,6 +374,7 @@ class TestDevice:
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
 
+    @pytest.mark.slow
     def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
         net, listener = run(
             tmp_path,
@@ -437,7 +447,7 @@ def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
     and the gate's best.
     """
     counts: list[int] = []
-    net, _ = run(tmp_path, 16, report=Listener(lambda _: counts.append(count_networks())), gate=Gate(0.55, games=2))
+    net, _ = run(tmp_path, 8, report=Listener(lambda _: counts.append(count_networks())), gate=Gate(0.55, games=2))
     assert len(counts) > 2
     assert len(set(counts)) == 1
     alone: list[int] = []

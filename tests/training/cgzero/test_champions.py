@@ -32,7 +32,7 @@ from tests.training.small_runs import (
 )
 
 QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
-RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0}
+RUN: dict[str, Any] = {"num_games": 22, "judges": [Champions(**QUICK)], "opening_plies": 0.0, "plies_per_iteration": 12}
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +197,7 @@ class TestRun:
             best, second, _ = source.players.evaluators
             assert second is not best
 
+    @pytest.mark.slow
     def test_a_recent_networks_moves_are_not_learned_from(self, championed: Small) -> None:
         halves = [np.mean(record.weights > 0) for record in games_in(championed.folder)]
         mixed = [half for half in halves if half < 1]

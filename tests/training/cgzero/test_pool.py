@@ -5,6 +5,7 @@ import json
 import threading
 from collections import Counter
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -266,7 +267,9 @@ class TestRun:
         _, listener = run(tmp_path, **{**POOLED, "num_games": 8}, start_training_after=5000)
         assert listener.last["steps"] == 0
 
-    @pytest.mark.parametrize("saves", [30, 50, 75])
+    @pytest.mark.parametrize(
+        "saves", [pytest.param(30, marks=pytest.mark.slow), 50, pytest.param(75, marks=pytest.mark.slow)]
+    )
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, pooled: Small, saves: int) -> None:
         """From within a game, or within an epoch."""
         run_killed(tmp_path, saves, **POOLED)
@@ -277,10 +280,10 @@ class TestRun:
         kept = [[[row[name] for name in names] for row in of_run] for of_run in rows]
         assert kept[0] == kept[1]
 
-    def test_it_goes_on_without_games_that_are_damaged(self, tmp_path: Path) -> None:
-        run(tmp_path, **POOLED)
-        spoil(sorted((tmp_path / "games").iterdir())[0], "cut")
-        _, listener = go_on(tmp_path, 30)
+    def test_it_goes_on_without_games_that_are_damaged(self, tmp_path: Path, pooled: Small) -> None:
+        folder = Path(copytree(pooled.folder, tmp_path / "run"))
+        spoil(sorted((folder / "games").iterdir())[0], "cut")
+        _, listener = go_on(folder, 30)
         assert listener.noted("games of the memory were in it")
         assert listener.last["games"] >= 30
 

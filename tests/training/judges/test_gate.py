@@ -227,7 +227,8 @@ class TestRun:
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
-    @pytest.mark.parametrize("saves", [pytest.param(30, marks=pytest.mark.slow), 55])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("saves", [30, 55])
     def test_it_goes_on_to_the_bit(self, tmp_path: Path, gated: Small, saves: int) -> None:
         run_killed(tmp_path, saves, gate=QUICK)
         again, _ = go_on(tmp_path)

@@ -20,6 +20,7 @@ from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
 from alphago.training.run_parts import run_settings
 from alphago.training.watch_names import check_watch, split_readouts
+from tests.training.conftest import STAGES
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
 
 SHARE = 0.05
@@ -115,7 +116,8 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
 
 
 class TestShare:
-    @pytest.mark.parametrize("at_once", [pytest.param(1, marks=pytest.mark.slow), 8])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("at_once", [1, 8])
     def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
         """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
         clock, pace = Clock(), iter(range(10**6))
@@ -212,11 +214,10 @@ WATCH: dict[str, Any] = {"watch": ["random@0", "random@4"], "watch_share": 0.9}
 
 
 class TestRuns:
-    def test_it_changes_nothing(self, tmp_path: Path) -> None:
+    def test_it_changes_nothing(self, tmp_path: Path, undisturbed: Small) -> None:
         """Weights and games are the same to the last bit."""
-        net, _ = run(tmp_path / "alone")
-        same_net, listener = run(tmp_path / "watched", **WATCH)
-        assert same(net, same_net)
+        net, listener = run(tmp_path / "watched", **STAGES, **WATCH)
+        assert same(net, undisturbed.net)
         rows = rows_of(tmp_path / "watched")
         assert {(row["judge"], row["opponent"], row["readouts"]) for row in rows} == {
             ("watch", "random", 0),
@@ -232,9 +233,10 @@ class TestRuns:
         assert listener.noted("random@4 after ")
         assert listener.noted("watching took ")
 
-    @pytest.mark.parametrize("saves", [2, *(pytest.param(saves, marks=pytest.mark.slow) for saves in (9, 20))])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("saves", [2, 9, 20])
     def test_after_a_kill(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
-        settings = {"curriculum": ((2, 0.3),), **WATCH}
+        settings = {**STAGES, **WATCH}
         run_killed(tmp_path / "run", saves, **settings)
         net, _ = go_on(tmp_path / "run")
         assert same(net, undisturbed.net)

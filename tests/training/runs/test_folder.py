@@ -73,7 +73,10 @@ class TestReadOnly:
 
     @pytest.mark.parametrize(
         ("function", "code", "sentence"),
-        [("os.replace", errno.EROFS, "Read-only"), ("os.fsync", errno.ENOSPC, "No space")],
+        [
+            ("os.replace", errno.EROFS, "Read-only"),
+            pytest.param("os.fsync", errno.ENOSPC, "No space", marks=pytest.mark.slow),
+        ],
     )
     def test_a_disk_that_takes_nothing_more(
         self, killed: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: Small, function: str, code: int, sentence: str
@@ -123,8 +126,14 @@ IRREGULAR = ("metrics.jsonl", "evaluations.jsonl", "lock", "config.json", "confi
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
-@pytest.mark.parametrize("how", ["pipe", "link", "huge"])
-@pytest.mark.parametrize("name", IRREGULAR)
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        pytest.param(name, how, marks=pytest.mark.slow if how != "pipe" and name != "metrics.jsonl" else ())
+        for name in IRREGULAR
+        for how in ("pipe", "link", "huge")
+    ],
+)
 def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, how: str) -> None:
     """In the place of a file of a run: the run goes on, or a sentence names the file or its folder; nothing hangs."""
     spoil(killed / name, how)
@@ -150,7 +159,7 @@ class TestTrouble:
         lines = (killed / "metrics.jsonl").read_text().splitlines()
         assert [json.loads(line)["iteration"] for line in lines] == [r["iteration"] for r in undisturbed.listener.rows]
 
-    @pytest.mark.parametrize("left", [0.5, 0.0])
+    @pytest.mark.parametrize("left", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])
     def test_lost_lines_of_metrics(self, killed: Path, undisturbed: Small, left: float) -> None:
         """It is said, and half a line is cut off instead of joined to the next."""
         path = killed / "metrics.jsonl"

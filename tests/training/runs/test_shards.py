@@ -15,7 +15,7 @@ from alphago.training.runs.shards import digest_of, read_shard
 from tests.training.small_runs import GO, go_on, spoil
 
 
-@pytest.mark.parametrize("how", ["cut", "flipped", "gone"])
+@pytest.mark.parametrize("how", ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("cut", "gone"))])
 def test_games_of_a_run_that_goes_on(killed: Path, how: str) -> None:
     path = sorted((killed / "games").iterdir())[-1]
     count = len(load_records(path))

@@ -12,7 +12,9 @@ from tests.training.small_runs import GO, Small, go_on, same, spoil
 
 
 class TestStates:
-    @pytest.mark.parametrize("how", ["cut", "flipped", "empty"])
+    @pytest.mark.parametrize(
+        "how", ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("cut", "empty"))]
+    )
     def test_the_newest_is_damaged(self, killed: Path, undisturbed: Small, how: str) -> None:
         """The run goes on from the one before."""
         path = sorted((killed / "state").iterdir())[-1]
@@ -35,8 +37,8 @@ class TestStates:
         ("how", "why"),
         [
             ("pipe", "is no file"),
-            ("link", "cannot be read (it is a link to itself)"),
-            ("huge", "is too large ("),
+            pytest.param("link", "cannot be read (it is a link to itself)", marks=pytest.mark.slow),
+            pytest.param("huge", "is too large (", marks=pytest.mark.slow),
         ],
     )
     def test_one_that_must_not_be_read(self, killed: Path, undisturbed: Small, how: str, why: str) -> None:

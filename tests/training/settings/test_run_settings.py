@@ -223,7 +223,7 @@ class TestEverySettingActs:
     """A run that sets it plays other moves; so does one that sets `temperature_plies`."""
 
     def moves(self, folder: Path, **settings: Any) -> list[list[int]]:
-        _, listener = run(folder, 6, GoEnv(4), readouts=16, opening_plies=0, start_training_after=500, **settings)
+        _, listener = run(folder, 3, GoEnv(4), readouts=16, opening_plies=0, start_training_after=500, **settings)
         return [record.moves.tolist() for record in listener.records]
 
     @pytest.mark.parametrize("rule", ACTING)
