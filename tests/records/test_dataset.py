@@ -554,6 +554,6 @@ class TestWaysToCall:
             if process.poll() is not None:
                 break
         text += process.communicate(timeout=300)[1]
-        assert text.strip().startswith("reading: ")
+        assert text.strip().startswith("reading:")
         assert "Traceback" not in text
         assert process.returncode == 130
