@@ -89,12 +89,12 @@ class Trained(NamedTuple):
 def trained(env: GameEnv, seed: int, changes: dict[str, Any], folder: Path, options: argparse.Namespace) -> Trained:
     """Return the network after `--games-each` games; a training that began in the folder goes on."""
     recipe = recipe_for(env)
+    name = next(name for name, one in RECIPES.items() if one is recipe)
     # One board, games counted: else as the recipe of timed runs has it.
-    settings = {**recipe.settings, "curriculum": (), "max_minutes": None, "seed": seed, **changes}
+    settings = {"curriculum": (), "max_minutes": None, "seed": seed, **changes}
     if options.readouts_each is not None:
         settings["readouts"] = options.readouts_each
-    sizes = {name: size for name, size in recipe.network.items() if name in ("tower_height", "channels")}
-    net = train(env, options.games_each, folder=folder, reports=[], **sizes, **settings)
+    net = train(env, options.games_each, preset=name, folder=folder, reports=[], **settings)
     rows = read_rows(folder / "metrics.jsonl", "seconds")
     last = rows[-1]
     if last["games"] < options.games_each:  # Ctrl-C: `train` has saved and returned
