@@ -133,7 +133,10 @@ SMALL = {
     ),
     "frames.py": (
         "--net 7x7 --size 7 --plies 6 --seconds 0.3",
-        [r"[\d.]+ frames a second, the longest \d+ ms; of the processor for each report: script -?[\d.]+ ms, .*, in all -?[\d.]+ ms\n"],
+        [
+            r"[\d.]+ frames a second, the longest \d+ ms; of the processor for each report: script -?[\d.]+ ms, ",
+            r"in all -?[\d.]+ ms\n",
+        ],
     ),
     "one_file.py": ("7x7 --readouts 8 --turns 1", [r"^[\d,]+ bytes; .*answer \d+ ms after a click;\n\d+ simulations"]),
     "web.py": (
