@@ -35,7 +35,7 @@ class Bot:
     def choose(self, position: Position) -> int:
         """Return the bot's move; ValueError for an answer that is no number."""
         own, other = (0, 6) if position.to_play == 1 else (6, 0)
-        houses, stores = position.houses, position.stores[:: position.to_play]
+        houses, stores = position.houses, position.captures[:: position.to_play]
         ply = position.setup["move_number"] + len(position.moves)
         numbers = [*houses[own : own + 6], *houses[other : other + 6], *stores, ply]
         start = time.perf_counter()

@@ -2,7 +2,6 @@
 
 import threading
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.system.files import user_path
 from alphago.system.live_bar import LiveBar
+from alphago.system.user_warning import warn_user
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
 from alphago.training.call.compact import check_network, make_compact
 from alphago.training.call.opening import RunT, SelfPlayKind, TrainingKind, begin, open_run
@@ -311,7 +311,7 @@ def tell_that_nothing_was_learned(run: Run) -> None:
     if run.reporter.shows_notes:
         run.note(text)
     else:
-        warnings.warn(text, stacklevel=2)
+        warn_user(text)
 
 
 def compact_folder(run: Run) -> str:

@@ -209,8 +209,9 @@ def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
     assert "games: 2)" in listener.notes[-1]
     assert "without a gradient step" in listener.notes[-1]
     settings = {**TINY, "start_training_after": 1000}
-    with pytest.warns(UserWarning, match="without a gradient step: its network is as it began"):
+    with pytest.warns(UserWarning, match="without a gradient step: its network is as it began") as warned:
         train(GO, 2, folder=tmp_path / "warned", reports=[], source=RandomGames, **settings)
+    assert warned[0].filename == __file__  # the line to change is the caller's
 
 
 def breaking(factor: float) -> Any:

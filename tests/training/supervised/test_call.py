@@ -271,7 +271,8 @@ class TestTraining:
         plain, averaged = predict_games(net, dataset), predict_games(net, dataset, symmetries=True)
         assert plain["positions_judged"] == averaged["positions_judged"] > 50
         assert 0 < abs(plain["cross_entropy"] - averaged["cross_entropy"]) < 0.5
-        again = train(ENV, 2, model=net, device="cpu", reports=(), readouts=2, groups=1, folder=tmp_path / "next")
+        with pytest.warns(UserWarning, match="without a gradient step"):  # of two games
+            again = train(ENV, 2, model=net, device="cpu", reports=(), readouts=2, groups=1, folder=tmp_path / "next")
         assert again.env == ENV
 
     def test_bit_identical_after_a_stop(self, dataset: Path, tmp_path: Path) -> None:
