@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,11 +38,16 @@ class NotHere(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """environment: variables to set; python: a version, "" for the running one; without: a package to leave out."""
+    """The surroundings of a run of the tests.
+
+    environment: variables to set.  python: a version, "" for the running one.  without: a package to leave out.
+    oldest: whether the package's dependencies have the oldest versions that pyproject.toml allows.
+    """
 
     environment: dict[str, str] = field(default_factory=dict)
     python: str = ""
     without: str = ""
+    oldest: bool = False
     one_core: bool = False
     ordinary_user: bool = False
 
@@ -55,6 +61,7 @@ ROWS = {
     "aten-avx2": Row({"ATEN_CPU_CAPABILITY": "avx2"}),
     "without-openvino": Row(without="openvino"),
     "one-core": Row(one_core=True),
+    "oldest": Row(oldest=True),
     "python3.11": Row(python="3.11"),
     "python3.12": Row(python="3.12"),
     "python3.13": Row(python="3.13"),
@@ -91,7 +98,7 @@ def main() -> int:
 
 def run(name: str, row: Row, workers: int, arguments: list[str]) -> tuple[dict[str, int], bool]:
     """Runs the tests in one surrounding: how many passed, failed and so on, and whether all is well."""
-    python = environment_of(name, row) if row.python or row.without else Path(sys.executable)
+    python = environment_of(name, row) if row.python or row.without or row.oldest else Path(sys.executable)
     with tree(row) as root, (BUILD / f"{name}.log").open("w+") as log:
         command = [str(python), "-m", "pytest", "-n", str(workers), "--dist", "loadfile", "-p", "no:cacheprovider"]
         options: dict[str, Any] = {}
@@ -166,7 +173,8 @@ def environment_of(name: str, row: Row) -> Path:
     needs = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
     if not (done.exists() and all(done.stat().st_mtime >= path.stat().st_mtime for path in needs)):
         with (BUILD / f"{name}-install.log").open("w") as log:
-            install = ["install", "--prefer-binary", "-c", "constraints.txt", "-e", ".[dev]"]
+            constraints = oldest_constraints() if row.oldest else "constraints.txt"
+            install = ["install", "--prefer-binary", "-c", constraints, "-e", ".[dev]"]
             steps = [[interpreter(row.python), "-m", "venv", "--clear", folder], [python, "-m", "pip", *install]]
             if row.without:
                 steps.append([python, "-m", "pip", "uninstall", "-y", row.without])
@@ -175,6 +183,23 @@ def environment_of(name: str, row: Row) -> Path:
                     raise NotHere(f"not installed, see {log.name}")
         done.touch()
     return python
+
+
+def oldest_constraints() -> Path:
+    """Write a file of constraints with the oldest allowed versions of what the package needs, and return its path.
+
+    The tools of the tests have the versions of constraints.txt; what the package's own dependencies need is free.
+    """
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needs = {name for extra in ("export", "notebook", "plot", "tensorboard", "web") for name in extras[extra]}
+    lowest = dict(re.findall(r"^([\w-]+)>=([\d.]+)", "\n".join([*project["dependencies"], *needs]), re.MULTILINE))
+    tools = {re.split(r"[<>=\[]", name)[0] for name in extras["dev"]} - set(lowest)
+    pinned = (ROOT / "constraints.txt").read_text().splitlines()
+    lines = [line for line in pinned if line.partition("==")[0] in tools]
+    path = BUILD / "oldest.txt"
+    path.write_text("\n".join([*lines, *(f"{name}=={version}" for name, version in lowest.items())]) + "\n")
+    return path
 
 
 def interpreter(version: str) -> str:
