@@ -6,6 +6,7 @@ import sys
 from alphago.cli.options import Parser, add_settings, given_settings, integer, option
 from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import LabelSettings
+from alphago.system.files import typed_path
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.validation import make_settings
 
@@ -38,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
     )
     if positions is None:
         return INTERRUPTED
-    print(f"{positions} labelled positions are in {options.to}: alphago supervised {options.to} learns from them")
+    command = f"alphago supervised {typed_path(options.to)}"
+    print(f"{positions} labelled positions are in {options.to}: {command} learns from them")
     if positions < settings.positions:
         print("the games have no more positions: more games or a larger --per-game give more", file=sys.stderr)
     return 0

@@ -25,7 +25,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
 from alphago.records.record import POLICY_SCALE, GameRecord, steps_of
-from alphago.system.files import read_file, user_path
+from alphago.system.files import read_file, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
 FORMAT, VERSION = "alphago-dataset", 1
@@ -293,7 +293,7 @@ def read_index(path: Path) -> dict[str, Any]:
     """
     if not (path / INDEX).is_file():
         raise FileNotFoundError(
-            f"{path} must be a dataset, a folder with {INDEX}: alphago sgf FILES --to {path} makes one"
+            f"{path} must be a dataset, a folder with {INDEX}: alphago sgf FILES --to {typed_path(path)} makes one"
         )
     try:
         index = json.loads(read_file(path / INDEX))

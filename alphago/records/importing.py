@@ -93,7 +93,7 @@ def import_games(
 
     Raises:
         FileNotFoundError: for a path that does not exist.
-        ValueError: if another import into the dataset was interrupted, or the dataset has another split.
+        ValueError: without paths, if another import into the dataset was interrupted, or the dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
         ChildProcessError: if a worker process ends early, as all do in a script without the guard, or if the
@@ -103,6 +103,8 @@ def import_games(
         leave_if_imported_again()
     filter = filter or GameFilter()
     places = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    if not places:
+        raise ValueError("games must be in one file, folder or archive or more, got none")
     for path in places:
         if not path.exists():
             raise FileNotFoundError(f"games must be in a file, a folder or an archive, got {path}")

@@ -22,6 +22,7 @@ import numpy as np
 from alphago.records.sgf.reader import LARGEST_FILE
 from alphago.records.sgf.result_texts import margin_of, outcome_of
 from alphago.records.sgf.values import read_komi
+from alphago.system.files import check_regular
 
 SGF_NAMES = re.compile(r"\.(?:sgf|mgt)(?:\.txt)?$", re.IGNORECASE)
 TAR_NAMES = re.compile(r"\.(?:tar|tar\.gz|tgz|tar\.bz2|tbz2?|tar\.xz|txz)$", re.IGNORECASE)
@@ -89,6 +90,7 @@ def pieces_of_file(file: Path, asked: bool) -> Iterator[Piece]:
     try:
         if INDEX_NAME.search(name) or (OTHER_NAMES.search(name) and not asked):
             return
+        check_regular(file)  # opening a pipe may never end
         with open(file, "rb") as stream:
             yield from pieces_of_stream(name, stream, asked, level=0)
     except OSError as error:
@@ -191,6 +193,7 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
     """
     entries: list[tuple[int, int, int, int]] = []
     for path in map(Path, paths):
+        check_regular(path)
         if path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as archive:
                 for member in archive.namelist():

@@ -9,6 +9,7 @@ import errno
 import json
 import os
 import secrets
+import shlex
 import stat
 import sys
 from collections.abc import Iterator
@@ -39,6 +40,12 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder
         return Path(path).expanduser()
     return Path(path)
+
+
+def typed_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as it is typed in a shell: quoted where needed, and never like an option."""
+    text = os.fspath(path)
+    return shlex.quote(f"./{text}" if text.startswith("-") else text)
 
 
 def write_atomic(path: Path, data: bytes | memoryview) -> None:

@@ -23,7 +23,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from alphago.system.files import lock, parse_json, read_file, user_path, write_atomic
+from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
 
@@ -141,7 +141,9 @@ class SharedFolder:
             write_atomic(self.path / WORKERS / worker / "out", why.encode())
 
     def how_to_join(self) -> str:
-        return f"on each machine that sees the folder, start: alphago worker --folder {self.path.absolute()}"
+        return (
+            f"on each machine that sees the folder, start: alphago worker --folder {typed_path(self.path.absolute())}"
+        )
 
     def close(self) -> None:
         self.closing.close()
@@ -171,7 +173,8 @@ class FolderWorker:
         Returns without a folder if `stop` is set first.
         """
         if not (self.path / WORKERS).is_dir():
-            self.tell(f"no run has begun in {self.path} yet: waits for `alphago train --workers folder:{self.path}`")
+            place = typed_path(f"folder:{self.path}")
+            self.tell(f"no run has begun in {self.path} yet: waits for `alphago train --workers {place}`")
         while not (self.path / WORKERS).is_dir():  # this makes no folder, since PATH may be mistyped
             if stop.wait(POLL):
                 return

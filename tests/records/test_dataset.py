@@ -54,6 +54,23 @@ def random_game(seed: int, size: int = 19, length: int = 60) -> SgfGame:
     return SgfGame(size, position.moves, 6.5, result="B+R" if seed % 2 else "W+3.5")
 
 
+def test_nothing_to_import(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="games must be in one file, folder or archive or more, got none"):
+        import_games([], tmp_path / "d")
+    assert not (tmp_path / "d").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
+def test_pipes_are_not_read(tmp_path: Path) -> None:
+    for name in ("a.sgf", "a.zip", "a", "a.index"):
+        os.mkfifo(tmp_path / name)
+    files = [tmp_path / name for name in ("a.sgf", "a.zip", "a")]
+    report = import_games([*files, *GAMES[:1]], tmp_path / "d", filter=ANY)
+    assert (report.kept, report.rejected) == (1, {"damaged file": 3})
+    with pytest.raises(OSError, match=r"a\.index is a pipe, no regular file"):
+        import_games(GAMES[:1], tmp_path / "e", index=tmp_path / "a.index")
+
+
 class TestFormat:
     def test_what_goes_in_comes_out(self, tmp_path: Path) -> None:
         dataset, report = imported(tmp_path / "d", DATA)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shlex
 import socket
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from alphago.system.files import (
     parse_json,
     read_file,
     read_named,
+    typed_path,
     user_path,
     write_atomic,
 )
@@ -162,6 +164,11 @@ class TestHomeFolder:
             user_path("")
         with pytest.raises(TypeError, match=r"named by a text or a Path, got b'a\.sgf'"):
             user_path(b"a.sgf")  # type: ignore[arg-type]
+
+    @pytest.mark.parametrize("name", ["run", "my run", "-a b", "--games", "$x", "it's", "ä"])
+    def test_as_it_is_typed(self, name: str) -> None:
+        (word,) = shlex.split(typed_path(Path(name)))
+        assert (Path(word), word[0] == "-") == (Path(name), False)
 
     def test_an_unknown_user(self) -> None:
         assert user_path("~no_such_user_here/a") == Path("~no_such_user_here/a")

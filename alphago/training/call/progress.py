@@ -56,7 +56,9 @@ class RunProgress(ProgressReport):
         return Progress(min(1.0, share), remaining, ACTIVITIES.get(kind, ""), seconds)
 
     def remaining(self) -> float | None:
-        """Return the estimated seconds until the run ends; None while the speed is unknown."""
+        """Return the estimated seconds until the run ends, 0 when it is over; None while the speed is unknown."""
+        if self.run.is_over:  # perhaps with gradient steps that are never taken
+            return 0.0
         clock, settings = self.run.clock, self.run.settings
         times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
         if settings.num_games is not None and (seconds := self._seconds_until(settings.num_games)) is not None:

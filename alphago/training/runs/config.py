@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from alphago.system.files import parse_json, read_file, set_aside, write_atomic
+from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
 from alphago.training.runs.older import newer_config
 
 if TYPE_CHECKING:
@@ -148,4 +148,5 @@ def other_version(path: Path, what: str, why: str) -> ValueError:
 
 def how_to_go_on(path: Path) -> str:
     """Return a clause that says what to do with a run that this version cannot resume."""
-    return f"it cannot go on, but alphago train --model {path} --folder ANOTHER begins a new run with its network"
+    command = f"alphago train --model {typed_path(path)} --folder ANOTHER"
+    return f"it cannot go on, but {command} begins a new run with its network"

@@ -7,6 +7,7 @@ from typing import Any
 
 from alphago.env.games import GAMES, is_packaged
 from alphago.nn.model_files import LATEST, read_description
+from alphago.system.files import typed_path
 from alphago.training.runs.config import read_config
 
 
@@ -22,12 +23,12 @@ def how_to_continue(folder: Path, more: str = "") -> str:
         command = f"train{game}"
         call = "train(env, model=net"
     else:
-        command = f"supervised {shlex.quote(given['dataset'] or 'DATASET')}"
+        command = f"supervised {typed_path(given['dataset'] or 'DATASET')}"
         call = "train_supervised(env, games, net"
     needs_game_option = given is not None and game  # which `alphago supervised` does not have
     if config["network"]["custom"] or needs_game_option:
         return f"in Python {call}, folder={str(folder)!r})"
-    return f"alphago {command} --folder {shlex.quote(str(folder))} {more}".rstrip()
+    return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()
 
 
 def call_options(given: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ def run_of(settings: RunSettings, **values: Any) -> Any:
         "games": 0,
         "counts": RunCounts(),
         "progress": 0.0,
+        "is_over": False,
         "learner": SimpleNamespace(steps=0),
         "clock": clock,
         "stage": stage,
@@ -52,6 +53,17 @@ def test_by_time() -> None:
     run = run_of(run_settings(num_games=None, max_minutes=2.0))
     run.clock.seconds = 30.0
     assert RunProgress(run)()[:2] == (0.25, 90.0)
+
+
+def test_over() -> None:
+    """The bar is full, though gradient steps that no longer come are still counted as due."""
+    run = run_of(SETTINGS, progress=1.0, games=100)
+    run.clock.seconds = 30.0
+    progress = SelfPlayProgress(run, 0.5)
+    progress.iteration(iteration(30.0, games=0, moves=5000, steps=0, learning=0.0))
+    assert progress()[:2] != (1.0, 0.0)
+    run.is_over = True
+    assert progress()[:2] == (1.0, 0.0)
 
 
 def test_unknown_at_first() -> None:
