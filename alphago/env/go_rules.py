@@ -44,7 +44,11 @@ NAMED = {
     "Korean": Rules("simple", False),
 }
 TERRITORY = ("Japanese", "Korean")
-ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor"}
+ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor", "bga": "aga"}
+ALIASES |= dict.fromkeys(("chineseogs", "chinesekgs"), "chinese")
+# Names of countries in files and programs of the east.
+COUNTRIES = {"Chinese": "中国|中國|중국", "Japanese": "日本|일본", "Korean": "韩国|韓國|韓国|한국"}
+JSON_FIELDS = ("ko", "scoring", "score", "tax", "suicide", "hasButton", "whiteHandicapBonus", "friendlyPassOk")
 # KataGo's long names, such as koSIMPLEscoreAREAtaxNONEsui0button1; what may follow, such as fpok1, does not count here.
 LONG_NAME = re.compile(
     r"""ko (?P<ko> SIMPLE | POSITIONAL | SITUATIONAL)
@@ -68,27 +72,30 @@ def read_rules(text: str) -> Rules | None:
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match["ko"].lower(), match["suicide"] == "1")
-    word = letters_of(text)
+    word = re.sub("rules?$", "", letters_of(text))  # "Chinese Rules"
     word = ALIASES.get(word, word)
     return next((rules for name, rules in NAMED.items() if letters_of(name) == word), None)
 
 
 def letters_of(text: str) -> str:
-    """Return the letters of a text in lower case, without other signs."""
+    """Return the letters of a text in lower case, without other signs; 日本 and the like as English names."""
+    for name, spellings in COUNTRIES.items():
+        text = re.sub(spellings, name, text)
     return re.sub("[^a-z]", "", text.lower())
 
 
 def rules_of_json(text: str) -> Rules | None:
     """Return the rules in KataGo's JSON form; None for anything else.
 
-    Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.
+    Only `ko` and `suicide` count; fields about the score, such as `scoring` and `tax`, are ignored.  With a field that
+    KataGo does not know, the rules are unknown.
     """
     fields = rules_fields(text)
     is_empty_object = text.replace(" ", "") == "{}"
     if not fields and not is_empty_object:  # no JSON
         return None
     ko, suicide = fields.get("ko", "POSITIONAL"), fields.get("suicide", False)
-    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool)
+    known = isinstance(ko, str) and ko.lower() in KO_RULES and isinstance(suicide, bool) and {*fields} <= {*JSON_FIELDS}
     return Rules(ko.lower(), suicide) if known else None
 
 

@@ -37,7 +37,7 @@ KNOWN = (
 # White's bonus for N handicap stones, which is added to komi, by the name of the rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
 # By the name of rules that are not supported, the supported rules that are nearest to them.
-NEAREST = {"bga": "aga", "agabutton": "aga", **dict.fromkeys(("chineseogs", "chinesekgs", "stonescoring"), "chinese")}
+NEAREST = {"agabutton": "aga", "stonescoring": "chinese"}
 TERRITORY = ("japanese", "korean")
 
 
@@ -170,8 +170,9 @@ def rules_warnings(given: object) -> list[str]:
     """Return warnings about the parts of a query's rules that are not supported; given: the field "rules"."""
     word = rules_word(given)
     parts = rules_parts(given)
+    scoring = [str(parts.get(name)).upper() for name in ("scoring", "score")]
     warnings = []
-    if word in TERRITORY or str(parts.get("scoring", "AREA")).upper() == "TERRITORY":
+    if word in TERRITORY or "TERRITORY" in scoring:
         warnings.append("territory scoring is not supported: games are scored by area, as in Chinese rules")
     has_tax = word == "stonescoring" or str(parts.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
     has_button = word == "agabutton" or parts.get("hasButton")
@@ -226,6 +227,8 @@ def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, 
     chosen = fields.get("analyzeTurns", [last])
     if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= last for turn in chosen):
         raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {last}, got {shown(chosen)}")
+    if not chosen:
+        raise QueryError("analyzeTurns", "analyzeTurns must be one turn or more, got []")
     if len(chosen) > most:
         raise QueryError("analyzeTurns", f"analyzeTurns must be at most {most} here, got {len(chosen)}")
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))

@@ -18,6 +18,7 @@ from alphago.env.go_rules import (
     named_rules,
     read_rules,
     rules_name,
+    why_other_score,
 )
 from tests.diagrams import draw, play, tidy
 
@@ -90,7 +91,21 @@ def test_names_of_rules() -> None:
     for spelling in ("NZ", "new zealand", "New_Zealand", "nz"):
         assert read_rules(spelling) == Rules("situational", True)
     for name, rules in NAMED.items():
-        assert read_rules(name.lower()) == rules
+        assert read_rules(name.lower()) == read_rules(f"{name} Rules") == read_rules(f"{name} rule") == rules
+    for name, spellings in {
+        "Chinese": "chinese-ogs|chinese-kgs|中国规则",
+        "AGA": "bga",
+        "Japanese": "日本ルール",
+    }.items():
+        assert [read_rules(text) for text in spellings.split("|")] == [NAMED[name]] * len(spellings.split("|"))
+    assert [why_other_score(text) != "" for text in ("日本", "韩国规则", "中国", "Japanese Rules")] == [
+        True,
+        True,
+        False,
+        True,
+    ]
+    for unknown in ('{"koRule": "SIMPLE"}', '{"ko": "SIMPLE", "komi": 7}'):  # what KataGo does not know is no rule
+        assert read_rules(unknown) is None
     assert read_rules("koPOSITIONALscoreAREAtaxNONEsui1whiteHandicapBonus0") == Rules("positional", True)
     for other in ("koSIMPLEscoreTERRITORYtaxSEKIsui0", "koſIMPLEscoreAREAsui0"):  # a long s is no S
         assert read_rules(other) is None

@@ -128,6 +128,18 @@ class TestForms:
         assert only("(;SZ[19];B[];W[tt];B[a\na])".replace(";W[tt]", ";W[p\r\nd]")).moves == (361, 72, 0)
         assert only("(;SZ[21];B[tt])").moves == (19 * 21 + 19,)
 
+    def test_brackets_that_are_not_escaped(self) -> None:
+        """A bracket that is closed within a text, before what is no SGF, is part of the text, also when it is saved."""
+        chat = "a [5k]: hi\nb [3k]: B[dd] or W [ee], I think\n"
+        game = only(f"(;SZ[5]US[Ann[3d]]PB[a[5d]]PW[b]C[see [A]!];B[aa]C[{chat}];W[bb]LB[aa:[A]][bb:B]C[[x]])")
+        assert (moves(game), game.players, game.comment) == ("B A5, W B4", ("a[5d]", "b"), "see [A]!")
+        assert game.comments == {0: chat.strip(), 1: "[x]"}
+        again = only(format_sgf(game))
+        assert (again.players, again.comment, again.comments) == (game.players, game.comment, game.comments)
+        for text in ("[open", "a [b [c", "a \\[b", "[[["):  # not closed again: as ever
+            game = only(f"(;SZ[5]C[{text}]PB[b];B[aa])")
+            assert (game.comment, game.players[0]) == (text.replace("\\", ""), "b")
+
     def test_all_lines(self) -> None:
         text = b"(;SZ[5];B[aa](;W[bb];B[cc])(;W[ca](;B[da])(;B[ea])))"
         lines = [moves(game) for game in salvage_sgf(text, all_lines=True)]
@@ -204,8 +216,9 @@ class TestValues:
     @pytest.mark.parametrize(
         ("komi", "texts"),
         [
-            (7.5, "375|3.75|3又3/4子|黑贴3又3/4子|+7.5"),
-            (6.5, "650|6,5|６．５|6.5目|6目半|6집반"),
+            (7.5, "375|3.75|3又3/4子|黑贴3又3/4子|+7.5|7½|3¾|7 1/2"),
+            (6.5, "650|6,5|６．５|6.5目|6目半|6집반|6½ points"),
+            (0.5, "½"),
             (5.5, "5.5 points|五目半"),
             (-0.5, "-0.5"),
         ],

@@ -158,6 +158,10 @@ class TestHomeFolder:
         monkeypatch.setenv("HOME", str(tmp_path))
         assert user_path("~/a.sgf") == tmp_path / "a.sgf"
         assert user_path("a/~b") == Path("a/~b")
+        with pytest.raises(ValueError, match="must have a name, got ''"):
+            user_path("")
+        with pytest.raises(TypeError, match=r"named by a text or a Path, got b'a\.sgf'"):
+            user_path(b"a.sgf")  # type: ignore[arg-type]
 
     def test_an_unknown_user(self) -> None:
         assert user_path("~no_such_user_here/a") == Path("~no_such_user_here/a")

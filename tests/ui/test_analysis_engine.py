@@ -189,6 +189,8 @@ class TestRules:
             ("koSIMPLEscoreAREAtaxNONEsui0button1", True),
             ({"ko": "SIMPLE", "scoring": "TERRITORY", "suicide": False, "tax": "SEKI"}, True),
             ({"ko": "POSITIONAL", "scoring": "AREA", "suicide": True, "tax": "NONE"}, False),
+            ({"ko": "SIMPLE", "score": "TERRITORY"}, True),  # KataGo takes both words
+            ({"ko": "SIMPLE", "score": "AREA", "friendlyPassOk": True}, False),
         ],
     )
     def test_what_is_not_played_is_warned_of(self, net: NeuralNet, rules: Any, warned: bool) -> None:
@@ -243,6 +245,8 @@ class TestErrors:
             ({"initialPlayer": 1}, "initialPlayer"),
             ({"analyzeTurns": [4]}, "analyzeTurns"),
             ({"analyzeTurns": 1}, "analyzeTurns"),
+            ({"analyzeTurns": []}, "analyzeTurns"),  # without turns there would be no reply at all
+            ({"rules": {"koRule": "SIMPLE", "scoringRule": "TERRITORY"}}, "rules"),
             ({"maxVisits": 0}, "maxVisits"),
             ({"priority": "high"}, "priority"),
             ({"priorities": [1, 2]}, "priorities"),

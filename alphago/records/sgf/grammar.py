@@ -24,6 +24,9 @@ LINE_LENGTH = 79  # most bytes of a line of text that is written, unless a singl
 TOKEN = re.compile(r"\[((?:[^\\\]]++|\\.)*+)(\]?)|([();])|([A-Za-z][A-Za-z0-9]*+)", re.DOTALL)
 BEGIN = re.compile(r"\(\s*(?:;|(?=[A-Za-z]{1,12}\s*\[))")  # "(;", or "(" before a property without its semicolon
 NO_BRACKET = re.compile(r"\s*;\s*[A-Za-z]{1,12}\s*\[")  # the beginning of a text whose first bracket "(" is missing
+# What may follow the end of a value, and the rest of a value in which a bracket was closed.
+AFTER_VALUE = re.compile(r"\s*+(?:[\[();]|[A-Za-z][A-Za-z0-9]*+\s*+\[|\Z)")
+REST = re.compile(r"((?:[^\\\]]++|\\.)*+)\]", re.DOTALL)
 LOWER = re.compile("[a-z]")
 END_OF_VARIATION = -1  # where `format_tree` has numbers of nodes
 SOFT_BREAK = re.compile(r"\\(\r\n|\n\r|\n|\r)")
@@ -127,12 +130,17 @@ def read_tree(text: str, at: int) -> SgfTree:
     value_count = 0
     node: Node | None = None  # the last node; None after a bracket, where a name begins a new node
     values: list[str] | None = None  # the values of the last name; None if there is no name, then values are skipped
-    for token in TOKEN.finditer(text, at):
+    tokens = TOKEN.finditer(text, at)
+    while (token := next(tokens, None)) is not None:
         value, closed, mark, name = token.groups()
         tree.end = token.end()
         if value is not None:
             if not closed:
                 break  # the text ends within this value
+            if "[" in value:
+                value, tree.end = with_brackets(text, value, tree.end)
+                if tree.end > token.end():
+                    tokens = TOKEN.finditer(text, tree.end)
             value_count += 1
             if value_count > MOST_VALUES:
                 tree.too_long = True
@@ -165,6 +173,22 @@ def read_tree(text: str, at: int) -> SgfTree:
     else:  # the last bracket is missing
         tree.end = len(text)
     return tree
+
+
+def with_brackets(text: str, value: str, end: int) -> tuple[str, int]:
+    """Return a value and its end, read on after closing brackets that are part of it, as in US[Matsuyama[3d]].
+
+    Some programs do not escape these.  A closing bracket is part of a value if it closes one within the value, and if
+    what follows is no SGF; the value that is returned has it escaped.
+
+    value: the value up to its first closing bracket.  end: the index in the text after this bracket.
+    """
+    depth = value.count("[") - value.count("\\[")
+    while depth > 0 and not AFTER_VALUE.match(text, end) and (rest := REST.match(text, end)):
+        value += "\\]" + rest[1]
+        depth += rest[1].count("[") - rest[1].count("\\[") - 1
+        end = rest.end()
+    return value, end
 
 
 def begin_node(tree: SgfTree, parent: int) -> Node:

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from alphago.records.sgf.values import spell_quotients
+
 LONGEST = 200  # characters: anything after them is a comment
 LARGEST_MARGIN = 1000  # points; a larger number is something else
 
@@ -69,7 +71,6 @@ EASTERN = re.compile(
     rf"|(?P<only>{NUMBER}|{NUMERAL})?\s*(?P<one>子|目|点|점|집|もく)?\s*(?P<half>半|반)?\s*(?P<last>子|目|집)?"
 )
 MOVES = re.compile(r"[0-9]+\s*(?:手|수)")
-QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
 IN_AMOUNT = re.compile(f"[0-9{ONES}两兩両十百半반]")
 
 
@@ -215,7 +216,5 @@ def digit(numeral: str) -> int:
 
 def normalised(result: str) -> str:
     """Return a result in lower case, with ASCII digits and signs, cut to a limited length."""
-    text = result[:LONGEST]
-    for sign, spelling in QUOTIENTS.items():
-        text = text.replace(sign, spelling)
+    text = spell_quotients(result[:LONGEST])
     return unicodedata.normalize("NFKC", text).strip().lower()

@@ -16,6 +16,7 @@ WHOLE = re.compile(r"[0-9]{1,2}")  # a number of handicap stones
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
 FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")  # 3 3/4 or 3又3/4
+QUOTIENTS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
 HALF = re.compile("目半|집반|子半")  # "and a half", after a number and its unit
 ZI = re.compile(r"子")  # a Chinese unit, one side's points above half of the board: 3.75 zi are 7.5 points
 NUMERALS = str.maketrans("一二三四五六七八九", "123456789")
@@ -64,9 +65,9 @@ def read_komi(text: str) -> float | None:
     """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
     Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (see ZI)
-    as 3.75, 375, 3 3/4 and 3又3/4子.
+    as 3.75, 375, 3 3/4, 3¾ and 3又3/4子.
     """
-    normalised = text.translate(DIGITS).translate(NUMERALS).strip()
+    normalised = spell_quotients(text.translate(DIGITS).translate(NUMERALS)).strip()
     if not normalised:
         return None
     try:
@@ -79,6 +80,13 @@ def read_komi(text: str) -> float | None:
         return check_komi(2 * number if in_zi else number)
     except (ValueError, OverflowError):  # also "nan" and "inf"
         raise ValueError(f"komi must be a multiple of 0.5, got {shown(text)}") from None
+
+
+def spell_quotients(text: str) -> str:
+    """Return a text with signs such as ½ written as 1/2."""
+    for sign, spelling in QUOTIENTS.items():
+        text = text.replace(sign, spelling)
+    return text
 
 
 def komi_number(text: str) -> float:

@@ -19,6 +19,7 @@ from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
 from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
 
 MOST_BEFORE = 4096  # bytes at the beginning of an SGF file, among which its first game begins
+WHOLE = re.compile("[+-]?[0-9]+")
 SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
@@ -38,10 +39,12 @@ class FileCommands:
         As in other programs of GTP 2, the command fails, and changes nothing, if one of the moves to load is illegal
         or damaged.  Later moves may be illegal.
         """
-        name, engine = argument(arguments, 0), self.engine
-        count = max(0, integer(arguments[1]) - 1) if len(arguments) > 1 else None  # moves to load; None: all
+        argument(arguments, 0)  # fails without a name
+        engine = self.engine
+        has_number = len(arguments) > 1 and WHOLE.fullmatch(arguments[-1])
+        count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
         try:
-            game = first_game(str(user_path(name)), count)
+            game = first_game(str(file_named(arguments)), count)
         except (ValueError, OSError) as error:
             print_message(failure(error))
             raise GtpFailure("cannot load file") from None
@@ -82,7 +85,7 @@ class FileCommands:
             text = self.written()
             if not arguments or arguments[0] == "-":
                 return text.decode()
-            path = user_path(arguments[0])
+            path = file_named(arguments)
             check_target(path)
             write_atomic(path, text)
         except (OSError, ValueError) as error:
@@ -111,6 +114,12 @@ class FileCommands:
             rules = file.rules if position.env.rules == loaded.rules else game.rules
             game = file.with_moves(game, komi=komi, result=result, rules=rules)
         return with_additions(game, Additions(territory=count.territory() if count else {}))
+
+
+def file_named(words: list[str]) -> Path:
+    """Return the file that the words of a command name; its name may have spaces and stand between quotes."""
+    name = " ".join(words)
+    return user_path(name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'" else name)
 
 
 def failure(error: Exception) -> str:

@@ -23,6 +23,7 @@ LONGEST_FAILURE = 400  # most letters of a failure's message
 LINES_AHEAD = 1024  # lines read in advance
 READ_BYTES = 65_536  # bytes of input read at once
 JSON_HINT = "this is GTP, the Go Text Protocol; `alphago analysis` speaks JSON"
+BOM = b"\xef\xbb\xbf"  # some programs on Windows begin with it
 LONGEST_LINE = 65_536  # characters: many times the length of a request with every point of the largest board
 CONTROL = {code: None for code in (*range(32), 127) if chr(code) not in "\t\n"}  # to delete control characters
 
@@ -249,12 +250,15 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
 
     The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
 
-    file: a file that was opened in a binary mode.
+    file: a file that was opened in a binary mode; a byte order mark at its beginning is skipped.
     """
     raw = getattr(file, "raw", file)
     rest = b""  # the beginning of a line whose end was not read yet
     was_cut = False  # whether this line was found too long: its first bytes were yielded, its other bytes are skipped
+    is_first = True
     while data := raw.read(READ_BYTES):
+        if is_first:
+            data, is_first = data.removeprefix(BOM), False
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
             if not was_cut:

@@ -381,6 +381,18 @@ class TestFiles:
         assert gtp.game.position.moves_text() == "B C3"
         assert (tmp_path / "game.sgf").exists()
 
+    @pytest.mark.parametrize("quote", ["", '"', "'"])
+    def test_names_with_spaces(self, tmp_path: Path, quote: str) -> None:
+        path = f"{quote}{tmp_path}/my games/game 1.sgf{quote}"
+        (tmp_path / "my games").mkdir()
+        gtp = engine(5)
+        assert ask(gtp, "play b C3", "play w D3", f"printsgf {path}", "clear_board") == [""] * 4
+        assert [file.name for file in (tmp_path / "my games").iterdir()] == ["game 1.sgf"]
+        assert ask(gtp, f"loadsgf {path}") == [""]
+        assert gtp.game.position.moves_text() == "B C3, W D3"
+        assert ask(gtp, f"loadsgf {path} 2") == [""]
+        assert gtp.game.position.moves_text() == "B C3"
+
     def test_damaged_files(self, tmp_path: Path) -> None:
         """A file that is cut off is loaded; one with an illegal move only before it; a doubtful position never."""
         names = {"cut": "(;GM[1]SZ[5];B[aa];W[bb];B[c", "illegal": "(;GM[1]SZ[5];B[aa];W[bb];B[bb];W[cc])"}

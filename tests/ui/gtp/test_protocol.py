@@ -189,7 +189,7 @@ class TestProcess:
             parameter.data.zero_()  # all moves alike: the first legal one is played
         even.save(tmp_path / "even.safetensors")
         sent = (
-            b"# a session\r\n\r\n1 protocol_version\r\n2\tname\r\n3 version # which?\r\n"
+            b"\xef\xbb\xbf# a session\r\n\r\n1 protocol_version\r\n2\tname\r\n3 version # which?\r\n"
             b"\xff\xfe\x00\n4 foo\n\x01na\x02me\n5\n"
             b"known_command genmove\nknown_command analyze\n6 list_commands\n"
             b"7 boardsize 99\n8 boardsize\n9 boardsize 3\nclear_board\n10 komi five\n11 komi 0.5\n"
