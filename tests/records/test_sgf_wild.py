@@ -587,6 +587,13 @@ def test_accidents(seed: int, path: Path) -> None:
         assert (again.moves, again.setup, again.komi) == (game.moves, game.setup, game.komi)
 
 
+def test_a_name_that_lost_its_value() -> None:
+    """It is not written: in front of the next property's name it would be a part of it."""
+    (game,) = salvage_sgf(b"(;SZ[9];B[ee];W[gc]ah]WL[69];B[ha])")
+    assert b"AH" not in format_sgf(game)
+    assert parse_sgf(format_sgf(game)).moves == game.moves == (40, 24, 7)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.one_of(st.binary(max_size=300), st.text("()[];\\BWASZCKMabcdt 19:", max_size=300).map(str.encode)))
 def test_any_bytes(data: bytes) -> None:

@@ -242,9 +242,10 @@ def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[
 
 def node_pieces(node: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the text of a node in pieces that stay on one line."""
-    moves = [name for name in node if name in ("B", "W")]
+    known = [name for name, values in node.items() if values]  # a name without values would join the next one
+    moves = [name for name in known if name in ("B", "W")]
     sorted_as = {"B": "W"} if moves == ["W", "B"] else {}  # B then stays behind W, since sorting is stable
-    names = sorted(node, key=lambda name: (name != "FF", sorted_as.get(name, name)))
+    names = sorted(known, key=lambda name: (name != "FF", sorted_as.get(name, name)))
     return [";", *(name + "".join(f"[{value}]" for value in node[name]) for name in names)]
 
 

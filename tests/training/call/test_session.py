@@ -21,6 +21,7 @@ from alphago.cuda.contract import BackendMissing
 from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.opening import estimate
 from alphago.training.call.plan import TrainCall, new_run
@@ -430,12 +431,13 @@ def test_a_gpu_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.M
     """It has no memory left from the beginning, for example; then "auto" is the CPU."""
 
     def full(env: object, device: str = "auto") -> str:
-        if device == "cuda":
-            raise MemoryError("2 MiB do not fit")
-        return "cpu"
+        raise MemoryError("2 MiB do not fit")
 
-    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
-    monkeypatch.setattr("alphago.nn.inference.hardware.choose_device", full)
+    with monkeypatch.context() as patch:  # ends before a torch that is built for GPUs takes a step
+        patch.setattr("torch.cuda.is_available", lambda: True)
+        patch.setattr("alphago.nn.inference.hardware.choose_device", full)
+        reason = why_not_gpu(GO)
+    monkeypatch.setattr("alphago.training.call.session.why_not_gpu", lambda env: reason)
     _, listener = run(tmp_path, 2, device="auto")
     assert listener.noted("boards and network are on the CPU, since the GPU cannot be used: 2 MiB do not fit")
     assert listener.last["games"] == 2
