@@ -148,6 +148,10 @@ class LineReader:
             self.fault(kinds.HANDICAP, str(error))
             return 0
 
+    def first_player(self) -> int:
+        """Return who begins by PL, +1 Black, -1 White; Black without PL."""
+        return -1 if self.text("PL").upper().startswith(("W", "2")) else 1  # some programs write 2 for White
+
     # --- moves and stones ---
 
     def stretches(self, env: GoEnv, handicap: int) -> list[Stretch]:
@@ -157,8 +161,7 @@ class LineReader:
         `stones` is KEPT at each point that the set-up does not change; `choose` replaces KEPT by the stone that is on
         the point when the stretch begins.
         """
-        white_begins = self.text("PL").strip().upper().startswith(("W", "2"))  # some programs write 2 for White
-        found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=-1 if white_begins else 1)]
+        found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
         for number, node in enumerate(self.line):
             try:
                 changes = stones_of(env, node)

@@ -14,11 +14,11 @@ from alphago.env.position import IllegalMove, Position
 from alphago.examples.go_variants import OutlineGoEnv
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.document import SgfDocument
-from alphago.records.sgf.faults import HARMLESS
+from alphago.records.sgf.faults import HANDICAP, HARMLESS
 from alphago.records.sgf.game_line import SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
-from alphago.records.sgf.stretches import stones_of
+from alphago.records.sgf.stretches import KEPT, STONES, stones_of
 from alphago.records.sgf.values import read_point, read_sides
 from alphago.records.sgf.writing import komi_text, point_properties, point_text, stone_properties
 from alphago.system.validation import shown
@@ -37,6 +37,7 @@ NUMBERS = re.compile(
 BEFORE_NUMBERS = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 SHOWN = 5  # moves of an analysis in a comment
 LOOKED_AT = 1000  # first letters of a file, among which an SGF game begins
+NOT_SHOWN = "what follows is not shown, and stays in the file"
 USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 
 
@@ -225,28 +226,36 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
         file = next(trees(text))
     tree = GameTree(start.env, start)
     tree.document = SgfDocument(file.nodes, file.parents)
-    play_file(tree, file)
+    hidden = play_file(tree, file)
     tree.go_to(0)
     for node in tree.nodes:  # `play_file` has chosen the last children, but the current line begins as the main line
         node.chosen = -1
     tree.stated = game.result
-    tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else [])]
+    tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else []), *hidden]
     set_loser(tree, game)
     return tree, {1: game.players[0], -1: game.players[1]}
 
 
-def play_file(tree: GameTree, file: SgfTree) -> None:
-    """Play the moves of all nodes of a file, each after those of its parent.
+def play_file(tree: GameTree, file: SgfTree) -> list[str]:
+    """Play the moves of all nodes of a file, each after those of its parent; return remarks on what is not shown.
 
-    A variation ends before its first illegal move.  Raises IllegalMove for such a move before the first branching.
+    A variation ends before its first illegal move, and before stones that are set up after the game's beginning.
+    Raises IllegalMove for an illegal move before the first branching.
     """
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
     first_branching = min(branchings, default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
     tree.nodes[0].in_file = 0
     tree_nodes = {-1: 0}  # by node of the file, the node of the tree
+    after_set_up: set[int] = set()  # nodes of the file from a set-up on
+    remarks: dict[str, None] = {}  # in their order
     for number, (properties, parent) in enumerate(zip(file.nodes, file.parents, strict=True)):
-        if parent not in tree_nodes:  # it comes after an illegal move
+        if parent not in tree_nodes and parent not in after_set_up:  # it comes after an illegal move
+            continue
+        if parent in after_set_up or (number > 0 and sets_up(tree, tree_nodes[parent], properties)):
+            after_set_up.add(number)
+            if any(properties.get(letter) for letter in SIGNS):
+                remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
             continue
         tree.current = tree_nodes[parent]
         try:
@@ -254,8 +263,22 @@ def play_file(tree: GameTree, file: SgfTree) -> None:
         except IllegalMove:
             if number <= first_branching:
                 raise
+            remarks[f"variations end before an illegal move: {NOT_SHOWN}"] = None
         else:
             tree_nodes[number] = tree.current
+    return list(remarks)
+
+
+def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
+    """Return whether a file's node sets up stones that change the board at a tree's node, or that are off the board."""
+    if not any(name in properties for name in STONES):
+        return False
+    try:
+        stones = stones_of(stones_env(tree), properties)
+    except ValueError:
+        return True
+    board = tree.position_at(number).board.ravel()  # type: ignore[attr-defined]
+    return stones is not None and bool(((stones != KEPT) & (stones != board)).any())
 
 
 def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
@@ -278,9 +301,16 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
-    movers = (SIGNS[name] for node in file.nodes for name in node if name in SIGNS and node[name])
-    if next(movers, 1) < 0:  # White has the first move of the file
+    line = file.main_line()
+    moves = [(number, name) for number, node in enumerate(line) for name in node if name in SIGNS and node[name]]
+    played = line[1 : moves[-1][0] + 1] if moves else []
+    if any(name in node for node in played for name in STONES):
+        raise ValueError("stones must be set up in the first node of a game on a board that is not square")
+    first = SIGNS[moves[0][1]] if moves else reader.first_player()
+    if first < 0:
         setup["to_play"] = "white"
+    if reader.handicap() > 1 and first < 0 and "AB" not in file.nodes[0]:
+        reader.fault(HANDICAP, "handicap stones must be set up on a board that is not square, got only their number")
     players = reader.text("PB"), reader.text("PW")
     head = SgfGame(columns, moves=(), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
     return env.position(**setup), head

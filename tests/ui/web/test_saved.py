@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
+from alphago.records.sgf.grammar import SgfTree, trees
 from alphago.ui.web.game_tree import MOST_NODES, GameTree
 from alphago.ui.web.new_game import link_of, open_link
 from alphago.ui.web.saved import open_file, save_file
@@ -86,6 +88,40 @@ def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: st
     assert save_file(tree, NAMES)[1] == text + "\n"
 
 
+@pytest.mark.parametrize(
+    ("variation", "lines", "remark"),
+    [
+        (";AW[ee];B[bb];W[aa]", ["C7 D6"], "before stones that are set up after a move"),
+        (";W[dc]AE[cc](;B[bb])(;B[aa])", ["C7 D6"], "before stones that are set up after a move"),
+        (";AW[zz];B[bb]", ["C7 D6"], "before stones that are set up after a move"),
+        (";W[bb];B[bb];W[aa]", ["C7 D6", "C7 B8"], "before an illegal move"),
+        (";AB[cc]AE[aa];W[bb]", ["C7 D6", "C7 B8"], ""),  # which changes nothing
+        (";W[bb];AE[cc]", ["C7 D6", "C7 B8"], ""),  # after the last move
+    ],
+)
+def test_what_is_not_shown_of_a_variation(variation: str, lines: list[str], remark: str) -> None:
+    """A variation ends before what would make its boards wrong; that is told, and the file keeps it."""
+    text = f"(;CA[UTF-8]SZ[9];B[cc](;W[dd])({variation}))"
+    tree, _ = open_file(text, {"go": GO})
+    assert moves(tree) == lines
+    assert [remark in told for told in tree.remarks] == [True] * bool(remark)
+    assert only_tree(save_file(tree, NAMES)[1]) == only_tree(text)
+
+
+def only_tree(text: str) -> SgfTree:
+    (tree,) = trees(text)
+    return replace(tree, end=0)
+
+
+def test_who_begins_on_a_rectangular_board() -> None:
+    stones = "SZ[5:4]AB[aa]AW[bb]"
+    begins = {"PL[W]": -1, "PL[2]": -1, "PL[B]": 1, "": 1, "PL[B];W[cc]": -1}
+    for text, side in begins.items():
+        assert open_file(f"(;{stones}{text})", {"go": GO})[0].start.to_play == side, text
+    tree, _ = open_file("(;SZ[13:9]HA[2];W[cc])", {"go": GO})
+    assert "handicap stones must be set up on a board that is not square" in tree.remarks[0]
+
+
 def test_a_node_of_two_moves_keeps_their_order() -> None:
     text = "(;CA[UTF-8]SZ[9];B[aa];W[bb]B[cc];C[so]W[dd])"
     tree, _ = open_file(text, {"go": GO})
@@ -142,6 +178,7 @@ def test_other_games_are_json() -> None:
         ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
         ("(;SZ[99];B[aa])", "the SGF file: the board must be one from 2 to 25"),
         ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
+        ("(;SZ[5:3];B[ea];AW[ba];B[eb])", "stones must be set up in the first node of a game on a board that is not"),
         ("(;SZ[5:3];B[ed])", "a move must be on a point of a board of 5 x 3"),
         ("(;SZ[3:2]AB[aa]AW[ab][ba];B[ca])", "the chain at A2 has no liberty"),
         ("(;SZ[9];B[aa];W[aa])", "the SGF file: move 2, White A9, is illegal"),
