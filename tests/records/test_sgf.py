@@ -271,6 +271,25 @@ class TestRecords:
         assert game.position().is_over
         assert parse_sgf(format_sgf(game)) == game
 
+    @pytest.mark.parametrize(
+        ("setup", "count"),
+        [
+            ({"black": "C3 G7 C7", "to_play": "white"}, 3),
+            ({"black": [10, 20], "to_play": -1}, 2),
+            ({"black": "C3 G7", "white": "E5", "to_play": "white"}, 0),
+            ({"black": "C3 G7"}, 0),
+            ({"black": "C3", "to_play": "white"}, 0),
+            ({}, 0),
+        ],
+    )
+    def test_the_handicap_of_a_set_up(self, setup: dict, count: int) -> None:
+        """HA is written where stones are a handicap, for programs that look for it."""
+        env = GoEnv(9)
+        game = SgfGame.in_game(env, (), setup=dict(env.position(**setup).setup))
+        text = format_sgf(game)
+        assert game.handicap == parse_sgf(text).handicap == count
+        assert (f"HA[{count}]".encode() in text) == (count > 0)
+
     def test_setup_and_komi_of_a_record(self) -> None:
         env, record = self.record({"black": "A5", "to_play": "white", "komi": -2.0}, resigned=True)
         game = SgfGame.from_record(record, env)

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import Rules, read_rules, rules_name, why_other_score
+from alphago.env.go_rules import Rules, list_points, read_rules, rules_name, why_other_score
 from alphago.records.record import GameRecord, RecordBuilder, steps_of
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import SgfTree
@@ -110,10 +110,11 @@ class SgfGame:
     def in_game(cls, env: GameEnv, moves: tuple[int, ...], **rest: Any) -> "SgfGame":
         """Return a game with these moves and with the board, komi and rules of `env`, which must be Go.
 
-        rest: further fields.
+        rest: further fields; the handicap is read off the set-up.
         """
         game = require_go(env, "SGF files")
-        return cls(game.N, moves, **{"komi": game.komi, "rules": rules_name(game.rules), **rest})
+        fields = {"komi": game.komi, "rules": rules_name(game.rules), "handicap": handicap_of(rest.get("setup", {}))}
+        return cls(game.N, moves, **{**fields, **rest})
 
     @property
     def outcome(self) -> float | None:
@@ -191,3 +192,10 @@ class SgfGame:
         margin = self.margin
         score = self.outcome if margin is None else margin
         return builder.finish(self.outcome, score, resigned=margin is None, action_space=last.env.action_space)
+
+
+def handicap_of(setup: Mapping[str, Any]) -> int:
+    """Return how many handicap stones a set-up has: two or more of Black, none of White, who moves first; else 0."""
+    count = len(list_points(setup.get("black", ())))
+    is_handicap = count > 1 and not list_points(setup.get("white", ())) and check_player(setup.get("to_play", 1)) < 0
+    return count if is_handicap else 0

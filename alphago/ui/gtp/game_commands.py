@@ -122,10 +122,11 @@ class GoEngine(GtpEngine):
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
     def boardsize(self, arguments: list[str]) -> str:
-        """Begin a game on an empty board of a size."""
+        """Begin a game on an empty board of a size; a second number, KataGo's rows, must be the same."""
         size = integer(argument(arguments, 0))
+        is_square = all(word == str(size) for word in arguments[1:2] if word.isdecimal())
         is_acceptable = MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N
-        if not is_acceptable:
+        if not (is_acceptable and is_square):
             raise GtpFailure("unacceptable size")
         if size == self.game.env.N:
             return self.clear_board([])

@@ -24,6 +24,10 @@ class TestSetup:
         assert ask(gtp, "play b c3", "boardsize 5") == ["", ""]
         assert not gtp.game.position.board.any()
         assert ask(gtp, "boardsize 7", "boardsize 0", "boardsize -5") == ["? unacceptable size"] * 3
+        assert ask(gtp, "boardsize 5 7", "boardsize 5 5") == [
+            "? unacceptable size",
+            "",
+        ]  # KataGo's rectangle is none here
         assert ask(gtp, "boardsize", "boardsize x", "boardsize 5.0") == ["? syntax error"] * 3
 
     def test_boardsize_without_one(self, capsys: pytest.CaptureFixture) -> None:
@@ -36,7 +40,7 @@ class TestSetup:
         assert gtp.game.env.N == 9
 
     def test_surplus_arguments_are_ignored(self) -> None:
-        assert ask(engine(), "boardsize 5 7", "komi 5 x", "play b c3 d4", "name x") == ["", "", "", "alphago"]
+        assert ask(engine(), "boardsize 5 x", "komi 5 x", "play b c3 d4", "name x") == ["", "", "", "alphago"]
 
     @pytest.mark.parametrize(("text", "komi"), [("6.5", 6.5), ("0", 0), ("-3.5", -3.5), (".5", 0.5), ("1e2", 100)])
     def test_komi(self, text: str, komi: float) -> None:
