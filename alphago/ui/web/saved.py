@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from itertools import chain, islice
 
 from alphago.env.board import StonesEnv, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
@@ -15,7 +16,7 @@ from alphago.examples.go_variants import OutlineGoEnv
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.document import SgfDocument
 from alphago.records.sgf.faults import HANDICAP, HARMLESS
-from alphago.records.sgf.game_line import SIGNS, LineReader
+from alphago.records.sgf.game_line import GO, SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
 from alphago.records.sgf.stretches import KEPT, STONES, stones_of
@@ -215,10 +216,12 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
 
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
-    file = next(trees(text), None)
+    file, second = islice(chain(trees(text), (None, None)), 2)
     rectangular_game = None if file is None else rectangular(file)
     if file is not None and rectangular_game is not None:
         start, game = rectangular_game
+        if second is not None:
+            raise ValueError("the SGF file: it must hold one game, got several")
     else:
         game = parse_sgf(text, "the SGF file", allowed=HARMLESS)  # which raises errors of the file and its main line
         planes = usual_game("go", bases).config["planes"]
@@ -292,7 +295,7 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
         columns, rows = read_sides(reader.text("SZ"))
     except ValueError:
         return None
-    if columns == rows or reader.text("GM") not in ("", "1"):
+    if columns == rows or reader.text("GM").lower() not in GO:
         return None
     komi = reader.komi()
     env = OutlineGoEnv(rows, columns, komi=USUAL_KOMI if komi is None else komi, first_pass=0)

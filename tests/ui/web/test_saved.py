@@ -118,6 +118,7 @@ def test_who_begins_on_a_rectangular_board() -> None:
     begins = {"PL[W]": -1, "PL[2]": -1, "PL[B]": 1, "": 1, "PL[B];W[cc]": -1}
     for text, side in begins.items():
         assert open_file(f"(;{stones}{text})", {"go": GO})[0].start.to_play == side, text
+    assert open_file("(;GM[Go]SZ[5:4];B[cc])", {"go": GO})[0].env.plane_shape == (4, 5)
     tree, _ = open_file("(;SZ[13:9]HA[2];W[cc])", {"go": GO})
     assert "handicap stones must be set up on a board that is not square" in tree.remarks[0]
 
@@ -178,6 +179,7 @@ def test_other_games_are_json() -> None:
         ("(;SZ[9];B[zz])", "the SGF file: a move must be on a point"),
         ("(;SZ[99];B[aa])", "the SGF file: the board must be one from 2 to 25"),
         ("(;SZ[5:3];B[ea];B[eb])", "it must be the turn of Black, got that of White"),
+        ("(;SZ[5:3];B[ea])(;SZ[5:3];B[eb])", "the SGF file: it must hold one game, got several"),
         ("(;SZ[5:3];B[ea];AW[ba];B[eb])", "stones must be set up in the first node of a game on a board that is not"),
         ("(;SZ[5:3];B[ed])", "a move must be on a point of a board of 5 x 3"),
         ("(;SZ[3:2]AB[aa]AW[ab][ba];B[ca])", "the chain at A2 has no liberty"),
