@@ -53,6 +53,7 @@ LIES: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize(("method", "answer"), [(name, one) for name, answers in LIES.items() for one in answers])
+@pytest.mark.filterwarnings("ignore:this run is over .* without a gradient step")
 def test_games_that_lie(method: str, answer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TicTacToe, method, lambda *_: answer)
     env = TicTacToeEnv()
