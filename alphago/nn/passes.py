@@ -75,7 +75,7 @@ def board_mean(features: torch.Tensor, training: bool = False) -> torch.Tensor:
     if training:
         channels_last = features.permute(0, 2, 3, 1)  # [B, H, W, C]
         return channels_last.flatten(1, 2).mean(dim=1)
-    return F.avg_pool2d(features, (features.shape[-2], features.shape[-1])).flatten(1)
+    return F.adaptive_avg_pool2d(features, 1).flatten(1)  # older versions of torch cannot trace F.avg_pool2d
 
 
 def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = False) -> torch.Tensor:

@@ -240,6 +240,13 @@ def board_reduction(op: str) -> Callable[..., Tensor]:
     return translate
 
 
+def adaptive_mean(graph: NetworkGraph, inputs: Tensor, output_size: int | Sequence[int]) -> Tensor:
+    """Translate an adaptive mean pooling to a single point; raise NotImplementedError for more points."""
+    if output_size not in (1, (1, 1)):
+        raise NotImplementedError(f"no translation of adaptive pooling to {output_size} points")
+    return graph.add("ReduceMean", [inputs], (*inputs.shape[:2], 1, 1), axes=BOARD, keepdims=1)
+
+
 def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> Tensor:
     """Translate a concatenation; a side that is known only at run time has a name such as "2+height"."""
     shape = [*parts[0].shape]
@@ -284,6 +291,7 @@ FUNCTIONS: dict[object, Callable[..., Tensor]] = {
     torch.sigmoid: unary("Sigmoid"),
     torch.cat: concatenate,
     torch.flatten: flatten,
+    F.adaptive_avg_pool2d: adaptive_mean,
     F.avg_pool2d: board_reduction("ReduceMean"),
     F.max_pool2d: board_reduction("ReduceMax"),
     torch.max_pool2d: board_reduction("ReduceMax"),

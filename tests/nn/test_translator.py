@@ -93,6 +93,7 @@ OPERATIONS = {
     "concatenate flat": lambda x, scale: torch.cat([x.flatten(1), x[:, 0].flatten(1)], -1),
     "shape": lambda x, scale: x * (x.shape[-1] - 8) / 8 + x.shape[1],
     "bias first": lambda x, scale: scale + (F.avg_pool2d(x, (4, 5)) - x),
+    "adaptive mean": lambda x, scale: scale + F.adaptive_avg_pool2d(x, 1) + F.adaptive_avg_pool2d(x, (1, 1)),
 }
 
 
@@ -127,6 +128,7 @@ UNKNOWN = {
     "another activation": lambda x, scale: F.silu(x),
     "another method": lambda x, scale: x.mean(dim=1),
     "a part of the board": lambda x, scale: F.avg_pool2d(x, 2),
+    "parts of the board": lambda x, scale: F.adaptive_avg_pool2d(x, 2),
     "a window with a border": lambda x, scale: F.max_pool2d(x, (4, 5), padding=1),
     "some rows": lambda x, scale: x[:2, :3],
     "a mean of fewer": lambda x, scale: F.avg_pool2d(x, (4, 5), divisor_override=3),

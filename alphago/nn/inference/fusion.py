@@ -24,6 +24,7 @@ RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 # For each pooling, the function that computes the same over whole boards, in a fifth of the time, since it makes a
 # single pass over a GPU's memory.
 REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    F.adaptive_avg_pool2d: torch.mean,
     F.avg_pool2d: torch.mean,
     F.max_pool2d: torch.amax,
     torch.max_pool2d: torch.amax,
