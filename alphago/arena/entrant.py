@@ -111,6 +111,8 @@ def parse_entrant(text: str) -> EntrantText:
             if text.startswith((COMMAND, "gnugo:")):  # the name of a player, and of no file
                 raise
             why_no_player = str(error)
+    if not base:
+        raise ValueError(f"{text}: a player must have a name, and {why_no_player}")
     model = model_file(base)
     looks_like_file = "/" in base or base.endswith(".safetensors")
     if not model.exists() and not looks_like_file:

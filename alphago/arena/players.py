@@ -177,10 +177,11 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     player = playout_settings(name) or alphabeta_settings(name) or find_engine(name)
     if player is not None:
         return player
-    path = model_file(name)
-    looks_like_file = "/" in name or name.endswith(".safetensors")
-    if looks_like_file or (name and os.path.exists(path)):
-        return path
+    if name:
+        path = model_file(name)
+        looks_like_file = "/" in name or name.endswith(".safetensors")
+        if looks_like_file or os.path.exists(path):
+            return path
     similar = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
     question = f"did you mean {similar[0]}? " if similar else ""
     raise ValueError(

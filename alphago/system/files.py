@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from alphago.system.validation import shown
 
 if sys.platform != "win32":
     import fcntl
@@ -33,8 +32,6 @@ def user_path(path: str | os.PathLike[str]) -> Path:
 
     Raises ValueError for an empty path, which would be the current folder, and TypeError for anything but a path.
     """
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"a file or folder must be named by a text or a Path, got {shown(path)}")
     if path == "":
         raise ValueError("a file or folder must have a name, got ''")
     with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder

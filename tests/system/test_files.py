@@ -162,7 +162,7 @@ class TestHomeFolder:
         assert user_path("a/~b") == Path("a/~b")
         with pytest.raises(ValueError, match="must have a name, got ''"):
             user_path("")
-        with pytest.raises(TypeError, match=r"named by a text or a Path, got b'a\.sgf'"):
+        with pytest.raises(TypeError, match="bytes"):
             user_path(b"a.sgf")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("name", ["run", "my run", "-a b", "--games", "$x", "it's", "ä"])
