@@ -267,7 +267,9 @@ class SharedModel:
         with self.lock:
             if not self.exported:
                 self.first = self.first or self.compile()
-                self.exported = self.first.export_model().getvalue()
+                stream = io.BytesIO()  # without one, the result is bytes or a stream, by OpenVINO's version
+                self.first.export_model(stream)
+                self.exported = stream.getvalue()
         return self.exported
 
     def to_bytes(self) -> bytes:
