@@ -1,10 +1,10 @@
-"""Elementwise operations of training, for bfloat16 on a CPU, that make few passes over memory.
+"""Elementwise operations of training that make few passes over memory.
 
 torch makes a pass over new memory for each norm, addition and relu, forward and backward.  Its passes over bfloat16 are
 slow: in a gradient step of a 4 x 32 network they took two thirds of the time, and the convolutions one third.  Each
-function here computes several of torch's operations at once.  In training on channels-last bfloat16 features on the CPU
-it uses compiled kernels (alphago.nn.kernels.norm); on a GPU norms have kernels too (alphago.nn.device_norm); otherwise
-it uses torch.
+function here computes several of torch's operations at once.  In training on channels-last features in bfloat16 or
+float32 on the CPU it uses compiled kernels (alphago.nn.kernels.norm); on a GPU norms have kernels too
+(alphago.nn.device_norm); otherwise it uses torch.
 """
 
 from typing import TypeGuard
@@ -20,9 +20,9 @@ from alphago.nn.kernels import norm as kernels
 
 
 def suits_kernels(features: torch.Tensor) -> bool:
-    """Return whether the kernels can read a tensor: bfloat16, [B, C, H, W], channels-last, on the CPU."""
+    """Return whether the kernels can read a tensor: bfloat16 or float32, [B, C, H, W], channels-last, on the CPU."""
     return (
-        features.dtype == torch.bfloat16
+        features.dtype in (torch.bfloat16, torch.float32)
         and features.device.type == "cpu"
         and features.dim() == 4
         and features.is_contiguous(memory_format=torch.channels_last)
@@ -38,7 +38,7 @@ def norm_relu(norm: nn.Module, features: torch.Tensor, added: torch.Tensor | Non
     inputs = [features] if added is None else [features, added]
     if norm.training and is_plain_norm(norm):
         for suits, function in ((suits_kernels, NormRelu), (suits_device, DeviceNormRelu)):
-            if all(suits(tensor) for tensor in inputs):
+            if all(suits(tensor) and tensor.dtype == features.dtype for tensor in inputs):
                 assert norm.num_batches_tracked is not None
                 norm.num_batches_tracked.add_(1)
                 return function.apply(features, added, norm.weight, norm.bias, norm)
@@ -86,13 +86,15 @@ def add_board_bias(features: torch.Tensor, bias: torch.Tensor, training: bool = 
 
 
 def flat(features: torch.Tensor) -> np.ndarray:
-    """Return a view of a bfloat16 tensor's memory as its bits, uint16 [B * H * W * C], for the kernels."""
-    return features.detach().permute(0, 2, 3, 1).view(torch.uint16).numpy().reshape(-1)
+    """Return a view of a tensor's memory for the kernels, [B * H * W * C]: float32, or bfloat16's bits as uint16."""
+    channels_last = features.detach().permute(0, 2, 3, 1)
+    numbers = channels_last.view(torch.uint16) if features.dtype == torch.bfloat16 else channels_last
+    return numbers.numpy().reshape(-1)
 
 
-def for_kernels(gradient: torch.Tensor) -> torch.Tensor:
-    """Convert a gradient to bfloat16 and channels-last, for the kernels."""
-    return gradient.to(torch.bfloat16).contiguous(memory_format=torch.channels_last)
+def for_kernels(gradient: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Convert a gradient to the features' dtype and channels-last, for the kernels."""
+    return gradient.to(dtype).contiguous(memory_format=torch.channels_last)
 
 
 class Context(FunctionCtx):
@@ -103,6 +105,7 @@ class Context(FunctionCtx):
     deviation: np.ndarray  # float64 [C], from `kernels.scale_to_norm`
     has_added: bool
     argmax: np.ndarray  # int32 [B, C]
+    dtype: torch.dtype
     shape: torch.Size
     points: int
 
@@ -148,7 +151,14 @@ class NormRelu(torch.autograd.Function):
         passed, dx = torch.empty_like(features), torch.empty_like(features)
         dweight, dbias = torch.empty_like(weight), torch.empty_like(weight)
         tiles = np.empty((3, kernels.ROWS * len(weight)), np.float32)  # scratch memory
-        inputs = (flat(for_kernels(gradient)), flat(features), flat(out), weight.numpy(), ctx.mean, ctx.deviation)
+        inputs = (
+            flat(for_kernels(gradient, features.dtype)),
+            flat(features),
+            flat(out),
+            weight.numpy(),
+            ctx.mean,
+            ctx.deviation,
+        )
         kernels.norm_backward(*inputs, tiles, flat(passed), flat(dx), dweight.numpy(), dbias.numpy())
         dadded = passed if ctx.has_added else None  # the gradient of the addition's result is that of both addends
         return dx, dadded, dweight, dbias, None
@@ -163,14 +173,14 @@ class BoardPool(torch.autograd.Function):
         boards, channels, height, width = features.shape
         out = torch.empty(boards, 2 * channels)
         ctx.argmax = np.empty((boards, channels), np.int32)
-        ctx.shape = features.shape
+        ctx.shape, ctx.dtype = features.shape, features.dtype
         kernels.pool(flat(features), height * width, out.numpy(), ctx.argmax)
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Context, gradient: torch.Tensor) -> torch.Tensor:
-        dx = torch.empty(ctx.shape, dtype=torch.bfloat16, memory_format=torch.channels_last)
+        dx = torch.empty(ctx.shape, dtype=ctx.dtype, memory_format=torch.channels_last)
         points = ctx.shape[2] * ctx.shape[3]
         kernels.pool_backward(gradient.float().contiguous().numpy(), ctx.argmax, points, flat(dx))
         return dx
@@ -182,14 +192,14 @@ class AddBias(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Context, features: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(features)
-        ctx.points = features.shape[2] * features.shape[3]
+        ctx.points, ctx.dtype = features.shape[2] * features.shape[3], features.dtype
         kernels.add_bias(flat(features), bias.detach().contiguous().numpy(), ctx.points, flat(out))
         return out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        gradient = for_kernels(gradient)
+        gradient = for_kernels(gradient, ctx.dtype)
         dbias = torch.empty(gradient.shape[:2])
         kernels.sum_boards(flat(gradient), ctx.points, dbias.numpy())
         return gradient, dbias

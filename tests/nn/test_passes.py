@@ -1,4 +1,4 @@
-"""Training's fast passes over bfloat16 boards against torch in float64."""
+"""Training's fast passes over boards in bfloat16 and float32 against torch in float64."""
 
 import copy
 import math
@@ -15,14 +15,16 @@ from tests.nn.formulas import BOARDS, CHANNELS, features, points, whole
 
 SHAPES = [(7, 32, 7), (33, 16, 9), (3, 5, 4), (2, 64, 19)]  # boards, channels, side
 Normed = Callable[[nn.BatchNorm2d, torch.Tensor, torch.Tensor | None], torch.Tensor]
-ROUNDING = 2.0**-8  # of one bfloat16 number; errors here are relative to the whole tensor's length
+# Of one number; errors here are relative to the whole tensor's length.  In float32 it is that of sums over a batch.
+ROUNDING = {torch.bfloat16: 2.0**-8, torch.float32: 1e-5}
+DTYPES = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 
 
-def boards(shape: tuple[int, int, int], seed: int = 0) -> torch.Tensor:
+def boards(shape: tuple[int, int, int], seed: int = 0, dtype: torch.dtype = torch.bfloat16) -> torch.Tensor:
     torch.manual_seed(seed)
     count, channels, side = shape
     random = 0.5 + 2 * torch.randn(count, channels, side, side)
-    return random.bfloat16().contiguous(memory_format=torch.channels_last)
+    return random.to(dtype).contiguous(memory_format=torch.channels_last)
 
 
 def usual_norm(channels: int) -> nn.BatchNorm2d:
@@ -45,38 +47,45 @@ def leaf(tensor: torch.Tensor, exact: bool) -> torch.Tensor:
 
 
 def assert_norms(
-    normed: Normed, shape: tuple[int, int, int], with_added: bool, name: str = "NormRelu", device: str = "cpu"
+    normed: Normed,
+    shape: tuple[int, int, int],
+    with_added: bool,
+    name: str = "NormRelu",
+    device: str = "cpu",
+    dtype: torch.dtype = torch.bfloat16,
 ) -> None:
-    """The function of this name gives results and gradients of torch in float64, as far as bfloat16 can."""
-    norm, gradient = usual_norm(shape[1]).to(device), boards(shape, 3).to(device)
+    """The function of this name gives results and gradients of torch in float64, as far as the dtype can."""
+    norm, gradient = usual_norm(shape[1]).to(device), boards(shape, 3, dtype).to(device)
     results = []
     for exact in (False, True):
         mine = copy.deepcopy(norm).to(torch.float64 if exact else torch.float32)
-        features, added = (leaf(boards(shape, seed).to(device), exact) for seed in (1, 2))
+        features, added = (leaf(boards(shape, seed, dtype).to(device), exact) for seed in (1, 2))
         out = (passes.norm_relu if exact else normed)(mine, features, added if with_added else None)
         assert (name in type(out.grad_fn).__name__) is not exact
         out.backward(gradient.to(out.dtype))
         parts = [out.detach(), features.grad, mine.weight.grad, mine.bias.grad, mine.running_mean, mine.running_var]
         results.append([*parts, added.grad] if with_added else parts)
-    assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * len(results[0])
+    assert [error(*pair) < ROUNDING[dtype] for pair in zip(*results, strict=True)] == [True] * len(results[0])
 
 
-def assert_nan_stays(normed: Normed, device: str = "cpu") -> None:
-    features = boards((4, 8, 5)).to(device)
+def assert_nan_stays(normed: Normed, device: str = "cpu", dtype: torch.dtype = torch.bfloat16) -> None:
+    features = boards((4, 8, 5), 0, dtype).to(device)
     features[1, 3, 2, 2] = math.nan
     out = normed(usual_norm(8).to(device), features.requires_grad_(), None)
     assert out[:, 3].isnan().all()
     assert not out[:, :3].isnan().any()
 
 
+@DTYPES
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("with_added", [False, True])
-def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool) -> None:
-    assert_norms(passes.norm_relu, shape, with_added)
+def test_norm_relu_and_its_gradients(shape: tuple[int, int, int], with_added: bool, dtype: torch.dtype) -> None:
+    assert_norms(passes.norm_relu, shape, with_added, dtype=dtype)
 
 
-def test_a_nan_is_not_lost() -> None:
-    assert_nan_stays(passes.norm_relu)
+@DTYPES
+def test_a_nan_is_not_lost(dtype: torch.dtype) -> None:
+    assert_nan_stays(passes.norm_relu, dtype=dtype)
 
 
 def test_a_norm_counts_its_batches() -> None:
@@ -107,19 +116,20 @@ def test_the_mean_of_a_training_step_has_the_gradient_of_the_other(height, width
         torch.testing.assert_close(gradient, results[0][1])
 
 
+@DTYPES
 @pytest.mark.parametrize("shape", SHAPES)
-def test_pool_and_its_gradient(shape: tuple[int, int, int]) -> None:
+def test_pool_and_its_gradient(shape: tuple[int, int, int], dtype: torch.dtype) -> None:
     weight = torch.randn(shape[0], 2 * shape[1])
     results = []
     for exact in (False, True):
-        features = leaf(boards(shape), exact)
+        features = leaf(boards(shape, 0, dtype), exact)
         both = torch.cat(passes.board_pool(features, training=True), dim=1)
         (both * weight.to(both.dtype)).sum().backward()
         results.append((both.detach(), features.grad))
     assert error(results[0][0], results[1][0]) < 1e-6
     # where two points share the maximum, either may get its gradient: what a board gets in all is the same
     got, expected = (grad.double().sum(dim=(2, 3)) for _, grad in results if grad is not None)
-    assert error(got, expected) < ROUNDING
+    assert error(got, expected) < ROUNDING[dtype]
 
 
 def test_the_first_of_equal_maxima_gets_the_gradient() -> None:
@@ -133,16 +143,17 @@ def test_the_first_of_equal_maxima_gets_the_gradient() -> None:
     assert features.grad.nonzero().tolist() == [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 0, 0]]
 
 
+@DTYPES
 @pytest.mark.parametrize("shape", SHAPES)
-def test_add_board_bias_and_its_gradients(shape: tuple[int, int, int]) -> None:
-    bias, gradient = torch.randn(shape[:2]), boards(shape, 3)
+def test_add_board_bias_and_its_gradients(shape: tuple[int, int, int], dtype: torch.dtype) -> None:
+    bias, gradient = torch.randn(shape[:2]), boards(shape, 3, dtype)
     results = []
     for exact in (False, True):
-        features, added = leaf(boards(shape, 1), exact), leaf(bias, exact)
+        features, added = leaf(boards(shape, 1, dtype), exact), leaf(bias, exact)
         out = passes.add_board_bias(features, added, training=True)
         out.backward(gradient.to(out.dtype))
         results.append((out.detach(), features.grad, added.grad))
-    assert [error(*pair) < ROUNDING for pair in zip(*results, strict=True)] == [True] * 3
+    assert [error(*pair) < ROUNDING[dtype] for pair in zip(*results, strict=True)] == [True] * 3
 
 
 @pytest.mark.parametrize(
@@ -162,13 +173,21 @@ def test_other_norms_are_torchs(change: Callable[[nn.Module], nn.Module]) -> Non
     assert torch.equal(passes.norm_relu(norm, features, features), expected)
 
 
-@pytest.mark.parametrize("other", [boards((4, 8, 5)).float(), boards((4, 8, 5)).contiguous()])
+@pytest.mark.parametrize("other", [boards((4, 8, 5)).double(), boards((4, 8, 5)).contiguous()])
 def test_other_boards_are_torchs(other: torch.Tensor) -> None:
     assert not passes.suits_kernels(other)
     other.requires_grad_()
-    norm = usual_norm(8)
+    norm = usual_norm(8).to(torch.float64 if other.dtype == torch.float64 else torch.float32)
     assert torch.equal(passes.norm_relu(norm, other), torch.relu(copy.deepcopy(norm)(other)))
-    assert passes.add_board_bias(other, torch.ones(4, 8), training=True).dtype == torch.float32
+    biased = passes.add_board_bias(other, torch.ones(4, 8), training=True)
+    assert biased.dtype == torch.promote_types(other.dtype, torch.float32)
+
+
+def test_boards_of_two_dtypes_are_torchs() -> None:
+    features, added = boards((4, 8, 5)), boards((4, 8, 5), 1, torch.float32)
+    norm = usual_norm(8)
+    expected = torch.relu(added + copy.deepcopy(norm)(features))
+    assert torch.equal(passes.norm_relu(norm, features, added), expected)
 
 
 def test_bits_are_bfloat16s() -> None:

@@ -1,9 +1,10 @@
-"""Elementwise operations of training on bfloat16 features, each in as few passes over memory as possible.
+"""Elementwise operations of training, each in as few passes over memory as possible.
 
-Features are channels-last and flat: uint16 [n * C], the bits of bfloat16 numbers, where n is the number of points of
-all boards.  Element i belongs to channel i mod C.  A tile, float32 [ROWS * C], has a number for each channel, repeated
-for ROWS points; element i of the features goes with element i mod (ROWS * C) of the tile.  So the inner loops are long
-and need no index of a channel, and the compiler vectorises them.
+Features are channels-last and flat, [n * C], where n is the number of points of all boards: float32, or uint16, the
+bits of bfloat16 numbers.  All features of a call are of one kind.  Element i belongs to channel i mod C.  A tile,
+float32 [ROWS * C], has a number for each channel, repeated for ROWS points; element i of the features goes with element
+i mod (ROWS * C) of the tile.  So the inner loops are long and need no index of a channel, and the compiler vectorises
+them.
 """
 
 import math
@@ -20,10 +21,14 @@ ROWS = 16
 
 if numba.config.DISABLE_JIT:
 
-    def widen(bits):
-        return np.array(np.uint32(bits) << np.uint32(16), np.uint32).view(np.float32)[()]
+    def widen(number):
+        if isinstance(number, np.float32):
+            return number
+        return np.array(np.uint32(number) << np.uint32(16), np.uint32).view(np.float32)[()]
 
-    def narrow(number):
+    def narrow(number, like):
+        if isinstance(like, np.float32):
+            return np.float32(number)
         return round_off(np.array(number, np.float32).view(np.uint32)[()])
 
     def round_off(bits):
@@ -33,21 +38,28 @@ if numba.config.DISABLE_JIT:
 else:
 
     @intrinsic
-    def widen(typing_context, bits):
-        """Return the float32 number whose bfloat16 bits (uint16) are `bits`."""
+    def widen(typing_context, number):
+        """Return an element of features as float32: itself, or the number whose bfloat16 bits (uint16) it is."""
 
         def generate(context, builder, signature, arguments):
+            if number == types.float32:
+                return arguments[0]
             word = builder.shl(builder.zext(arguments[0], ir.IntType(32)), ir.Constant(ir.IntType(32), 16))
             return builder.bitcast(word, ir.FloatType())
 
-        return types.float32(types.uint16), generate
+        return types.float32(number), generate
 
     @intrinsic
-    def narrow(typing_context, number):
-        """Round a float32 number to bfloat16, ties to even, and return its bits (uint16); NaN stays NaN."""
+    def narrow(typing_context, number, like):
+        """Return a float32 number as an element of features like `like`; as bfloat16 bits it is rounded, ties to even.
+
+        NaN stays NaN.
+        """
 
         def generate(context, builder, signature, arguments):
             """Emit LLVM's instructions for the conversion of one number."""
+            if like == types.float32:
+                return arguments[0]
             word_type = ir.IntType(32)
             word = builder.bitcast(arguments[0], word_type)
             odd = builder.and_(builder.lshr(word, ir.Constant(word_type, 16)), ir.Constant(word_type, 1))
@@ -55,14 +67,14 @@ else:
             rounded = builder.add(builder.add(word, ir.Constant(word_type, 0x7FFF)), odd)
             return builder.trunc(builder.lshr(rounded, ir.Constant(word_type, 16)), ir.IntType(16))
 
-        return types.uint16(types.float32), generate
+        return like(types.float32, like), generate
 
 
 @kernel
 def add_moments(x, sums, squares):
     """Add the features x to the tile `sums`, and their squares to the tile `squares`.
 
-    x: uint16 [n * C].  sums, squares: float32 [ROWS * C], added to.  See the module for features and tiles.
+    x: [n * C].  sums, squares: float32 [ROWS * C], added to.  See the module for features and tiles.
     """
     tile = len(sums)
     for begin in range(0, len(x), tile):
@@ -86,7 +98,7 @@ def fold(tile, channels, c):
 def scale_to_norm(x, weight, bias, epsilon, tiles, mean, deviation):
     """Compute the statistics of a batch norm, and for each channel the scale and shift that apply the norm.
 
-    x: uint16 [n * C], the features.
+    x: [n * C], the features.
     weight, bias: float32 [C], the batch norm's parameters.  epsilon: added to the variance.
     tiles: float32 [2, ROWS * C], overwritten with a tile of scales and a tile of shifts: norm(x) = scale * x + shift.
     mean, deviation: float64 [C], overwritten with each channel's mean and sqrt(variance + epsilon).
@@ -128,8 +140,8 @@ def move_statistics(mean, deviation, count, epsilon, momentum, running_mean, run
 def norm_relu(x, tiles, out):
     """Compute out = relu(norm(x)); NaN stays NaN.
 
-    x: uint16 [n * C], the features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
-    out: uint16 [n * C], overwritten.
+    x: [n * C], the features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+    out: [n * C], overwritten.
     """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
@@ -138,15 +150,15 @@ def norm_relu(x, tiles, out):
         part, target = x[begin:end], out[begin:end]
         for k in range(len(part)):
             value = widen(part[k]) * scale[k] + shift[k]
-            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value)
+            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value, part[k])
 
 
 @kernel
 def norm_add_relu(x, added, tiles, out):
     """Compute out = relu(norm(x) + added); NaN stays NaN.
 
-    x, added: uint16 [n * C], features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
-    out: uint16 [n * C], overwritten.
+    x, added: [n * C], features.  tiles: float32 [2, ROWS * C], scales and shifts from `scale_to_norm`.
+    out: [n * C], overwritten.
     """
     tile = tiles.shape[1]
     scale, shift = tiles[0], tiles[1]
@@ -155,25 +167,25 @@ def norm_add_relu(x, added, tiles, out):
         part, addend, target = x[begin:end], added[begin:end], out[begin:end]
         for k in range(len(part)):
             value = widen(part[k]) * scale[k] + shift[k] + widen(addend[k])
-            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value)
+            target[k] = narrow(np.float32(0) if value <= np.float32(0) else value, part[k])
 
 
 @kernel
 def relu_backward(gradient, out, passed):
     """Compute the gradient of a relu's input: passed = gradient if out > 0 else 0.
 
-    gradient: of the relu's output.  out: the relu's output.  passed: overwritten.  All are uint16 [n * C].
+    gradient: of the relu's output.  out: the relu's output.  passed: overwritten.  All are [n * C].
     """
     for k in range(len(gradient)):
-        # The output is never negative: its bits as an integer are 0 for 0, and above 0 for all else.
-        passed[k] = gradient[k] if out[k] > 0 else np.uint16(0)
+        # The output is never negative.  So the bits of a bfloat16 as an integer are 0 for 0, and above 0 for all else.
+        passed[k] = narrow(np.float32(0), gradient[k]) if out[k] <= 0 else gradient[k]
 
 
 @kernel
 def add_products(x, gradient, sums, products):
     """Add the gradient to the tile `sums`, and gradient * x to the tile `products`.
 
-    x, gradient: uint16 [n * C].  sums, products: float32 [ROWS * C], added to.
+    x, gradient: [n * C].  sums, products: float32 [ROWS * C], added to.
     """
     tile = len(sums)
     for begin in range(0, len(x), tile):
@@ -189,10 +201,10 @@ def add_products(x, gradient, sums, products):
 def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, dweight, dbias):
     """Compute the gradients of out = relu(norm(x) + added).
 
-    gradient: uint16 [n * C], the gradient of `out`.  x, out: uint16 [n * C], input and output of the forward pass.
+    gradient: [n * C], the gradient of `out`.  x, out: [n * C], input and output of the forward pass.
     weight: float32 [C], the norm's scale.  mean, deviation: float64 [C], from `scale_to_norm`.
     tiles: float32 [3, ROWS * C], scratch memory.
-    passed, dx: uint16 [n * C], overwritten with the gradients of `added` and `x`.
+    passed, dx: [n * C], overwritten with the gradients of `added` and `x`.
     dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
     """
     channels = len(weight)
@@ -224,21 +236,21 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
 def combine(gradient, x, factor, slope, shift, out):
     """Compute out = factor * gradient + slope * x + shift.
 
-    gradient, x: uint16 [n * C].  factor, slope, shift: tiles, float32 [ROWS * C].  out: uint16 [n * C], overwritten.
+    gradient, x: [n * C].  factor, slope, shift: tiles, float32 [ROWS * C].  out: [n * C], overwritten.
     """
     tile = len(factor)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
         gradient_part, x_part, target = gradient[begin:end], x[begin:end], out[begin:end]
         for k in range(len(target)):
-            target[k] = narrow(factor[k] * widen(gradient_part[k]) + slope[k] * widen(x_part[k]) + shift[k])
+            target[k] = narrow(factor[k] * widen(gradient_part[k]) + slope[k] * widen(x_part[k]) + shift[k], x_part[k])
 
 
 @kernel
 def pool(x, points, out, argmax):
     """Compute the mean and the maximum of each channel over each board.
 
-    x: uint16 [B * points * C], the features.  points: number of points of a board.
+    x: [B * points * C], the features.  points: number of points of a board.
     out: float32 [B, 2 C], overwritten with the means followed by the maxima.
     argmax: int32 [B, C], overwritten with the first point at which a channel has its maximum.
     """
@@ -267,7 +279,7 @@ def pool_backward(gradient, argmax, points, dx):
     """Compute the gradient of the input of `pool`.
 
     gradient: float32 [B, 2 C], the gradient of the output.  argmax: int32 [B, C], from `pool`.
-    points: number of points of a board.  dx: uint16 [B * points * C], overwritten.
+    points: number of points of a board.  dx: [B * points * C], overwritten.
     """
     boards, channels = argmax.shape
     for b in range(boards):
@@ -277,15 +289,15 @@ def pool_backward(gradient, argmax, points, dx):
             part = dx[begin : begin + channels]
             for c in range(channels):
                 value = of_mean[c] / np.float32(points)
-                part[c] = narrow(value + of_most[c] if where[c] == p else value)
+                part[c] = narrow(value + of_most[c] if where[c] == p else value, part[c])
 
 
 @kernel
 def add_bias(x, bias, points, out):
     """Compute out = x + bias, with a bias for each board and channel.
 
-    x: uint16 [B * points * C], the features.  bias: float32 [B, C].  points: number of points of a board.
-    out: uint16 [B * points * C], overwritten.
+    x: [B * points * C], the features.  bias: float32 [B, C].  points: number of points of a board.
+    out: [B * points * C], overwritten.
     """
     boards, channels = bias.shape
     for b in range(boards):
@@ -294,14 +306,14 @@ def add_bias(x, bias, points, out):
             begin = (b * points + p) * channels
             part, target = x[begin : begin + channels], out[begin : begin + channels]
             for c in range(channels):
-                target[c] = narrow(widen(part[c]) + shift[c])
+                target[c] = narrow(widen(part[c]) + shift[c], part[c])
 
 
 @kernel
 def sum_boards(gradient, points, out):
     """Compute the sum of each channel over each board, which is the gradient of the bias of `add_bias`.
 
-    gradient: uint16 [B * points * C], the gradient of its output.  points: number of points of a board.
+    gradient: [B * points * C], the gradient of its output.  points: number of points of a board.
     out: float32 [B, C], overwritten.
     """
     boards, channels = out.shape
