@@ -1,17 +1,20 @@
-"""How long a gradient step of a recipe takes with the compiled passes of alphago.nn.passes, and with torch's own.
+"""How long a gradient step of a recipe takes with this package's passes and convolutions, and with torch's own.
 
-The same random batch, both ways in turns; medians of the wall time, one after the other in one run.
+The passes are those of alphago.nn.passes, the convolutions those of alphago.nn.winograd, for steps in float32.  The
+same random batch, both ways in turns; medians of the processor time.
 """
 
 import argparse
 import statistics
 import time
+from contextlib import ExitStack
+from dataclasses import replace
 from unittest import mock
 
 from figures import Figures, add_option
 
 from alphago import NeuralNet
-from alphago.nn import passes
+from alphago.nn import passes, winograd
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -26,32 +29,38 @@ WARM_UP = 3  # steps of each kind that are not counted
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
+    parser.add_argument("--batch-size", type=int, help="positions (the recipe's)")
+    parser.add_argument("--float32", action="store_true", help="also where bfloat16 is faster")
     parser.add_argument("--presets", nargs="+", choices=sorted(RECIPES), default=["7x7", "9x9"], help="recipes")
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
     machine = describe_machine()["machine"]
-    print(f"{machine['processor']}, {machine['cores']} cores; milliseconds a step")
+    print(f"{machine['processor']}, {machine['cores']} cores; milliseconds of a core a step")
     for name in options.presets:
         recipe = RECIPES[name]
         net = NeuralNet(recipe.make_env(), **recipe.network)
         settings = run_settings(**recipe.settings).learning
-        batch = random_sample(net.env, settings.batch_size)
+        size = options.batch_size or settings.batch_size
+        settings = replace(settings, bfloat16=False) if options.float32 else settings
+        batch = random_sample(net.env, size)
         times: dict[bool, list[float]] = {True: [], False: []}
         with one_torch_thread(), Workers(available_cores()) as workers:
             learner = Learner(net, settings, workers)
             for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
-                suits = passes.suits_kernels if fast else lambda features: False
-                with mock.patch.object(passes, "suits_kernels", suits):
-                    began = time.perf_counter()
+                with ExitStack() as stack:
+                    for module, name in () if fast else ((passes, "suits_kernels"), (winograd, "suits_winograd")):
+                        stack.enter_context(mock.patch.object(module, name, return_value=False))
+                    began = time.process_time()
                     learner.step(batch)
-                    times[fast].append(1000 * (time.perf_counter() - began))
+                    times[fast].append(1000 * (time.process_time() - began))
         mine, torchs = (statistics.median(times[kind][WARM_UP:]) for kind in (True, False))
         figures.add(f"step-{net.env.N}", mine / torchs)
-        rate = 1000 * settings.batch_size / mine
-        told = f"{mine:.1f} with, {torchs:.1f} without: {mine / torchs:.2f}; {rate:,.0f} positions/s with them"
-        print(f"{name}, {settings.batch_size} positions: {told}", flush=True)
+        rate = 1000 * size / mine
+        told = f"{mine:.1f} with, {torchs:.1f} without: {mine / torchs:.2f}; {rate:,.0f} positions a core second"
+        kind = "bfloat16" if learner.autocast else "float32"
+        print(f"{name}, {size} positions, {kind}: {told}", flush=True)
     figures.save()
 
 

@@ -149,7 +149,7 @@ SMALL = {
     ),
     "training_step.py": (
         "--steps 1 --presets 7x7",
-        [r"7x7, \d+ positions: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions/s with them\n"],
+        [r"7x7, \d+ positions, \w+: \d+\.\d with, \d+\.\d without: \d+\.\d\d; [\d,]+ positions a core second\n"],
     ),
 }
 TRAINING = {  # the same, of those that train

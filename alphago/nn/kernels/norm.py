@@ -171,28 +171,21 @@ def norm_add_relu(x, added, tiles, out):
 
 
 @kernel
-def relu_backward(gradient, out, passed):
-    """Compute the gradient of a relu's input: passed = gradient if out > 0 else 0.
+def relu_backward(gradient, out, x, passed, sums, products):
+    """Compute the gradient of a relu's input, passed = gradient if out > 0 else 0, and add it up.
 
-    gradient: of the relu's output.  out: the relu's output.  passed: overwritten.  All are [n * C].
-    """
-    for k in range(len(gradient)):
-        # The output is never negative.  So the bits of a bfloat16 as an integer are 0 for 0, and above 0 for all else.
-        passed[k] = narrow(np.float32(0), gradient[k]) if out[k] <= 0 else gradient[k]
-
-
-@kernel
-def add_products(x, gradient, sums, products):
-    """Add the gradient to the tile `sums`, and gradient * x to the tile `products`.
-
-    x, gradient: [n * C].  sums, products: float32 [ROWS * C], added to.
+    gradient: of the relu's output.  out: the relu's output.  x: the input of the norm before it.  passed: overwritten.
+        All are [n * C].
+    sums, products: tiles, float32 [ROWS * C]; `passed` is added to the first, passed * x to the second.
     """
     tile = len(sums)
     for begin in range(0, len(x), tile):
         end = min(begin + tile, len(x))
-        x_part, gradient_part = x[begin:end], gradient[begin:end]
+        gradient_part, out_part, x_part, target = gradient[begin:end], out[begin:end], x[begin:end], passed[begin:end]
         for k in range(len(x_part)):
-            value = widen(gradient_part[k])
+            # The output is never negative.  So a bfloat16's bits as an integer are 0 for 0, and above 0 for all else.
+            value = np.float32(0) if out_part[k] <= 0 else widen(gradient_part[k])
+            target[k] = narrow(value, gradient_part[k])
             sums[k] += value
             products[k] += value * widen(x_part[k])
 
@@ -208,11 +201,10 @@ def norm_backward(gradient, x, out, weight, mean, deviation, tiles, passed, dx, 
     dweight, dbias: float32 [C], overwritten with the gradients of the norm's scale and bias.
     """
     channels = len(weight)
-    relu_backward(gradient, out, passed)
     sums, products = tiles[0], tiles[1]
     for k in range(len(sums)):
         sums[k] = products[k] = np.float32(0)
-    add_products(x, passed, sums, products)
+    relu_backward(gradient, out, x, passed, sums, products)
     count = len(x) // channels
     for c in range(channels):
         total = fold(sums, channels, c)
