@@ -19,10 +19,11 @@ def grow(net: NeuralNet, tower_height: int | None = None, channels: int | None =
     tower_height, channels: the new sizes; None for those of `net`.
     Raises ValueError for a smaller size, and for a network whose parts are not the default ones for any board size.
     """
-    own_height = check_growing(net)
-    height = own_height if tower_height is None else tower_height
+    if net.tower_height is None or not net.size_free or net.parts or net.custom:
+        raise ValueError(f"a network that grows must have the default parts for any board, got {net}")
+    height = net.tower_height if tower_height is None else tower_height
     width = net.channels if channels is None else channels
-    for name, size, before in (("tower_height", height, own_height), ("channels", width, net.channels)):
+    for name, size, before in (("tower_height", height, net.tower_height), ("channels", width, net.channels)):
         if size < before:
             raise ValueError(f"{name} must be at least that of the model, {before}, got {size}")
     larger = NeuralNet(net.env, tower_height=height, channels=width, size_free=True)
@@ -31,13 +32,6 @@ def grow(net: NeuralNet, tower_height: int | None = None, channels: int | None =
         embed(old, weights[name], groups=2 if name.endswith(POOLED) else 1)
     larger.taught_by = net.taught_by
     return larger.train(net.training)
-
-
-def check_growing(net: NeuralNet) -> int:
-    """Return the tower's height; raise ValueError unless `grow` can enlarge the network."""
-    if net.tower_height is None or not net.size_free or net.parts or net.custom:
-        raise ValueError(f"a network that grows must have the default parts for any board, got {net}")
-    return net.tower_height
 
 
 @torch.no_grad()

@@ -86,8 +86,8 @@ class JointLearner:
         own_part, *other_parts = split(batch, self.processes)
         with self.explain_ended_process():
             for connection, part in zip(self.connections, other_parts, strict=True):
-                # Game and channels are sent too, since both may have changed since the last step.
-                connection.send((self.own.net.env, self.own.net.channels, part, batch_weight))
+                # The game is sent too, since the board may have changed since the last step.
+                connection.send((self.own.net.env, part, batch_weight))
             accumulated = accumulate_together(self.own, own_part, batch_weight)
         return self.own.update(accumulated, progress=progress)
 
@@ -195,9 +195,7 @@ def join(folder: str, rank: int, processes: int, device: torch.device, threads: 
         process_0.send(rank)  # any answer will do: the learner is ready
         meet(folder, rank, processes, device)
         while (work := process_0.recv()) is not None:
-            env, channels, part, batch_weight = work
-            if channels != learner.net.channels:
-                learner.grow(channels)
+            env, part, batch_weight = work
             if env != learner.net.env:
                 learner.resize(env)
             accumulate_together(learner, part, batch_weight)

@@ -10,13 +10,11 @@ from typing import NamedTuple
 import torch
 
 from alphago.env.game import GameEnv
-from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import trains_in_bfloat16
 from alphago.nn.loss import Losses, LossFunction, LossWeights, add_l2_gradient, alphazero_loss, forecast_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.nn.policy import may_drift
-from alphago.nn.seeding import seeded
 from alphago.nn.threads import Workers
 from alphago.system.validation import shown
 from alphago.training.batches import Batch, DeviceSample, split, tensors_of, to_device, weight_sum
@@ -78,6 +76,7 @@ class Learner:
     def __init__(
         self, net: NeuralNet, settings: LearningSettings, workers: Workers, device: torch.device = CPU
     ) -> None:
+        self.net = net
         self.settings = settings
         self.weights = settings.weights
         if not may_drift(net.policy):  # no loss has to keep the logits near 0
@@ -91,19 +90,8 @@ class Learner:
         self.steps = 0
         self.skipped = 0
         self.factor = 1.0  # factor of the learning rate, in addition to the schedule's
-        if isinstance(settings.bfloat16, bool):
-            self.autocast = settings.bfloat16
-        else:
-            self.autocast = trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()), device)
-        self._take(net)
-
-    def _take(self, net: NeuralNet) -> None:
-        """Begin to train a network, with a new optimizer."""
-        settings, device = self.settings, self.device
-        self.net = net
         net.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
-        count = self.workers.count
-        threads = min(count, settings.learner_threads or count) if device.type == "cpu" else 1
+        threads = min(workers.count, settings.learner_threads or workers.count) if device.type == "cpu" else 1
         self.replicas = [net, *(replica(net) for _ in range(threads - 1))]
         make_optimizer = OPTIMIZERS[settings.optimizer] if isinstance(settings.optimizer, str) else settings.optimizer
         self.optimizer = make_optimizer(net.parameters(), settings.learning_rate, settings.weight_decay)
@@ -114,14 +102,10 @@ class Learner:
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
                 group["lr"] = torch.tensor(float(group["lr"]), device=device)
-
-    def grow(self, channels: int) -> None:
-        """Replace `net` by a wider network that computes the same, and begin the optimizer anew; the steps go on.
-
-        The weights of new channels depend on `channels` alone, so that a run can be repeated.
-        """
-        with seeded(channels):
-            self._take(grow(self.net, channels=channels))
+        if isinstance(settings.bfloat16, bool):
+            self.autocast = settings.bfloat16
+        else:
+            self.autocast = trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()), device)
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""

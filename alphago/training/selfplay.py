@@ -90,13 +90,12 @@ class SelfPlay(GameSource):
         """Return an evaluator of a snapshot of `net`.
 
         before: the evaluator to replace.  On a GPU this evaluator is reused with the new weights, so that its buffers
-            and CUDA graphs remain, unless the network has grown; on a CPU the network is not traced again.
+            and CUDA graphs remain; on a CPU the network is not traced again.
         """
-        parts = (net.base_net, net.value, net.policy)
-        if isinstance(before, DeviceEvaluator) and before.suits(*parts):
-            before.load(*parts)
-            return before
-        return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)
+        if not isinstance(before, DeviceEvaluator):
+            return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)
+        before.load(net.base_net, net.value, net.policy)
+        return before
 
     def play_all(self, evaluator: Evaluator, on_game: OnGame | None = None) -> list[GameRecord]:
         """Play all games to their ends and return their records, ordered by number.

@@ -12,7 +12,7 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING
 from alphago.training.batches import Batch
-from alphago.training.curriculum import channels_at, lessons
+from alphago.training.curriculum import lessons
 from alphago.training.memory import Sample
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.run import Run, RunContext
@@ -36,16 +36,12 @@ class SelfPlayRun(Run):
     The state may also be saved between any two moves.
 
     make_source: creates each stage's source of games.
-    channels: those to which the setting `growth` lets the network grow; None for those that it has.
     """
 
     settings: RunSettings
 
-    def __init__(
-        self, settings: RunSettings, context: RunContext, make_source: MakeSource, *, channels: int | None = None
-    ) -> None:
+    def __init__(self, settings: RunSettings, context: RunContext, make_source: MakeSource) -> None:
         self.make_source = make_source
-        self.channels = context.learner.net.channels if channels is None else channels
         self.lessons = lessons(context.env, settings.curriculum)
         self.inference_dtype = settings.selfplay_dtype
         self._closing = ExitStack()  # closes the current stage's source
@@ -111,7 +107,6 @@ class SelfPlayRun(Run):
         """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
         if not self.counts.in_iteration:
             self._enter_next_stage()
-            self._grow()
             self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
             self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
             self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
@@ -127,15 +122,6 @@ class SelfPlayRun(Run):
             self._enter(Entered(lessons_over, self.games, first=before.source.begun), before)
             self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
             self.publish()
-
-    def _grow(self) -> None:
-        """Let the network grow if the run's progress has reached the next width; it never gets narrower again."""
-        channels = channels_at(self.progress, self.settings.growth, self.channels)
-        if channels > self.learner.net.channels:
-            self.checkpoint(keep=True)
-            self.learner.grow(channels)
-            self.publish()
-            self.note(f"the network has grown to {channels} channels")
 
     def add_games(self, records: list[GameRecord]) -> None:
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
@@ -184,14 +170,12 @@ class SelfPlayRun(Run):
 
     def _own_state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         tensors, stage = self.stage.state()
-        return tensors, {"entered": list(self.entered), "channels": self.learner.net.channels, "stage": stage}
+        return tensors, {"entered": list(self.entered), "stage": stage}
 
     def _restore(self, state: State) -> None:
         """Continue from a state: first the stage, then networks and judges, then the games, which need a network."""
         data = state.data
         self._enter(Entered(*data["entered"]))
-        if data.get("channels", self.learner.net.channels) != self.learner.net.channels:  # older states have none
-            self.learner.grow(data["channels"])
         super()._restore(state)
         self.publish()
         records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)

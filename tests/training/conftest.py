@@ -10,11 +10,7 @@ from tests.training.small_runs import GO, Small, run, run_killed
 
 __all__ = ["float32_is_float32", "one_torch_thread"]
 
-STAGES = {
-    "curriculum": ((2, 0.3),),
-    "growth": ((4, 0.6),),
-    "groups": 2,
-}  # those of most other small runs are a single one, which is cheaper
+STAGES = {"curriculum": ((2, 0.3),), "groups": 2}  # those of most other small runs are a single one, which is cheaper
 
 
 @pytest.fixture(scope="session")

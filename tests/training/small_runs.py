@@ -18,11 +18,10 @@ from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.seeding import seeded
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.validation import UNSET, Unset
 from alphago.training.call.opening import SelfPlayKind, begin, open_run
-from alphago.training.call.plan import TrainCall
+from alphago.training.call.plan import TrainCall, seeded
 from alphago.training.call.session import train
 from alphago.training.judge import Judge
 from alphago.training.judges.proof import Opponent

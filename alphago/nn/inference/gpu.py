@@ -74,10 +74,6 @@ class DeviceEvaluator:
 
     @translate_out_of_memory()
     @torch.no_grad()
-    def suits(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> bool:
-        """Return whether `load` takes a network: whether its weights have the names and shapes of the present ones."""
-        return state_shapes(Frozen(base_net, value, policy)) == self._shapes
-
     def load(self, base_net: nn.Module, value: nn.Module, policy: nn.Module) -> None:
         """Replace the weights by those of another network with the same names and shapes.
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from alphago.nn.inference.hardware import torch_device
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.training.call.plan import Plan, Settings, TrainCall, first_network, new_run, old_run, value_for_message
+from alphago.training.call.plan import Plan, Settings, TrainCall, new_run, old_run, value_for_message
 from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.history import METRICS, Row, read_rows, unreadable_lines
 from alphago.training.judge import JudgeSettings
@@ -55,16 +54,12 @@ class TrainingKind(ABC, Generic[Settings, RunT]):
         Raises ValueError if the call changes a setting that a run cannot change.
         """
 
-    def first_network(self, plan: Plan[Settings]) -> NeuralNet:
-        """Return the network that learns first: the plan's, unless another one grows to its size."""
-        return plan.model
-
     @abstractmethod
     def threads(self, plan: Plan[Settings]) -> int:
         """Return the number of threads of the plan's run."""
 
     @abstractmethod
-    def make_run(self, plan: Plan[Settings], context: RunContext) -> RunT:
+    def make_run(self, settings: Settings, context: RunContext) -> RunT:
         """Begin a run, or continue it."""
 
     def progress(self, run: RunT, plan: Plan[Settings]) -> RunProgress:
@@ -102,14 +97,11 @@ class SelfPlayKind(TrainingKind[RunSettings, SelfPlayRun]):
         """Return the plan with `judges` added."""
         return replace(plan, judges=[*plan.judges, *self.judges])
 
-    def first_network(self, plan: Plan[RunSettings]) -> NeuralNet:
-        return first_network(plan)
-
     def threads(self, plan: Plan[RunSettings]) -> int:
         return plan.settings.selfplay.groups
 
-    def make_run(self, plan: Plan[RunSettings], context: RunContext) -> SelfPlayRun:
-        return SelfPlayRun(plan.settings, context, self.source, channels=plan.model.channels)
+    def make_run(self, settings: RunSettings, context: RunContext) -> SelfPlayRun:
+        return SelfPlayRun(settings, context, self.source)
 
     def progress(self, run: SelfPlayRun, plan: Plan[RunSettings]) -> RunProgress:
         return SelfPlayProgress(run, plan.step_seconds)
@@ -156,11 +148,11 @@ def open_run(
         )
         judge_settings = [*plan.judges, *([plan.watch] if plan.watch else [])]
         judges = [settings.make_judge(env, model, folder.path) for settings in judge_settings]
-        learner = kind.learner(kind.first_network(plan), plan.settings.learning, workers, torch_device(device))
+        learner = kind.learner(model, plan.settings.learning, workers, torch_device(device))
         context = RunContext(env, folder, learner, workers, judges, reporter, device, state)
         # With a state, a TypeError or KeyError means that another version wrote the state.
         with nullcontext() if state is None else version_errors(folder.path, "a state"):
-            run = kind.make_run(plan, context)
+            run = kind.make_run(plan.settings, context)
         with closing(run):
             if state is None:
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed

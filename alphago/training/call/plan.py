@@ -1,11 +1,14 @@
 """Turn a call of `train` into a Plan, which says how to start a new run or resume one, perhaps with new settings."""
 
+import contextlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
+
+import torch
 
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import check_engine
@@ -13,13 +16,12 @@ from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
-from alphago.nn.growing import check_growing, grow
+from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
-from alphago.nn.seeding import seeded
 from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import UNSET, Unset, is_int
-from alphago.training.curriculum import Growth, channels_at, lessons
+from alphago.training.curriculum import lessons
 from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import Opponent
 from alphago.training.judges.watcher import Watch, watch_of
@@ -136,7 +138,6 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
     model, notes = new_network(call, recipe.network_on(call.device), settings.seed)
     check_boards(env, settings, model)
-    settings = replace(settings, growth=fitting_growth(call, settings, model))
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
     step_seconds = None
     if call.device == "cpu":
@@ -166,38 +167,6 @@ def new_network(call: TrainCall, of_recipe: Mapping[str, Any], seed: int) -> tup
         return model, []
     note = f"the model is for {model.env}: its weights learn {env}, for which a network is returned"
     return fit_to_game(model, env), [note]
-
-
-def fitting_growth(call: TrainCall, settings: RunSettings, model: NeuralNet) -> Growth:
-    """Return the setting `growth` for a new run's network; a recipe's growth is left out where it does not fit.
-
-    Raises ValueError where the call's own growth does not fit.
-    """
-    widths = [channels for channels, _ in settings.growth]
-    try:
-        if widths:
-            check_growing(model)
-        if call.model is not None and widths:
-            raise ValueError("growth must be of a new network, got a model, which keeps its channels")
-        if any(width >= model.channels for width in widths):
-            raise ValueError(f"growth must have fewer channels than the network, {model.channels}, got {widths}")
-        if any(judge.chooses for judge in settings.judges):
-            raise ValueError("growth must be of a run whose latest network plays, got one with a gate or champions")
-    except ValueError:
-        if call.settings.get("growth"):
-            raise
-        return ()
-    return settings.growth
-
-
-def first_network(plan: Plan[RunSettings]) -> NeuralNet:
-    """Return the network with which a run begins: the plan's, or a narrower one that grows to its size."""
-    settings, model = plan.settings, plan.model
-    channels = channels_at(0.0, settings.growth, model.channels)
-    if channels == model.channels:
-        return model
-    with seeded(settings.seed):
-        return NeuralNet(model.env, tower_height=model.tower_height, channels=channels, size_free=True)
 
 
 def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
@@ -385,3 +354,14 @@ def check_boards(env: GameEnv, settings: RunSettings, model: NeuralNet) -> None:
     """Raise ValueError if the settings name a board that the game or the network does not support."""
     for lesson in lessons(env, settings.curriculum):  # raises for a board that the game does not support
         model.resized(lesson.env)  # raises for a board that the network does not support
+
+
+@contextlib.contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Seed torch's random generator within the `with` block, and restore its state afterwards."""
+    state = torch.get_rng_state()
+    torch.manual_seed(seed)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(state)

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
-from alphago.nn.growing import grow
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.model_files import LATEST, notes_of, read_weights
@@ -295,17 +294,12 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
         run.note(compact_folder(run))
     # Only after the checkpoint: until here `plan.model` is the network that trains, whose latest weights are saved.
     # The run's network may be an earlier one, which a judge has chosen.
-    plan.model.load_state_dict(whole(run.player, plan.model).state_dict())
+    plan.model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
     plan.model.notes = notes_of(description)
     plan.model.eval()
     for report in run.reporter.reports:
         report.finish(run.reporter.metrics, latest, stopped)
-
-
-def whole(player: NeuralNet, model: NeuralNet) -> NeuralNet:
-    """Return a run's network with the channels of the plan's; it has fewer if the run ends before it has grown."""
-    return player if player.channels == model.channels else grow(player, channels=model.channels)
 
 
 def tell_that_nothing_was_learned(run: Run) -> None:

@@ -7,7 +7,7 @@ from alphago.nn.inference.hardware import DTYPES
 from alphago.records.record import SEED_END
 from alphago.system.settings_tree import group, part, parts
 from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.curriculum import Curriculum, Growth, check_curriculum, check_growth
+from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
 from alphago.training.seating import SeatingSettings
@@ -86,14 +86,6 @@ class RunSettings(AnyRunSettings):
         structural=True,
         shown="smaller boards first, such as 7:0.25",
     )
-    growth: Growth = setting(
-        "a narrower network first, as pairs (channels, share of the run): ((32, 0.5),) begins with 32 channels, and at "
-        "half of the run the network grows to its own width, computes the same as before and learns on.  For new "
-        "size-free networks of residual blocks, without a gate or champions",
-        default=(),
-        structural=True,
-        shown="fewer channels first, such as 32:0.5",
-    )
     start_training_after: int = setting(
         "positions (not games) in memory before the first gradient step", default=1000, least=0
     )
@@ -148,7 +140,6 @@ class RunSettings(AnyRunSettings):
     def __post_init__(self) -> None:
         check_ranges(self)
         object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
-        object.__setattr__(self, "growth", check_growth(self.growth))
         if self.selfplay_dtype not in (None, MEASURED, *DTYPES):
             names = ", ".join(map(repr, (*DTYPES, MEASURED)))
             raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")

@@ -169,8 +169,8 @@ class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
     def threads(self, plan: Plan[SupervisedSettings]) -> int:
         return plan.settings.threads
 
-    def make_run(self, plan: Plan[SupervisedSettings], context: RunContext) -> SupervisedRun:
-        return SupervisedRun(plan.settings, context, self.given)
+    def make_run(self, settings: SupervisedSettings, context: RunContext) -> SupervisedRun:
+        return SupervisedRun(settings, context, self.given)
 
     def loop(self, run: SupervisedRun, stop: threading.Event) -> None:
         learn_games(run, stop)
