@@ -30,6 +30,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--batch-size", type=int, help="positions (the recipe's)")
+    parser.add_argument("--channels", type=int, help="of the network (the recipe's)")
     parser.add_argument("--float32", action="store_true", help="also where bfloat16 is faster")
     parser.add_argument("--presets", nargs="+", choices=sorted(RECIPES), default=["7x7", "9x9"], help="recipes")
     add_option(parser)
@@ -39,7 +40,8 @@ def main() -> None:
     print(f"{machine['processor']}, {machine['cores']} cores; milliseconds of a core a step")
     for name in options.presets:
         recipe = RECIPES[name]
-        net = NeuralNet(recipe.make_env(), **recipe.network)
+        sizes = {"channels": options.channels} if options.channels else {}
+        net = NeuralNet(recipe.make_env(), **{**recipe.network, **sizes})
         settings = run_settings(**recipe.settings).learning
         size = options.batch_size or settings.batch_size
         settings = replace(settings, bfloat16=False) if options.float32 else settings
@@ -50,8 +52,8 @@ def main() -> None:
             for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
                 with ExitStack() as stack:
-                    for module, name in () if fast else ((passes, "suits_kernels"), (winograd, "suits_winograd")):
-                        stack.enter_context(mock.patch.object(module, name, return_value=False))
+                    for module, suits in () if fast else ((passes, "suits_kernels"), (winograd, "suits_winograd")):
+                        stack.enter_context(mock.patch.object(module, suits, return_value=False))
                     began = time.process_time()
                     learner.step(batch)
                     times[fast].append(1000 * (time.process_time() - began))

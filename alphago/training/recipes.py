@@ -31,6 +31,7 @@ class Recipe:
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace entries of `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
+    float32_network: those on a CPU whose gradient steps are in float32, which make larger networks dearer.
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -41,6 +42,7 @@ class Recipe:
     proved_after: Mapping[str, int] = field(default_factory=dict)
     gpu: Mapping[str, Any] = field(default_factory=dict)
     gpu_network: Mapping[str, Any] = field(default_factory=dict)
+    float32_network: Mapping[str, Any] = field(default_factory=dict)
     game: str = "go"
     note: str = ""
 
@@ -48,22 +50,22 @@ class Recipe:
         """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
-    def network_on(self, device: str) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet for a device, as `settings_on`."""
-        return self.network if device == "cpu" else {**self.network, **self.gpu_network}
+    def network_on(self, device: str, *, bfloat16: bool = True) -> Mapping[str, Any]:
+        """Return the keywords of NeuralNet for a device, as `settings_on`; bfloat16: whether a CPU learns in it."""
+        if device != "cpu":
+            return {**self.network, **self.gpu_network}
+        return self.network if bfloat16 else {**self.network, **self.float32_network}
 
     def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet with which a run's network was made: those for a CPU, or those for a GPU.
+        """Return the keywords of NeuralNet with which a run's network was made: those for a kind of CPU, or for a GPU.
 
-        The device of the call does not tell, since a run may be resumed on another device.  If neither fit the run's
-        network, the result is those for a CPU, and `check_unchanged` then refuses the recipe.
+        The device of the call does not tell, since a run may be resumed on another device.  If none fit the run's
+        network, the result is `network`, and `check_unchanged` then refuses the recipe.
 
         config: the config of the run's network.
         """
-        on_gpu = self.network_on("cuda")
-        fits_gpu = on_gpu.items() <= config.items()
-        fits_cpu = self.network.items() <= config.items()
-        return on_gpu if fits_gpu and not fits_cpu else self.network
+        candidates = (self.network, self.network_on("cpu", bfloat16=False), self.network_on("cuda"))
+        return next((network for network in candidates if network.items() <= config.items()), self.network)
 
     def for_games(self, games: int) -> "Recipe":
         """Return the recipe for a run that is limited to `games` games.
@@ -72,7 +74,9 @@ class Recipe:
         without the time limit.
         """
         if games < MANY_GAMES:
-            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, note="")
+            return replace(
+                self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, float32_network={}, note=""
+            )
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:

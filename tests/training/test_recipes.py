@@ -233,5 +233,9 @@ def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:
     large = {**recipe.network_on("cuda"), "planes": "rules"}
     assert large["channels"] > recipe.network_on("cpu")["channels"]
     assert recipe.network_like(large) == recipe.network_on("cuda")
+    narrow = {**recipe.network_on("cpu", bfloat16=False), "planes": "rules"}
+    assert narrow["channels"] < recipe.network_on("cpu")["channels"]
+    assert recipe.network_like(narrow) == recipe.network_on("cpu", bfloat16=False)
     assert recipe.network_like({"tower_height": 1, "channels": 8}) == recipe.network
     assert recipe.for_games(100).network_on("cuda") == recipe.network
+    assert recipe.for_games(100).network_on("cpu", bfloat16=False) == recipe.network

@@ -17,7 +17,11 @@ from alphago.system.kernels.jit import kernel
 
 # With AVX-512, 32 registers hold LANES numbers each: the sums of 6 x 4 vectors, 4 factors and a number's copies.  Other
 # processors need several registers for a vector.
-HAS_WIDE_REGISTERS = bool(get_host_cpu_features().get("avx512f", False))
+HAS_WIDE_REGISTERS = (
+    bool(get_host_cpu_features().get("avx512f", False))
+    if numba.config.CPU_NAME is None
+    else False  # a setting of numba
+)
 
 
 def multiply_block(rows: int, columns: int) -> Any:

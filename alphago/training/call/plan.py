@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
 from alphago.nn.growing import grow
-from alphago.nn.inference.hardware import find_device
+from alphago.nn.inference.hardware import LEAST_FOR_BFLOAT16, find_device, trains_in_bfloat16
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import UNSET, Unset, is_int
@@ -136,7 +136,8 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
         if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
             raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
-    model, notes = new_network(call, recipe.network_on(call.device), settings.seed)
+    sizes = recipe.network_on(call.device, bfloat16=trains_in_bfloat16(LEAST_FOR_BFLOAT16))
+    model, notes = new_network(call, sizes, settings.seed)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
     step_seconds = None
