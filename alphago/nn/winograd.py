@@ -8,7 +8,7 @@ little more: results differ from torch's by some 1e-6 of their size.
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numba
 import numpy as np
@@ -25,20 +25,28 @@ CHUNK_NUMBERS = 150_000  # numbers of a chunk's planes, which the second-level c
 
 def convolve(conv: nn.Module, features: torch.Tensor) -> torch.Tensor:
     """Return conv(features), in training by Winograd's method where that is faster."""
-    if conv.training and isinstance(conv, nn.Conv2d) and suits_winograd(conv, features):
+    if conv.training and is_plain_conv(conv) and suits_winograd(conv, features):
         return Winograd.apply(features, conv.weight)
     return conv(features)
 
 
+def is_plain_conv(conv: nn.Module) -> TypeGuard[nn.Conv2d]:
+    """Return whether a module is a 3x3 convolution with zeros at the border, and does nothing else."""
+    return (
+        type(conv) is nn.Conv2d
+        and (conv.kernel_size, conv.padding, conv.padding_mode) == ((3, 3), (1, 1), "zeros")
+        and conv.stride == conv.dilation == (1, 1)
+        and conv.groups == 1
+        and conv.bias is None
+        and not (conv._forward_hooks or conv._forward_pre_hooks)  # which would not be called
+    )
+
+
 def suits_winograd(conv: nn.Conv2d, features: torch.Tensor) -> bool:
-    """Return whether a convolution can be computed, and faster: 3x3, float32, channels-last, on the CPU."""
-    is_plain = conv.kernel_size == (3, 3) and conv.padding == (1, 1) and conv.stride == conv.dilation == (1, 1)
+    """Return whether a plain convolution is faster by Winograd's method: float32, channels-last, on the CPU."""
     channels = (conv.in_channels, conv.out_channels)
     return (
-        is_plain
-        and conv.bias is None
-        and conv.groups == 1
-        and all(number % kernels.LANES == 0 and number >= LEAST_CHANNELS for number in channels)
+        all(number % kernels.LANES == 0 and number >= LEAST_CHANNELS for number in channels)
         and features.dtype == conv.weight.dtype == torch.float32
         and features.device.type == "cpu"
         and not torch.is_autocast_enabled("cpu")
@@ -65,7 +73,7 @@ def filter_transform(tile: int) -> torch.Tensor:
     return torch.from_numpy(np.kron(filters, filters)).float()
 
 
-class Context(FunctionCtx):
+class WinogradContext(FunctionCtx):
     """What the function keeps from the forward pass for the backward pass."""
 
     saved_tensors: tuple[torch.Tensor, ...]
@@ -76,7 +84,7 @@ class Winograd(torch.autograd.Function):
     """The autograd function of `convolve`."""
 
     @staticmethod
-    def forward(ctx: Context, features: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    def forward(ctx: WinogradContext, features: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         """Return the convolution [B, K, H, W] of features [B, C, H, W], 0 outside the board, by weight [K, C, 3, 3]."""
         boards, inputs, height, width = features.shape
         outputs = len(weight)
@@ -92,7 +100,7 @@ class Winograd(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Context, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def backward(ctx: WinogradContext, gradient: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the gradients of features and weight."""
         features, filters = ctx.saved_tensors
         _, outputs, inputs = filters.shape

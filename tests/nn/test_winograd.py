@@ -79,6 +79,7 @@ def test_the_better_tile() -> None:
         (layer(32, 32, dilation=2, padding=2), None),
         (layer(32, 32, stride=3), None),
         (layer(32, 32, groups=2), None),
+        (layer(32, 32, padding_mode="circular"), None),
         (layer(32, 40), None),
         (layer(18, 32), None),
         (layer(32, 32).eval(), None),
@@ -92,6 +93,18 @@ def test_other_convolutions_are_torchs(conv: nn.Conv2d, change: Callable[[torch.
     out = winograd.convolve(conv, given)
     assert torch.equal(out, conv(given))
     assert "Winograd" not in type(out.grad_fn).__name__
+
+
+def test_a_convolution_of_ones_own_is_called() -> None:
+    class Twice(nn.Conv2d):
+        def forward(self, features: torch.Tensor) -> torch.Tensor:
+            return 2 * super().forward(features)
+
+    given, hooked, outputs = features(2, 32, 5, 5), layer(32, 32), []
+    own = Twice(32, 32, 3, padding=1, bias=False)
+    assert torch.equal(winograd.convolve(own, given), own(given))
+    hooked.register_forward_hook(lambda *called: outputs.append(called[2]))
+    assert torch.equal(winograd.convolve(hooked, given), outputs[0])
 
 
 def test_without_gradients_and_in_bfloat16_they_are_torchs() -> None:

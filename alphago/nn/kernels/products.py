@@ -16,12 +16,8 @@ from alphago.nn.kernels.vectors import LANES
 from alphago.system.kernels.jit import kernel
 
 # With AVX-512, 32 registers hold LANES numbers each: the sums of 6 x 4 vectors, 4 factors and a number's copies.  Other
-# processors need several registers for a vector.
-HAS_WIDE_REGISTERS = (
-    bool(get_host_cpu_features().get("avx512f", False))
-    if numba.config.CPU_NAME is None
-    else False  # a setting of numba
-)
+# processors, and one for which NUMBA_CPU_NAME lets numba compile, need several registers for a vector.
+HAS_WIDE_REGISTERS = numba.config.CPU_NAME is None and bool(get_host_cpu_features().get("avx512f", False))
 
 
 def multiply_block(rows: int, columns: int) -> Any:
