@@ -116,7 +116,7 @@ class Winograd(torch.autograd.Function):
         return dfeatures, dweight.unflatten(1, (inputs, outputs)).permute(2, 1, 0).reshape(outputs, inputs, 3, 3)
 
 
-class Scratch(NamedTuple):
+class WinogradScratch(NamedTuple):
     """How many boards the kernels compute at a time, and their memory."""
 
     chunk: int
@@ -124,11 +124,11 @@ class Scratch(NamedTuple):
     products: np.ndarray  # float32, LANES longer than the products
 
 
-def scratch_memory(tile: int, height: int, width: int, inputs: int, outputs: int) -> Scratch:
+def scratch_memory(tile: int, height: int, width: int, inputs: int, outputs: int) -> WinogradScratch:
     """Return memory for so many boards that their planes stay in the cache of a core."""
     numbers = math.ceil(height / tile) * math.ceil(width / tile) * kernels.window_size(tile) ** 2
     chunk = max(1, CHUNK_NUMBERS // (numbers * max(inputs, outputs)))
     planes, products = (
         np.empty(chunk * numbers * channels + kernels.LANES, np.float32) for channels in (inputs, outputs)
     )
-    return Scratch(chunk, planes, products)
+    return WinogradScratch(chunk, planes, products)
