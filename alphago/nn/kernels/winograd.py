@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 from alphago.nn.kernels import vectors
 from alphago.nn.kernels.products import multiply_planes
 from alphago.nn.kernels.vectors import LANES
-from alphago.system.kernels.jit import kernel
+from alphago.system.kernels.jit import kernel, part
 
 FILTER = 3
 POINTS = (Fraction(0), Fraction(1), Fraction(-1), Fraction(2), Fraction(-2))  # where polynomials are evaluated
@@ -193,6 +193,14 @@ def transform_boards(step, tile, boards, height, width, channels, planes, spare)
                 input_gradients_4(boards, planes, spare, at, row, column, height, width, channels, to, length)
 
 
+@part
+def sizes(filters, height, width, inputs, tile):
+    """Return the elements of a window, the number of output channels, and a board's tiles and points."""
+    elements = (tile + 2) * (tile + 2)
+    tiles = ((height + tile - 1) // tile) * ((width + tile - 1) // tile)
+    return elements, len(filters) // (elements * inputs), tiles, height * width
+
+
 @kernel
 def convolve(features, height, width, filters, inputs, tile, chunk, planes, products, out):
     """Compute 3x3 convolutions of boards, with zeros at the border.
@@ -202,10 +210,7 @@ def convolve(features, height, width, filters, inputs, tile, chunk, planes, prod
     planes, products: scratch memory of (tile + 2)^2 * chunk * tiles numbers for each of C and K channels.
     out: float32 [n * H * W * K], overwritten.
     """
-    elements = (tile + 2) * (tile + 2)
-    outputs = len(filters) // (elements * inputs)
-    tiles = ((height + tile - 1) // tile) * ((width + tile - 1) // tile)
-    area = height * width
+    elements, outputs, tiles, area = sizes(filters, height, width, inputs, tile)
     count = len(out) // (area * outputs)
     spare = products[len(products) - LANES :]
     for begin in range(0, count, chunk):
@@ -216,8 +221,8 @@ def convolve(features, height, width, filters, inputs, tile, chunk, planes, prod
         results = products[: elements * rows * outputs]
         for k in range(LANES):
             spare[k] = np.float32(0)
-        part = features[from_input : from_input + boards * area * inputs]
-        transform_boards(INPUTS, tile, part, height, width, inputs, data, spare)
+        source = features[from_input : from_input + boards * area * inputs]
+        transform_boards(INPUTS, tile, source, height, width, inputs, data, spare)
         multiply_planes(data, inputs, 1, filters, results, elements, rows, inputs, outputs, False)
         target = out[from_output : from_output + boards * area * outputs]
         transform_boards(OUTPUTS, tile, target, height, width, outputs, results, spare)
@@ -234,10 +239,7 @@ def convolve_backward(
     gradient: float32 [n * H * W * K], of the result.
     dfeatures: float32 [n * H * W * C], overwritten.  dfilters: float32 [(tile + 2)^2 * C * K], overwritten.
     """
-    elements = (tile + 2) * (tile + 2)
-    outputs = len(filters) // (elements * inputs)
-    tiles = ((height + tile - 1) // tile) * ((width + tile - 1) // tile)
-    area = height * width
+    elements, outputs, tiles, area = sizes(filters, height, width, inputs, tile)
     count = len(gradient) // (area * outputs)
     spare = products[len(products) - LANES :]
     for k in range(len(dfilters)):
@@ -252,10 +254,10 @@ def convolve_backward(
         results = products[: elements * rows * outputs]
         for k in range(LANES):
             spare[k] = np.float32(0)
-        part = features[from_input : from_input + boards * area * inputs]
-        transform_boards(INPUTS, tile, part, height, width, inputs, data, spare)
-        source = gradient[from_output : from_output + boards * area * outputs]
-        transform_boards(OUTPUT_GRADIENTS, tile, source, height, width, outputs, results, spare)
+        source = features[from_input : from_input + boards * area * inputs]
+        transform_boards(INPUTS, tile, source, height, width, inputs, data, spare)
+        arriving = gradient[from_output : from_output + boards * area * outputs]
+        transform_boards(OUTPUT_GRADIENTS, tile, arriving, height, width, outputs, results, spare)
         multiply_planes(data, 1, inputs, results, dfilters, elements, inputs, rows, outputs, True)
         multiply_planes(results, outputs, 1, filters, data, elements, rows, outputs, inputs, False)
         target = dfeatures[from_input : from_input + boards * area * inputs]
