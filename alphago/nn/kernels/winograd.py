@@ -207,7 +207,8 @@ def convolve(features, height, width, filters, inputs, tile, chunk, planes, prod
 
     features: float32 [n * H * W * C].  filters: float32 [(tile + 2)^2 * C * K], G filter G^T.  inputs: C.
     chunk: how many boards are computed at a time.
-    planes, products: scratch memory of (tile + 2)^2 * chunk * tiles numbers for each of C and K channels.
+    planes, products: scratch memory of (tile + 2)^2 * chunk * tiles numbers for each of C and K channels, and in
+        `products` for LANES more.
     out: float32 [n * H * W * K], overwritten.
     """
     elements, outputs, tiles, area = sizes(filters, height, width, inputs, tile)
