@@ -15,7 +15,6 @@ from tests.ui.clients.installed import client, node
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
-    "step_dtypes.py": ("--steps 1 --sizes 1x4:3:8", [r"1x4:3:8 .* float32 +\d+\.\d  bfloat16 +\d+\.\d  \d+\.\d\dx\n"]),
     "scale_simulation.py": (
         "--workers 1,2 --lag 4 --deaths 2",
         [r"workers   games/s   playing  learning      MB/s   too old\n", r"      1 +\d", r"      2 +\d"],

@@ -30,7 +30,8 @@ class Compiled(NamedTuple):
     form: str
 
 
-# (network, example planes, the network's outputs for these planes, dtype) -> the compiled network; may raise anything.
+# (network, example planes, the network's outputs for the first BATCH_SIZE of them, dtype) -> the compiled network; may
+# raise anything.
 Form = Callable[[Frozen, torch.Tensor, Outputs, torch.dtype], Run]
 # Largest differences, relative to the largest output, that count as rounding.  In float32 a mistake in tracing makes a
 # larger one; in bfloat16 with many layers, rounding itself is large.
@@ -79,12 +80,12 @@ def choose_form(
         can_compute_int8 = only in (None, "openvino") and has_int8_products() and openvino.is_installed()
         if can_compute_int8:
             planes = calibration_planes(env)
-            run = try_form(forms["openvino"], frozen, planes, frozen(planes), dtype)
+            run = try_form(forms["openvino"], frozen, planes, frozen(planes[:BATCH_SIZE]), dtype)
             if run is not None:
                 return Compiled(run, dtype, "openvino")
         dtype = fastest_float()  # 8 bits cannot compute it
     planes = example_planes(env)
-    expected = frozen(planes)
+    expected = frozen(planes[:BATCH_SIZE])
     tries = [(name, dtype) for name in forms]
     tries.append(("folded", torch.float32))  # for a network that does not support `dtype`
     for name, form_dtype in tries:
@@ -100,12 +101,13 @@ def choose_form(
 def try_form(form: Form, frozen: Frozen, planes: torch.Tensor, expected: Outputs, dtype: torch.dtype) -> Run | None:
     """Return a network compiled in a form; None if it cannot be compiled or its outputs differ.
 
-    expected: the outputs that it must have for `planes`, up to rounding.
+    expected: the outputs that it must have, up to rounding, for the first BATCH_SIZE of `planes`.  (For the rest of a
+        larger batch OpenVINO would have to compile one more model.)
     """
     try:
         run = form(frozen, planes, expected, dtype)
         outputs = torch.empty_like(expected[0]), torch.empty_like(expected[1])
-        run(planes.contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
+        run(planes[:BATCH_SIZE].contiguous().numpy(), outputs[0].numpy(), outputs[1].numpy())
         return run if outputs_agree(outputs, expected, ROUNDING[dtype]) else None
     except Exception:  # a custom module, torch.fx or OpenVINO may raise anything
         return None
@@ -116,8 +118,9 @@ def folded_parts(frozen: Frozen, planes: torch.Tensor, expected: Outputs) -> lis
 
     Tracing takes as long as compiling a small network.  Where there are graphs of an earlier version of the network,
     they get its new weights instead.
-    Raises ValueError if the graphs' outputs for `planes` differ from `expected`.
+    Raises ValueError if the graphs' outputs for the first BATCH_SIZE of `planes` differ from `expected`.
     """
+    planes = planes[:BATCH_SIZE]
     if frozen.graphs and not renew_graphs(frozen, planes, expected):
         frozen.graphs = []
     if not frozen.graphs:

@@ -59,8 +59,9 @@ def test_calls_for_any_number_of_positions():
 
 
 @needs_openvino
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
 @pytest.mark.parametrize(("exact", "sizes"), [(True, {BATCH_SIZE}), (False, set(SIZES))])
-def test_models_that_are_compiled(monkeypatch, exact, sizes):
+def test_models_that_are_compiled(monkeypatch, exact, sizes, dtype):
     """Self-play, which makes an evaluator every few seconds, needs one; single games have smaller ones too."""
     compiled = []
 
@@ -70,8 +71,9 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes):
             super().__init__(model)
 
     monkeypatch.setattr(openvino, "Request", Watched)
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
-    evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype="float32", exact=exact)
+    net = lived_in(NeuralNet(GoEnv(9), tower_height=1, channels=8))  # 9x9 has 19 positions for calibration
+    evaluator = NetEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, exact=exact)
+    assert set(compiled) == {BATCH_SIZE}
     evaluate(evaluator, random_batch(net.env, 40), np.arange(40))
     assert set(compiled) == {BATCH_SIZE}
     evaluate(evaluator, random_batch(net.env, 13), np.arange(13))
