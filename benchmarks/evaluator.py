@@ -4,7 +4,7 @@ Rates: 5 blocks of 64 channels at 9x9 unless other ones are asked for, positions
 (planes, legal moves, network, softmax), on one core and on all of them at once, where every core makes calls of its own
 on one torch thread. The module itself in float32 (*eager*) is asked the same way. All forms and sizes of batches run in
 turns; a form's rate at a size is the median of the turns, and what is compared are the rates of each form's best size.
-*Ready* is the time from new weights to an evaluator, as in a run, which traces its network once.
+*Ready* is the time from new weights to an evaluator, as in a run, which traces its network once; the median of five.
 
 Rounding: on positions of games that the packaged 9x9 network plays against itself, how far priors and values are from
 those of the float32 module: Kullback-Leibler divergence of the priors from the module's in nats, and |dv|, the
@@ -36,6 +36,7 @@ from alphago.system.cores import available_cores
 EAGER = "eager, float32"
 FORMS = [(form, dtype) for form in ("folded", "openvino") for dtype in ("float32", "bfloat16")] + [("openvino", "int8")]
 WANTED = {"openvino, float32": 1.15, "openvino, bfloat16": 2.1}  # times eager, at least, at 9x9 with 5 x 64
+READY = 5  # evaluators that are made of each form
 EVERY = 3  # plies from one position of a game to the next
 
 
@@ -67,9 +68,12 @@ def evaluators(net: NeuralNet) -> tuple[dict[str, Evaluator], dict[str, float]]:
             continue
         if evaluator.dtype == dtype:  # a form that falls back to float32 would stand there twice
             made[f"{form}, {dtype}"] = evaluator
-            start = time.perf_counter()
-            make(before=evaluator)
-            seconds[f"{form}, {dtype}"] = time.perf_counter() - start
+            taken = []
+            for _ in range(READY):
+                start = time.perf_counter()
+                make(before=evaluator)
+                taken.append(time.perf_counter() - start)
+            seconds[f"{form}, {dtype}"] = median(taken)
     return made, seconds
 
 
@@ -92,11 +96,11 @@ def print_rates(options: argparse.Namespace, figures: Figures) -> None:
     for cores in sorted({1, available_cores()}):
         best = best_rates(forms, env, options.batches, cores, turns=options.turns, seconds=options.seconds)
         eager = best[EAGER][0]
-        print(f"\n{f'{board}, on {cores} of the cores':<29} positions/s   batch   ready   over eager")
+        print(f"\n{f'{board}, on {cores} of the cores':<29} positions/s   batch    ready   over eager")
         for name, (rate, batch) in best.items():
             ratio = rate / eager
             wanted = f"   (at least {WANTED[name]} wanted)" if name in WANTED else ""
-            print(f"  {name:<24} {rate:14,.0f} {batch:7} {ready[name]:6.2f}s {ratio:12.2f}{wanted}", flush=True)
+            print(f"  {name:<24} {rate:14,.0f} {batch:7} {ready[name]:6.3f}s {ratio:12.2f}{wanted}", flush=True)
             form, dtype = name.split(", ")
             if cores == 1:
                 figures.add(f"evaluator-{env.N}-{form}-{dtype}", rate)

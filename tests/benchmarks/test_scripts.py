@@ -35,8 +35,8 @@ SMALL = {
             r"network, \d+ positions of 2 games",
             r"folded, float32 +0\.0000\d\d +0\.000\d\d\d +0\.000\d\d +0\.000\d\d\n",  # float32 rounds little
             r"5x5, 1 x 8, on 1 of the cores",
-            r"eager, float32 +[\d,]+ +[24] +0\.00s +1\.00\n",
-            r"folded, float32 +[\d,]+ +[24] +\d+\.\d\ds +\d+\.\d\d\n",
+            r"eager, float32 +[\d,]+ +[24] +0\.000s +1\.00\n",
+            r"folded, float32 +[\d,]+ +[24] +\d+\.\d{3}s +\d+\.\d\d\n",
         ],
     ),
     "quick.py": (
