@@ -31,7 +31,8 @@ class Recipe:
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace entries of `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
-    float32_network: those on a CPU whose gradient steps are in float32, which make larger networks dearer.
+    short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
+        `is_short`).
     game: the game's name; "" for any game.
     note: a sentence to report when a run with this recipe begins.
     """
@@ -42,7 +43,7 @@ class Recipe:
     proved_after: Mapping[str, int] = field(default_factory=dict)
     gpu: Mapping[str, Any] = field(default_factory=dict)
     gpu_network: Mapping[str, Any] = field(default_factory=dict)
-    float32_network: Mapping[str, Any] = field(default_factory=dict)
+    short_network: Mapping[str, Any] = field(default_factory=dict)
     game: str = "go"
     note: str = ""
 
@@ -50,11 +51,14 @@ class Recipe:
         """Return the settings, by keyword, for a device, which is "cpu" or a GPU such as "cuda"."""
         return self.settings if device == "cpu" else {**self.settings, **self.gpu}
 
-    def network_on(self, device: str, *, bfloat16: bool = True) -> Mapping[str, Any]:
-        """Return the keywords of NeuralNet for a device, as `settings_on`; bfloat16: whether a CPU learns in it."""
+    def network_on(self, device: str, *, short: bool = False) -> Mapping[str, Any]:
+        """Return the keywords of NeuralNet for a device, as `settings_on`.
+
+        short: for a short run on a CPU without AMX.
+        """
         if device != "cpu":
             return {**self.network, **self.gpu_network}
-        return self.network if bfloat16 else {**self.network, **self.float32_network}
+        return {**self.network, **self.short_network} if short else self.network
 
     def network_like(self, config: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the keywords of NeuralNet with which a run's network was made: those for a kind of CPU, or for a GPU.
@@ -64,7 +68,7 @@ class Recipe:
 
         config: the config of the run's network.
         """
-        candidates = (self.network, self.network_on("cpu", bfloat16=False), self.network_on("cuda"))
+        candidates = (self.network, self.network_on("cpu", short=True), self.network_on("cuda"))
         return next((network for network in candidates if network.items() <= config.items()), self.network)
 
     def for_games(self, games: int) -> "Recipe":
@@ -74,9 +78,7 @@ class Recipe:
         without the time limit.
         """
         if games < MANY_GAMES:
-            return replace(
-                self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, float32_network={}, note=""
-            )
+            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, short_network={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
@@ -109,8 +111,17 @@ def read_recipes() -> dict[str, Recipe]:
 RECIPES = read_recipes()
 OTHER_GAMES = RECIPES.pop("other")  # the recipe of games without a recipe of their own
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
+SHORT = 70.0  # processor minutes of a short run, at most: half an hour of two cores is one, of four cores is none
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
+
+
+def is_short(minutes: float | None, threads: int) -> bool:
+    """Return whether a run on a CPU is too short to fill a wide network with what it learns (docs/experiments/42).
+
+    minutes: the limit of the run; None for no limit.  threads: those of its self-play.
+    """
+    return minutes is not None and minutes * threads <= SHORT
 
 
 def recipe_for(env: GameEnv) -> Recipe:

@@ -18,6 +18,7 @@ from alphago.mcts.rule import temperature_plies
 from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET, qualified_name
+from alphago.training.call import plan as plan_module
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
 from alphago.training.call.session import train
 from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
@@ -233,9 +234,25 @@ def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:
     large = {**recipe.network_on("cuda"), "planes": "rules"}
     assert large["channels"] > recipe.network_on("cpu")["channels"]
     assert recipe.network_like(large) == recipe.network_on("cuda")
-    narrow = {**recipe.network_on("cpu", bfloat16=False), "planes": "rules"}
+    narrow = {**recipe.network_on("cpu", short=True), "planes": "rules"}
     assert narrow["channels"] < recipe.network_on("cpu")["channels"]
-    assert recipe.network_like(narrow) == recipe.network_on("cpu", bfloat16=False)
+    assert recipe.network_like(narrow) == recipe.network_on("cpu", short=True)
     assert recipe.network_like({"tower_height": 1, "channels": 8}) == recipe.network
     assert recipe.for_games(100).network_on("cuda") == recipe.network
-    assert recipe.for_games(100).network_on("cpu", bfloat16=False) == recipe.network
+    assert recipe.for_games(100).network_on("cpu", short=True) == recipe.network
+
+
+@pytest.mark.parametrize(
+    ("minutes", "threads", "has_amx", "is_narrow"),
+    [(30, 2, False, True), (30, 4, False, False), (15, 4, False, True), (None, 1, False, False), (30, 2, True, False)],
+)
+def test_a_short_run_without_amx_has_a_narrow_network(
+    monkeypatch: pytest.MonkeyPatch, minutes: float | None, threads: int, has_amx: bool, is_narrow: bool
+) -> None:
+    """9x9's recipe; minutes of each thread count."""
+    monkeypatch.setattr(plan_module, "trains_in_bfloat16", lambda weights: has_amx)
+    settings = {"max_minutes": minutes, "groups": threads}
+    games = 22_420 if minutes is None else UNSET
+    plan = new_run(TrainCall(GoEnv(9), games, None, None, {}, None, settings))
+    recipe = RECIPES["9x9"]
+    assert plan.config["network"]["channels"] == recipe.network_on("cpu", short=is_narrow)["channels"]

@@ -26,7 +26,7 @@ from alphago.training.judge import JudgeSettings
 from alphago.training.judges.proof import Opponent
 from alphago.training.judges.watcher import Watch, watch_of
 from alphago.training.precision import choose_precision, inference_dtype
-from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, named_recipe, recipe_for
+from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for
 from alphago.training.run_parts import RUN
 from alphago.training.runs.config import VERSION, other_version, version_errors
 from alphago.training.runs.going_on import how_to_continue
@@ -136,7 +136,9 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
         if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
             raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
-    sizes = recipe.network_on(call.device, bfloat16=trains_in_bfloat16(LEAST_FOR_BFLOAT16))
+    # With AMX, a wide network costs little more than a narrow one.
+    short = is_short(settings.max_minutes, settings.selfplay.groups) and not trains_in_bfloat16(LEAST_FOR_BFLOAT16)
+    sizes = recipe.network_on(call.device, short=short)
     model, notes = new_network(call, sizes, settings.seed)
     check_boards(env, settings, model)
     until = check_opponent(None if isinstance(call.until, Unset) else call.until, env)
