@@ -136,7 +136,7 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
         if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
             raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
-    # With AMX, a wide network costs little more than a narrow one.
+    # With AMX wide networks cost less; their width was not compared there.
     short = is_short(settings.max_minutes, settings.selfplay.groups) and not trains_in_bfloat16(LEAST_FOR_BFLOAT16)
     sizes = recipe.network_on(call.device, short=short)
     model, notes = new_network(call, sizes, settings.seed)
