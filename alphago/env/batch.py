@@ -93,6 +93,14 @@ class GameBatch(ABC):
         """
         return self.legal_mask(slots, out)
 
+    def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the moves that take a point of neither side at no risk, bool [n, action_space].
+
+        A player who is not sure to win or lose plays them before it passes.  Most games have no such moves.
+        """
+        out[:] = False
+        return out
+
     def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write for each slot a legal action after which the game is over and won by the mover, or -1, int32 [n].
 

@@ -123,6 +123,23 @@ class GoBatch(PackedBatch):
         out[:, :-1] &= ~left_out  # the last action is the pass
         return out
 
+    def neutral_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
+        """Write the legal moves onto points of neither side that join an own chain and leave it at least two liberties.
+
+        So in a seki no chain is put into atari.
+        """
+        self.legal_mask(slots, out)
+        out[:, :-1] &= self.ownership(slots, np.empty((len(slots), self._size**2), np.int8)) == 0
+        out[:, -1] = False  # the pass
+        games, actions = np.nonzero(out)
+        after, places = self.env.new_batch(len(games)), np.arange(len(games))
+        after.copy(slots[games], places, of=self)
+        after.play(places, actions.astype(np.int32))
+        is_safe = np.empty(len(games), np.bool_)
+        legal.joined_and_free_batch(after.rows, places, actions, is_safe)
+        out[games, actions] = is_safe
+        return out
+
     def _scratch(self) -> np.ndarray:
         """Return new scratch memory; every call gets its own, since several threads may call at the same time."""
         return np.empty(alive.scratch_words(self._size), np.int32)

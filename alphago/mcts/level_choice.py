@@ -18,7 +18,7 @@ import numpy as np
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.rule import without_rash_passes
+from alphago.mcts.rule import winning_passes, without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
@@ -88,7 +88,20 @@ def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
         losses.lost[doubtful] = longer.lost
         losses.shares[doubtful] = longer.shares
         losses.passes[doubtful] = longer.passes
+        take_neutral_points(search, games, losses)
     return losses
+
+
+def take_neutral_points(search: AnalysisSearch, games: np.ndarray, losses: MoveLosses) -> None:
+    """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does."""
+    doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
+    doubtful = doubtful[~winning_passes(search.batch, games[doubtful])]
+    neutral = search.batch.neutral_mask(games[doubtful], np.empty((len(doubtful), losses.shares.shape[1]), np.bool_))
+    found = doubtful[neutral.any(axis=1)]
+    neutral = neutral[neutral.any(axis=1)]
+    losses.passes[found] = False
+    losses.lost[found] = np.where(neutral, 0, np.nan)
+    losses.shares[found] = np.where(neutral, np.maximum(shares_of(losses.analysis)[found], LEAST_SHARE), 0)
 
 
 def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
@@ -183,10 +196,7 @@ def should_pass(
     shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
     best = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0
-    after = env.new_batch(count)
-    after.copy(games, slots, of=search.batch)
-    after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
-    wins = after.is_over(slots, np.empty(count, np.bool_)) & (outcomes > 0)
+    wins = winning_passes(search.batch, games)
     if analysis.ownership is None:
         return may_pass & (wins | (best == env.pass_action))
     owners = search.batch.ownership(games, np.empty((count, search.owners.shape[2]), np.int8))

@@ -186,6 +186,42 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     return priors
 
 
+def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
+    """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
+    env, slots = batch.env, np.arange(len(games))
+    after = env.new_batch(len(games))
+    after.copy(games, slots, of=batch)
+    may_pass = after.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
+    outcomes = after.outcome(slots, np.empty(len(games), np.float32))
+    after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
+    wins: np.ndarray = may_pass & after.is_over(slots, np.empty(len(games), np.bool_)) & (outcomes > 0)
+    return wins
+
+
+def without_early_passes(
+    batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
+) -> np.ndarray:
+    """Return the chosen actions, int32 [n], with a move onto a neutral point in place of each early pass.
+
+    A pass is early if the game is not DECIDED, the pass does not win it at once, and a point of neither side can be
+    taken at no risk (`GameBatch.neutral_mask`): area scoring counts each such point.  The arguments are those of
+    `without_idle_moves`; of several neutral points the one with the greatest weight is taken.
+    """
+    env = batch.env
+    if env.pass_action is None:
+        return actions
+    early = np.flatnonzero((actions == env.pass_action) & (np.abs(values) <= DECIDED))
+    if not len(early):
+        return actions
+    early = early[~winning_passes(batch, games[early])]
+    neutral = batch.neutral_mask(games[early], np.empty((len(early), env.action_space), np.bool_))
+    weights = np.where(neutral, weigh()[early], 0)
+    found = weights.any(axis=1)
+    actions = actions.copy()
+    actions[early[found]] = weights[found].argmax(axis=1)
+    return actions
+
+
 def without_idle_moves(
     batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:

@@ -17,7 +17,7 @@ from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.ranges import Ranges
-from alphago.mcts.rule import SearchSettings, root_visits, without_idle_moves
+from alphago.mcts.rule import SearchSettings, root_visits, without_early_passes, without_idle_moves
 from alphago.mcts.tree import Wave, grown, new_tree, new_wave
 from alphago.system.stopwatch import BOARDS, TREE
 
@@ -245,10 +245,18 @@ class Search:
 
     @TREE
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
-        """Return the actions to play, int32 [n]; see `SearchRule.choose` and `without_idle_moves`."""
-        actions = self.rule.choose(self.tree, games, by_chance, chance)
+        """Return the actions to play, int32 [n].
+
+        See `SearchRule.choose`, `without_idle_moves` and `without_early_passes`.
+        """
+
+        def weigh() -> np.ndarray:
+            return self.visits(games) + self.priors(games)
+
         values = self.root_values(games)
-        return without_idle_moves(self.batch, games, actions, lambda: self.visits(games) + self.priors(games), values)
+        actions = self.rule.choose(self.tree, games, by_chance, chance)
+        actions = without_idle_moves(self.batch, games, actions, weigh, values)
+        return without_early_passes(self.batch, games, actions, weigh, values)
 
     @TREE
     def selfplay_moves(

@@ -128,3 +128,27 @@ def test_moves_that_a_person_might_play(drawing: str, moves: str) -> None:
         assert found == {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.legal_mask)} - eyes
     else:
         assert found == {*moves.split(), "pass"}
+
+
+WALLS = "\n".join([". X . O ."] * 5)  # the points between them are nobody's
+SHORT_OF_LIBERTIES = "X . . O .\nO O O O .\n. . . . .\n. . . . .\n. . . . ."
+ONE_LIBERTY = "X . O . .\nO O O . .\n. . . . .\n. . . . .\n. . . . ."
+
+
+@pytest.mark.parametrize(
+    ("drawing", "to_play", "moves"),
+    [
+        (WALLS, "black", "C1 C2 C3 C4 C5"),
+        (WALLS, "white", "C1 C2 C3 C4 C5"),
+        (SHORT_OF_LIBERTIES, "black", ""),  # B5 would leave one liberty, C5 stands alone
+        (SHORT_OF_LIBERTIES, "white", "B5 C5"),
+        (ONE_LIBERTY, "black", ""),  # B5 is suicide
+        (ONE_LIBERTY, "white", "B5"),
+    ],
+)
+def test_moves_onto_neutral_points(drawing: str, to_play: str, moves: str) -> None:
+    drawn = position(drawing, env=GoEnv(5, suicide=True), to_play=to_play)
+    slots, out = np.zeros(1, np.int64), np.empty((1, drawn.env.action_space), np.bool_)
+    assert {drawn.env.to_text(int(a)) for a in np.flatnonzero(drawn.batch.neutral_mask(slots, out)[0])} == set(
+        moves.split()
+    )

@@ -153,3 +153,15 @@ class TestPasses:
         terms = LevelTerms(0.3, "win rate", 1)
         assert move_losses(search, GAMES, terms).passes[0]
         assert sure_losses(search, GAMES, terms).passes[0] == passes
+
+    @pytest.mark.parametrize(("value", "points"), [(0.5, "C1 C2 C3 C4 C5"), (0.9, "pass")])
+    def test_neutral_points_before_a_pass_in_an_open_game(self, value: float, points: str) -> None:
+        """Two walls, with a column between them that is neither side's; the network would pass."""
+        position = diagrams.position("\n".join([". X . O ."] * 5), env=GoEnv(5, komi=-0.5), komi=-0.5)
+        policy = np.full(26, 1e-9)
+        policy[-1] = 1
+        search = searched(position, FunctionEvaluator(lambda p: (policy, value * p.to_play)), 0)
+        search.expand_roots(GAMES)
+        shares = level_shares(search, GAMES, LevelTerms(0.1, "win rate", 1))
+        assert {position.env.to_text(int(a)) for a in np.flatnonzero(shares[0] > 1e-3)} == set(points.split())
+        assert shares.sum() == pytest.approx(1)

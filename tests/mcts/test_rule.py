@@ -23,6 +23,7 @@ from alphago.mcts.rule import (
     measured_threshold,
     resigns,
     temperature_plies,
+    without_early_passes,
     without_idle_moves,
     without_rash_passes,
 )
@@ -32,6 +33,7 @@ from alphago.system.validation import setting, settings
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.run_parts import run_settings
 from alphago.training.settings.selfplay_settings import SELF_PLAYS
+from tests import diagrams
 
 EVENLY = (np.arange(1000) + 0.5) / 1000  # chances spread over 0 .. 1
 
@@ -133,6 +135,38 @@ def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: s
     found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, value, np.float32))
     assert found.dtype == np.int32
     assert env.to_text(int(found[0])) == played
+
+
+@pytest.mark.parametrize(
+    ("moves", "value", "likely", "played"),
+    [
+        ("", 0.5, "C2", "C2"),
+        ("", -0.5, "C4", "C4"),
+        ("", 0.9, "C2", "pass"),  # decided
+        ("", 0.5, None, "pass"),  # the search must not play a neutral point
+        ("A3 pass", 0.5, "C2", "pass"),  # a second pass wins
+        ("A3 pass", -0.5, "C2", "pass"),
+        ("A3 E3 pass", 0.5, "C2", "C2"),  # it would lose
+    ],
+)
+def test_the_last_neutral_points_of_an_open_game(moves: str, value: float, likely: str | None, played: str) -> None:
+    """Two walls, with a column between them that is neither side's; whoever is to move chose a pass."""
+    env = GoEnv(5, komi=-0.5)
+    position = diagrams.position("\n".join([". X . O ."] * 5), env=env, komi=-0.5).after(moves.split())
+    weights = np.zeros((1, 26))
+    weights[0, [env.from_text("A1"), env.from_text("E1")]] = 0.9
+    if likely:
+        weights[0, env.from_text(likely)] = 0.1
+    actions = np.array([env.pass_action], np.int32)
+    found = without_early_passes(position.batch, np.zeros(1, np.int64), actions, lambda: weights, np.full(1, value))
+    assert found.dtype == np.int32
+    assert env.to_text(int(found[0])) == played
+
+
+def test_games_without_passes_have_no_early_ones() -> None:
+    actions = np.array([4], np.int32)
+    batch = TicTacToeEnv().new_batch(1)
+    assert without_early_passes(batch, np.zeros(1, np.int64), actions, lambda: np.ones((1, 9)), np.zeros(1)) is actions
 
 
 @pytest.mark.parametrize(

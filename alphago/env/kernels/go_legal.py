@@ -189,3 +189,14 @@ def clear_own_eyes_batch(rows, slots, out):
         for action in range(load(row, layout.SIZE) * load(row, layout.SIZE)):
             if out[i, action] and is_own_eye(row, point_of(row, action), colour):
                 out[i, action] = 0
+
+
+@kernel
+def joined_and_free_batch(rows, slots, actions, out):
+    """Write for the stone on one point of each slot, bool [n], whether its chain has two stones and two liberties."""
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        point = point_of(row, actions[i])
+        stays = is_stone(load(row, cell(point) + layout.COLOUR)) != 0  # not after suicide
+        is_joined = load(row, cell(point) + layout.NEXT) != point
+        store(out, i, stays and is_joined and not in_atari(row, cell(load(row, cell(point) + layout.HEAD))))
