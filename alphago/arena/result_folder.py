@@ -19,12 +19,12 @@ Match = tuple[int, int]  # indices of two players
 class ResultFolder:
     """The files of an evaluation.
 
-      evaluation.json   the settings, which must be the same in a later call
+      evaluation.json   what determines each game, which must be the same in a later call
       games.jsonl       one line per game, in the order in which they ended
       games/M-N-G.sgf   Go only: game G of player M against player N, all counted from 1
       lock              held by the process that plays
 
-    path: the folder.  names: the names of the players.  settings: JSON data that determines the games.
+    path: the folder.  names: the names of the players.  settings: JSON data that determines each game.
     """
 
     def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:

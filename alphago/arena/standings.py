@@ -155,7 +155,7 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
                 f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
             )
             yield from quoted(tournament, match, result.disagreements.items())
-    saved = sum(len(games) for games in tournament.folder.games.values())  # `result.games` has pairs of games alone
+    saved = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` has pairs of games alone
     unpaired = saved - sum(len(result.games) for result in played.values())
     if unpaired:
         yield f"games that do not count yet, because their opening was played with one colour only: {unpaired}"

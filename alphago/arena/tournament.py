@@ -82,7 +82,8 @@ class Tournament:
 
     Games of Go end after two passes, or when their fixed turns are played; a ply limit of `env` below 4 N^2 is raised
     to 4 N^2. Finished games are saved in the folder. `play` continues an unfinished tournament, also in a later process
-    that has the same entrants, game and settings.
+    that has the same entrants, game and settings.  With more games it continues a finished one; with fewer, only the
+    first games count.
     """
 
     def __init__(
@@ -114,7 +115,9 @@ class Tournament:
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:
-        """Return everything that determines the games, as JSON data."""
+        """Return everything that determines each game, as JSON data, so not their number."""
+        facts = asdict(self.settings)
+        del facts["games"]
         facts = {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
@@ -122,7 +125,7 @@ class Tournament:
             "weights": [entrant.weights for entrant in self.entrants],
             "game": self.env.name,
             **self.env.rule_options,
-            **asdict(self.settings),
+            **facts,
         }
         return as_saved(facts)
 
@@ -151,7 +154,7 @@ class Tournament:
         BlockingIOError if another process plays in the folder.
         """
         with lock(self.folder.path):
-            done = sum(len(games) for games in self.folder.games.values())
+            done = sum(len(self.games(match)) for match in self.matches)
             listener.start(len(self.matches) * self.settings.games, done)
             for match in self.matches:
                 self._play_match(match, listener, pool)
@@ -174,7 +177,7 @@ class Tournament:
         else:
             step = BATCH_GAMES if pool is None else plan.games  # workers divide the games into jobs themselves
         for begin in range(0, plan.games, step):
-            played = self.folder.games.get(match, {})  # by number, also games of earlier calls
+            played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, begin)
             if verdict is not None and verdict.state != "continue":
                 listener.skip(plan.games - len(played))
@@ -183,12 +186,17 @@ class Tournament:
             if numbers:
                 play_match(self.env, entrants, plan, numbers, add, adjudicator=self.adjudicator, pool=pool)
 
+    def games(self, match: Match) -> dict[int, MatchGame]:
+        """Return the games of a match that were played, by number; match: the indices of the two players."""
+        saved = self.folder.games.get(match, {})
+        return {number: game for number, game in saved.items() if number < self.settings.games}
+
     def result(self, match: Match) -> MatchResult:
         """Return the result so far of a match, from its first player's view.
 
         Only games whose opening was played with both colours count.  match: the indices of the two players.
         """
-        games = self.folder.games.get(match, {})
+        games = self.games(match)
         paired = [game for number, game in games.items() if number ^ 1 in games]  # games 2k and 2k + 1 are a pair
         return MatchResult.of(self.env, paired)
 
@@ -202,7 +210,7 @@ class Tournament:
         """
         if self.settings.sprt is None:
             return None
-        played = self.folder.games.get(match, {})
+        played = self.games(match)
         numbers = range(self.settings.games if games is None else games)
         tested = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
         outcomes: list[float] = []

@@ -188,7 +188,6 @@ class TestResume:
         [
             ((HASH, UNIFORM), {"seed": 3}, "its seed is 0, got 3"),
             ((HASH, UNIFORM), {"sprt": (0, 50)}, r"its sprt is None, got \[0, 50\]"),
-            ((HASH, UNIFORM), {"games": 8, "sprt": (0, 50)}, "its games is 6, got 8"),
             ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
             ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
         ],
@@ -199,6 +198,23 @@ class TestResume:
         with pytest.raises(ValueError, match=rf"another evaluation \({why}"):
             tournament(tmp_path, *entrants, **settings)
         assert lines(tmp_path) == before
+
+    def test_more_games_and_fewer(self, tmp_path: Path) -> None:
+        """More are played on; of fewer the first count, the same as in a match of so many."""
+        played(tmp_path, HASH, UNIFORM, games=4)
+        longer = tournament(tmp_path, HASH, UNIFORM, games=8)
+        heard = Heard()
+        longer.play(heard)
+        assert heard.calls[0] == ("start", 8, 4)
+        assert heard.games == 4
+        assert len(longer.result((0, 1)).games) == 8
+        shorter = tournament(tmp_path, HASH, UNIFORM, games=4)
+        assert shorter.result((0, 1)).games == longer.result((0, 1)).games[:4]
+        assert heard.calls == [("start", 8, 4)]
+        again = Heard()
+        shorter.play(again)
+        assert again.calls == [("start", 4, 4)]
+        assert len(lines(tmp_path)) == 8
 
     def test_a_folder_with_other_contents(self, tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
