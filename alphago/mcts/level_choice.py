@@ -123,14 +123,21 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
         candidates[:, env.pass_action] = sensible[:, env.pass_action]
         worth = worth_of(search, games, analysis, candidates, unit)
         candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
-        may_pass = analysis.prior[:, env.pass_action] > 0
-        passes = should_pass(search, games, analysis, worth, unit) | (~candidates.any(axis=1) & may_pass)
-    without = ~candidates.any(axis=1)
-    candidates[without] = ~np.isnan(worth[without])  # any move with visits, though no person would play it
+        all_shares = without_rash_passes(env, all_shares, analysis.value, outcomes_of(search, games))
+        passes = should_pass(search, games, analysis, worth, unit)
+        passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
+    # Without candidates and with a pass that is rash or forbidden: the best move, though no person would play it.
+    without = np.flatnonzero(~candidates.any(axis=1))
+    candidates[without, all_shares[without].argmax(axis=1)] = True
     shares = np.where(candidates, all_shares, 0).astype(np.float32)
     best = worth[np.arange(count), shares.argmax(axis=1)]
     lost = np.where(candidates, np.maximum(best[:, None] - worth, 0), np.nan)
     return MoveLosses(lost, shares, passes, analysis)
+
+
+def outcomes_of(search: AnalysisSearch, games: np.ndarray) -> np.ndarray:
+    """Return the outcomes of the boards as they are, float32 [n], from the movers' view."""
+    return search.batch.outcome(games, np.empty(len(games), np.float32))
 
 
 def played_losses(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
@@ -192,7 +199,7 @@ def should_pass(
     """
     env, count = search.env, len(games)
     slots = np.arange(count)
-    outcomes = search.batch.outcome(games, np.empty(count, np.float32))  # of the boards as they are
+    outcomes = outcomes_of(search, games)
     shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
     best = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0

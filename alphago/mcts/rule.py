@@ -229,7 +229,8 @@ def without_idle_moves(
 
     An idle move gains nothing: it fills an own eye, or a point that belongs to a side for good
     (`GameBatch.sensible_mask`).  It is replaced only where a pass is legal: by the pass if the game is DECIDED and the
-    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle.
+    pass cannot lose it (`without_rash_passes`), else by the move with the greatest weight that is not idle.  If there
+    is neither, the idle move stays: it may be a threat in a ko.
 
     batch, games: the positions, int64 [n].  actions: int32 [n], the chosen actions.
     weigh: returns the weights of all actions, [n, A], 0 for actions that must not be played; called only if needed.
@@ -252,6 +253,7 @@ def without_idle_moves(
     # The pass comes before all moves in a decided game; in any other game after all moves, with the least weight.
     pass_weights = np.where(np.abs(values) > DECIDED, np.inf, np.finfo(weights.dtype).tiny)
     weights[:, env.pass_action] = np.where(may_pass, pass_weights, 0)
+    weights[slots, actions] = np.maximum(weights[slots, actions], np.finfo(weights.dtype).tiny / 2)  # last of all
     replacements = without_rash_passes(env, weights, values, outcomes).argmax(axis=1)
     return np.where(is_idle, replacements, actions).astype(np.int32)
 

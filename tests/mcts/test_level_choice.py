@@ -117,6 +117,18 @@ class TestCandidates:
         shares = level_shares(searched(position, HashEvaluator()), GAMES, LevelTerms(1.0, "win rate", 24))
         assert shares[0].tolist() == [0.0] * 25 + [1.0]
 
+    @pytest.mark.parametrize(("komi", "played"), [(-30, "pass"), (30, "E5")])
+    def test_a_threat_in_a_ko_rather_than_a_pass_that_loses(self, komi: float, played: str) -> None:
+        """Nothing is left but own eyes; Black believes to win, and with a komi of 30 the board says otherwise."""
+        drawing = ". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X ."
+        position = diagrams.position(drawing, env=GoEnv(5, komi=komi), komi=komi)
+        policy = np.full(26, 0.01)
+        policy[[position.env.from_text("E5"), -1]] = 0.5, 0.7
+        search = searched(position, FunctionEvaluator(lambda p: (policy, 0.95 * p.to_play)), 0)
+        search.expand_roots(GAMES)
+        shares = level_shares(search, GAMES, LevelTerms(1.0, "win rate", 24))
+        assert np.flatnonzero(shares[0]).tolist() == [position.env.from_text(played)]
+
 
 class TestPasses:
     @staticmethod

@@ -137,6 +137,18 @@ def test_a_pass_instead_of_an_own_eye_but_none_that_loses(komi: float, chosen: s
     assert env.to_text(int(found[0])) == played
 
 
+@pytest.mark.parametrize(("komi", "played"), [(-30, "pass"), (30, "A5")])
+def test_a_threat_in_a_ko_rather_than_a_pass_that_loses(komi: float, played: str) -> None:
+    """Nothing is left but own eyes; Black believes to win, and with a komi of 30 the board says otherwise."""
+    drawing = ". X . X .\nX X X X X\nX X X X X\nX X X X X\n. X . X ."
+    position = diagrams.position(drawing, env=GoEnv(5, komi=komi), komi=komi)
+    actions = np.array([position.env.from_text("A5")], np.int32)
+    weights = position.legal_mask[None] / 2.0
+    games = np.zeros(1, np.int64)
+    found = without_idle_moves(position.batch, games, actions, lambda: weights, np.full(1, 0.9, np.float32))
+    assert position.env.to_text(int(found[0])) == played
+
+
 @pytest.mark.parametrize(
     ("moves", "value", "likely", "played"),
     [
