@@ -44,13 +44,15 @@ from alphago.nn.net import load_model
 FOLDER = Path("runs/levels")
 FULL = 200  # readouts of full strength
 READOUTS = {
-    "points": (16, 16, 16, 16, 24, 32, 32, 64, 130, FULL),
+    "7": (16, 16, 16, 16, 24, 32, 32, 64, 130, FULL),
+    "9": (16, 16, 16, 16, 24, 32, 32, 64, 130, FULL),
+    "13": (16, 16, 16, 20, 24, 32, 48, 80, 130, FULL),
     "win rate": (16, 16, 16, 16, 24, 32, 32, 48, 90, FULL),
 }
 POINTS = {
     "7": (6.0, 4.6, 3.2, 2.1, 1.25, 0.7, 0.3, 0.16, 0.05, 0.0),
     "9": (7.0, 4.9, 3.75, 2.6, 1.84, 1.27, 0.65, 0.31, 0.155, 0.0),
-    "13": (4.6, 3.3, 2.17, 1.33, 0.84, 0.45, 0.2, 0.11, 0.07, 0.0),
+    "13": (4.6, 3.36, 2.22, 1.3, 0.79, 0.44, 0.26, 0.157, 0.085, 0.0),
 }
 RATES = (0.25, 0.2, 0.16, 0.125, 0.095, 0.07, 0.045, 0.025, 0.01, 0.0)
 OTHERS = {"connect-four": 7, "gomoku": 9, "oware": 6, "reversi": 8}
@@ -73,7 +75,8 @@ def table() -> dict[str, Any]:
         games[game] = {}
         for board, (unit, targets) in boards.items():
             known = old["games"].get(game, {}).get(board, {}).get("levels", [{}] * LEVELS)
-            aims = [{"target": t, "readouts": r} for t, r in zip(targets, READOUTS[unit], strict=True)]
+            readouts = READOUTS[board if unit == "points" else unit]
+            aims = [{"target": t, "readouts": r} for t, r in zip(targets, readouts, strict=True)]
             rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
     return {"made": {"script": "benchmarks/levels.py", **stamp()}, "full": FULL, "games": games}
