@@ -7,6 +7,7 @@
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
     python benchmarks/levels.py against gnugo:10 --levels 10 7
     python benchmarks/levels.py nonsense runs/levels/*       # own eyes filled and early passes in the games of matches
+    python benchmarks/levels.py nonsense runs/levels/* --engine "katago analysis …"   # which judges suspected passes
 
 Matches are in runs/levels; the same command goes on after a stop.  TARGETS are chosen by hand, so that neighbours
 differ by 80 to 250 Elo.
@@ -62,6 +63,7 @@ DRAWS, JUDGE = 4, 400  # moves that `rates` draws for a level; readouts of the j
 LIKELY = 4  # moves of the judge's own that are tried
 SHARPER, BLOCK = 1.5, 50  # power of the policy that draws its positions, so many at a time
 SURE = 0.8  # value of a decided game
+ENGINE_VISITS = 100  # of an engine that judges a pass
 
 
 def table() -> dict[str, Any]:
@@ -310,11 +312,12 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is early if, by a search of JUDGE readouts, it loses more than half a point in a game that is open; or if the
-    side that passes loses on the board where the search sees it ahead.
+    A pass is suspected if, by a search of JUDGE readouts, it loses more than half a point in a game that is open; or if
+    the side that passes loses on the board where the search sees it ahead.  It is early if an engine confirms it.
     """
     from alphago.env.go_batch import GoBatch
 
+    engine = AnalysisClient(options.engine) if options.engine else None
     for folder in options.folders:
         identity = json.loads((folder / "evaluation.json").read_text("utf-8"))
         env: Any = make_game("go", identity["board_size"]).match_variant()
@@ -342,13 +345,33 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 won = position.to_play * position.outcome
                 gain = judged.score[i, best] - judged.root_score[i]
                 value = judged.value[i]
-                is_early = (gain > 0.5 and abs(value) < SURE) or won < 0 < value
-                counts[name].update(passes=1, early=int(is_early))
-                if is_early:
-                    print(f"early, {name}'s pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
+                is_suspected = (gain > 0.5 and abs(value) < SURE) or won < 0 < value
+                is_early = is_suspected and (engine is None or is_early_pass(engine, position))
+                counts[name].update(passes=1, early=int(is_early), suspected=int(is_suspected))
+                if is_suspected:
+                    what = "early" if is_early else "suspected"
+                    print(f"{what}, {name}'s pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
         for name, count in counts.items():
             told = f"{count['moves']} moves, {count['filled']} own eyes filled"
-            print(f"{folder.name}, {name}: {told}, {count['early']} of {count['passes']} passes early", flush=True)
+            passes = f"{count['early']} of {count['passes']} passes early, {count['suspected']} suspected"
+            print(f"{folder.name}, {name}: {told}, {passes}", flush=True)
+    if engine is not None:
+        engine.close()
+
+
+def is_early_pass(engine: AnalysisClient, position: Any) -> bool:
+    """Return whether an engine's search sees a pass lose half a point and change a decision, or the mover ahead.
+
+    The mover's side is ahead and the board lost: then a second pass loses the game, which KataGo's search does not see.
+    """
+    rates, leads = np.empty(2), np.empty(2)  # before and after the pass, of the mover
+    for i, asked in enumerate((position, position.play(position.env.pass_action))):
+        engine.ask("pass", asked, ENGINE_VISITS)
+        rate, lead = engine.root(engine.receive())
+        rates[i], leads[i] = (rate, lead) if position.to_play == 1 else (1 - rate, -lead)
+    is_decided = (rates < LEAST_WIN).all() or (rates > 1 - LEAST_WIN).all()
+    throws_away = bool(leads[0] - leads[1] > 0.5 and not is_decided)
+    return throws_away or bool(position.to_play * position.outcome < 0 and rates[0] > 0.5)
 
 
 def is_eye(position: Any, action: int) -> bool:
@@ -371,6 +394,7 @@ def main() -> None:
     parser.add_argument(
         "more", nargs="*", help="the player of `against`, the engine of `judged`, the folders of `nonsense`"
     )
+    parser.add_argument("--engine", default="", help="of `nonsense`, which judges suspected passes")
     parser.add_argument("--positions", type=int, default=400, help="of `judged`")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
@@ -378,7 +402,7 @@ def main() -> None:
     parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")
     options = parser.parse_args()
     options.player = options.more[0] if options.what == "against" else None
-    options.engine = " ".join(options.more)
+    options.engine = options.engine or " ".join(options.more if options.what == "judged" else ())
     options.folders = [Path(word) for word in options.more]
     found = table()
     steps = {"exam": measure_exam, "rates": measure_rates, "neighbours": measure_matches, "against": measure_matches}

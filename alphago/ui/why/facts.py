@@ -14,10 +14,12 @@ SHOWN_PLIES = 6  # plies of a ladder that a sentence names
 SURE_PART = 0.4  # part of the points that is sure: the judge nearly always finds so many too
 LEAST = 2.5  # least sure points that a sentence names: estimates are often too low, so that fewer would mislead
 MISTAKE = 3.0  # least points of a mistake: the judge nearly always finds a loss too
+MISTAKE_AMONG = 4.0  # the same if the best move has less than LEADS of the visits: after some moves many are better
 MISTAKE_RATE = 0.05  # least win rate that a mistake loses where points are unknown
 PREFERRED, LEADING = 0.5, 0.8  # least points, and part of the visits, of a move that looks better than the played one
 EXPECTED, GAINING = 0.4, 1.5  # or least probability and points, if it has LEADS of the visits
-LEADS = 0.5  # least part of the visits of a better move that is named
+LEADS = 0.5  # least part of the visits of a move that is better without doubt
+AMONG = 0.2  # least part of the visits of a move that is named as better
 UNEXPECTED = 0.02  # probability below which a move that the search found is named only if it gains a sure number
 OWN = 0.9  # least part of the visits of a played best move, to say that the search finds no better move
 CHECK = 2  # times the readouts by which a better move that is not clear, or only looks better, is checked
@@ -101,14 +103,15 @@ class Loss(Fact):
 
     @property
     def large(self) -> bool:
-        """Whether the move is a mistake, and the best move has enough visits to be named and was not quite unexpected.
+        """Whether the move is a mistake, and the best move was not quite unexpected.
 
-        A mistake loses at least MISTAKE points.  If these are unknown, it loses at least MISTAKE_RATE of winning.
+        A mistake loses at least MISTAKE points, or MISTAKE_AMONG.  If points are unknown, it loses at least MISTAKE_RATE
+        of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
         is_surprise = self.prior < UNEXPECTED and SURE_PART * self.points < LEAST
-        return self.points >= MISTAKE and self.share >= LEADS and not is_surprise
+        return self.points >= (MISTAKE if self.share >= LEADS else MISTAKE_AMONG) and not is_surprise
 
     @property
     def doubtful(self) -> bool:
@@ -150,6 +153,8 @@ class Loss(Fact):
             return f"The search finds no better move than {move}." if self.praised else ""
         if not self.large:
             return f"{best} looks better than {move}."
+        if self.share < AMONG:  # a search of the position before the move is of another opinion
+            return f"{move} {self.size}."
         perhaps = "" if self.clear else "perhaps "
         return f"{move} {self.size}; {perhaps}{best} is better."
 
