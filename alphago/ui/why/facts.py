@@ -105,8 +105,8 @@ class Loss(Fact):
     def large(self) -> bool:
         """Whether the move is a mistake, and the best move was not quite unexpected.
 
-        A mistake loses at least MISTAKE points, or MISTAKE_AMONG.  If points are unknown, it loses at least MISTAKE_RATE
-        of winning.
+        A mistake loses at least MISTAKE points, or MISTAKE_AMONG.  If points are unknown, it loses at least
+        MISTAKE_RATE of winning.
         """
         if isnan(self.points):
             return self.rate >= MISTAKE_RATE
