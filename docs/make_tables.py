@@ -140,19 +140,21 @@ def levels() -> str:
         own = {board: one["levels"][number] for board, one in boards.items()}
         lost = [points_lost(own[board], name) for name in ("exam", "judged") for board in boards]
         nine = own["9"]
+        aims = [f"{own[board]['target']:g} ({own[board]['readouts']})" for board in ("9", "13")]
         elos = ["{:+} ({:+} to {:+})".format(*row["elo"]) if "elo" in row else "" for row in own.values()]
         gnugo = ""
         if "games" in nine:
             won, drawn, _ = nine["games"]
             gnugo = f"{(won + drawn / 2) / sum(nine['games']):.0%} of {sum(nine['games'])}".replace("%", " %")
-        rows.append((f"{number + 1}", *lost, f"{nine['target']:g}", f"{nine['readouts']}", *elos, gnugo))
+        rows.append((f"{number + 1}", *lost, *aims, *elos, gnugo))
     counts = [
         f"{board}x{board} ({one['levels'][0].get(name, [0] * 4)[3]} {kind})"
         for name, kind in (("exam", "positions"), ("judged", "others"))
         for board, one in boards.items()
     ]
     elo_heads = [f"Elo to the level before, {board}x{board}" for board in boards]
-    heads = ["level", *counts, "aim, 9x9", "readouts", *elo_heads, "against GNU Go 10, 9x9"]
+    aim_heads = ["aim (readouts), 9x9", "aim (readouts), 13x13"]
+    heads = ["level", *counts, *aim_heads, *elo_heads, "against GNU Go 10, 9x9"]
     full = [column for column in range(len(heads)) if any(row[column] for row in rows)]
     return table(tuple(heads[at] for at in full), [tuple(row[at] for at in full) for row in rows])
 

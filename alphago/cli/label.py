@@ -42,5 +42,8 @@ def run(options: argparse.Namespace) -> int:
     command = f"alphago supervised {typed_path(options.to)}"
     print(f"{positions} labelled positions are in {options.to}: {command} learns from them")
     if positions < settings.positions:
-        print("the games have no more positions: more games or a larger --per-game give more", file=sys.stderr)
+        print(
+            "the games have no more positions: more games or a larger --per-game give more, in another dataset",
+            file=sys.stderr,
+        )
     return 0

@@ -24,6 +24,7 @@ import numpy as np
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawing_facts, read_games_of
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
+from alphago.records.begun import check_begun
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
 
@@ -116,10 +117,7 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
 
 def check_header(path: Path, header: dict[str, Any], expected: dict[str, Any]) -> None:
     """Raise ValueError unless the header of an exam's file is the expected one; only the date may differ."""
-    differing = [key for key in expected if key != "date" and header.get(key) != expected[key]]
-    if differing:
-        texts = [f"{key} {header.get(key)} instead of {expected[key]}" for key in differing]
-        raise ValueError(f"{path} must have been begun by the same call, got {'; '.join(texts)}")
+    check_begun(path, header, {key: value for key, value in expected.items() if key != "date"})
 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:

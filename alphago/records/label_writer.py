@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.go import GoEnv
+from alphago.records.begun import check_begun
 from alphago.records.dataset import GAME, RESULT, rules_code
 from alphago.records.dataset_writer import DatasetWriter, game_hash
 
@@ -42,11 +43,7 @@ class LabelWriter(DatasetWriter):
         """Raise ValueError unless the dataset is new, or was begun with the same teacher."""
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-        before = self.index.get("teacher", teacher)
-        changed = [key for key in teacher if before.get(key) != teacher[key]]
-        if changed:
-            got = "; ".join(f"{key} {before.get(key)} instead of {teacher[key]}" for key in changed)
-            raise ValueError(f"{self.path} must have been begun by the same call, got {got}")
+        check_begun(self.path, self.index.get("teacher", teacher), teacher)
 
     @property
     def count(self) -> int:

@@ -95,7 +95,9 @@ class TestLabels:
         assert label_games(to, engine(tmp_path), [games], 3, ALL) == 60
 
     def test_another_call_is_refused(self, games: Path, labelled: Path, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"begun by the same call, got name .*; readouts 1 instead of 2"):
+        with pytest.raises(
+            ValueError, match=r"begun by the same call, got name .*; readouts 2, where it was begun with 1"
+        ):
             label_games(labelled, engine(tmp_path), [games], 3, LabelSettings(readouts=2, per_game=3, komi=0.5))
         with pytest.raises(ValueError, match="a dataset of games, got a labelled one"):
             import_games([games], labelled)
