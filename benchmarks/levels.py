@@ -63,7 +63,7 @@ DRAWS, JUDGE = 4, 400  # moves that `rates` draws for a level; readouts of the j
 LIKELY = 4  # moves of the judge's own that are tried
 SHARPER, BLOCK = 1.5, 50  # power of the policy that draws its positions, so many at a time
 SURE = 0.8  # value of a decided game
-ENGINE_VISITS = 100  # of an engine that judges a pass
+SUSPECT, ENGINE_VISITS = 100, 100  # readouts after which a pass is suspected, and those of an engine that judges it
 
 
 def table() -> dict[str, Any]:
@@ -312,7 +312,7 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is suspected if, by a search of JUDGE readouts, it loses more than half a point in a game that is open; or if
+    A pass is suspected if, by a search of JUDGE readouts (SUSPECT if an engine is given), it loses more than half a point in a game that is open; or if
     the side that passes loses on the board where the search sees it ahead.  It is early if an engine confirms it.
     """
     from alphago.env.go_batch import GoBatch
@@ -339,7 +339,8 @@ def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 position = position.play(action)
         for begin in range(0, len(passes), 200):
             part = passes[begin : begin + 200]
-            judged = analyze([position for position, _ in part], f"{env.N}x{env.N}", JUDGE)
+            readouts = JUDGE if engine is None else SUSPECT
+            judged = analyze([position for position, _ in part], f"{env.N}x{env.N}", readouts, threads=1)
             for i, (position, name) in enumerate(part):
                 best = int(np.delete(judged.visits[i], env.pass_action).argmax())
                 won = position.to_play * position.outcome

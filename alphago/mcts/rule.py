@@ -214,7 +214,9 @@ def without_early_passes(
     if not len(early):
         return actions
     early = early[~winning_passes(batch, games[early])]
-    neutral = batch.neutral_mask(games[early], np.empty((len(early), env.action_space), np.bool_))
+    here, slots = env.new_batch(len(early)), np.arange(len(early))
+    here.copy(games[early], slots, of=batch)
+    neutral = here.neutral_mask(slots, np.empty((len(early), env.action_space), np.bool_))
     weights = np.where(neutral, weigh()[early], 0)
     found = weights.any(axis=1)
     actions = actions.copy()
