@@ -312,8 +312,9 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
 def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
     """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
 
-    A pass is suspected if, by a search of JUDGE readouts (SUSPECT if an engine is given), it loses more than half a point in a game that is open; or if
-    the side that passes loses on the board where the search sees it ahead.  It is early if an engine confirms it.
+    A pass is suspected if, by a search of JUDGE readouts (SUSPECT if an engine is given), it loses more than half a
+    point in a game that is open; or if the side that passes loses on the board where the search sees it ahead.  It is
+    early if the engine confirms it.
     """
     from alphago.env.go_batch import GoBatch
 
