@@ -111,7 +111,7 @@ def read_recipes() -> dict[str, Recipe]:
 RECIPES = read_recipes()
 OTHER_GAMES = RECIPES.pop("other")  # the recipe of games without a recipe of their own
 FEW_GAMES = COMMON["few-games"]  # the settings of a run of fewer than MANY_GAMES games
-SHORT = 70.0  # processor minutes of a short run, at most: half an hour of two cores is one, of four cores is none
+SHORT = 120.0  # processor minutes of a short run, at most: half an hour of four cores is one, of eight cores is none
 MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 

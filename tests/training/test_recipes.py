@@ -244,7 +244,7 @@ def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:
 
 @pytest.mark.parametrize(
     ("minutes", "threads", "has_amx", "is_narrow"),
-    [(30, 2, False, True), (30, 4, False, False), (15, 4, False, True), (None, 1, False, False), (30, 2, True, False)],
+    [(30, 2, False, True), (30, 8, False, False), (30, 4, False, True), (None, 1, False, False), (30, 2, True, False)],
 )
 def test_a_short_run_without_amx_has_a_narrow_network(
     monkeypatch: pytest.MonkeyPatch, minutes: float | None, threads: int, has_amx: bool, is_narrow: bool
