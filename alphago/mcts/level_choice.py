@@ -124,7 +124,7 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
         worth = worth_of(search, games, analysis, candidates, unit)
         candidates[:, env.pass_action] = False  # a pass is no candidate beside other moves
         all_shares = without_rash_passes(env, all_shares, analysis.value, outcomes_of(search, games))
-        passes = should_pass(search, games, analysis, worth, unit)
+        passes = should_pass(search, games, analysis, all_shares, worth, unit)
         passes |= ~candidates.any(axis=1) & (all_shares[:, env.pass_action] > 0)
     # Without candidates and with a pass that is rash or forbidden: the best move, though no person would play it.
     without = np.flatnonzero(~candidates.any(axis=1))
@@ -187,7 +187,7 @@ def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
 
 
 def should_pass(
-    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, worth: np.ndarray, unit: str
+    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, shares: np.ndarray, worth: np.ndarray, unit: str
 ) -> np.ndarray:
     """Return for each game, bool [n], whether its mover should pass, in a game that has passes.
 
@@ -195,12 +195,11 @@ def should_pass(
     belongs to the side that the search expects, the mover has won on the board or has no hope, and the pass is not rash
     (see `without_rash_passes`).  Without forecasts the mover passes if that is the search's best move.
 
-    worth: float32 [n, A], of the moves, in `unit`.
+    shares: [n, A], of the moves, 0 for a rash pass.  worth: float32 [n, A], of the moves, in `unit`.
     """
     env, count = search.env, len(games)
     slots = np.arange(count)
     outcomes = outcomes_of(search, games)
-    shares = without_rash_passes(env, shares_of(analysis), analysis.value, outcomes)
     best = shares.argmax(axis=1)
     may_pass = analysis.prior[:, env.pass_action] > 0
     wins = winning_passes(search.batch, games)

@@ -130,7 +130,7 @@ def test_moves_that_a_person_might_play(drawing: str, moves: str) -> None:
         assert found == {*moves.split(), "pass"}
 
 
-WALLS = "\n".join([". X . O ."] * 5)  # the points between them are nobody's
+WALLS = "\n".join([". X . O ."] * 5)  # the points between them are neither side's
 SHORT_OF_LIBERTIES = "X . . O .\nO O O O .\n. . . . .\n. . . . .\n. . . . ."
 ONE_LIBERTY = "X . O . .\nO O O . .\n. . . . .\n. . . . .\n. . . . ."
 
