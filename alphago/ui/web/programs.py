@@ -103,9 +103,10 @@ async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
     finally:
         replies.close()
         sender.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
-            await sender
-        await asyncio.shield(asyncio.to_thread(engine.close, wait=False))
+        try:
+            await asyncio.gather(sender, return_exceptions=True)
+        finally:
+            await asyncio.shield(asyncio.to_thread(engine.close, wait=False))
 
 
 async def deliver(socket: WebSocket, replies: "Replies") -> None:
@@ -113,7 +114,8 @@ async def deliver(socket: WebSocket, replies: "Replies") -> None:
     try:
         while True:
             for line in await replies.take():
-                await asyncio.wait_for(socket.send_text(line), UNREAD_SECONDS)
+                async with asyncio.timeout(UNREAD_SECONDS):  # Python 3.11's `wait_for` may swallow `sender.cancel()`
+                    await socket.send_text(line)
     except TimeoutError:
         with contextlib.suppress(WebSocketDisconnect, RuntimeError):
             await socket.close(TRY_AGAIN, "no reply was taken")

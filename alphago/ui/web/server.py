@@ -223,8 +223,7 @@ async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any
         session.detach()
         if sender is not None:
             sender.cancel()
-            with contextlib.suppress(asyncio.CancelledError, Exception):
-                await sender
+            await asyncio.gather(sender, return_exceptions=True)
 
 
 async def pass_on(text: str, session: Session, outbox: Outbox) -> bool:

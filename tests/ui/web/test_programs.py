@@ -5,17 +5,21 @@ import contextlib
 import json
 import threading
 import time
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
+from starlette.websockets import WebSocketDisconnect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Close
 from websockets.sync.client import ClientConnection
 
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.analysis_engine import THREAD
+from alphago.ui.analysis_networks import GivenNetwork
 from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, PROGRAM
-from alphago.ui.web.programs import Replies
+from alphago.ui.web.programs import Replies, converse
+from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, Served, serving, told
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
@@ -185,6 +189,36 @@ def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
                 assert reply(program)["isDuringSearch"]
         await_none(served)
         assert served.get()[0] == 200
+
+
+class LeavingSocket:
+    """The WebSocket of a program that leaves just when its first reply has been sent, in the same turn of the loop."""
+
+    def __init__(self) -> None:
+        self.queries = [json.dumps(QUERY)]
+        self.sent = asyncio.get_running_loop().create_future()
+
+    async def receive_text(self) -> str:
+        if self.queries:
+            return self.queries.pop()
+        await self.sent
+        raise WebSocketDisconnect
+
+    async def send_text(self, line: str) -> None:
+        self.sent.set_result(None)
+
+
+def test_a_program_that_leaves_while_it_is_answered() -> None:
+    """The cancelling of the task that sends replies must not get lost (Python 3.11's `asyncio.wait_for` loses it)."""
+
+    async def leave() -> None:
+        networks = GivenNetwork(GO5, HashEvaluator(), "cpu")
+        serving = asyncio.create_task(converse(cast(Any, LeavingSocket()), networks, GO5))
+        ended, _ = await asyncio.wait([serving], timeout=PATIENCE)
+        assert ended
+
+    asyncio.run(leave())
+    assert not any(thread.name == THREAD for thread in threading.enumerate())
 
 
 def test_an_engine_waits_for_a_program_that_reads_slower() -> None:
