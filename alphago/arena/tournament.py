@@ -15,6 +15,8 @@ from alphago.arena.openings import opening_length
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
+from alphago.mcts.level_choice import LevelTerms
+from alphago.mcts.levels import terms_of
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings
@@ -122,12 +124,19 @@ class Tournament:
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
+            "levels": [self.level_terms(entrant) for entrant in self.entrants],
             "weights": [entrant.weights for entrant in self.entrants],
             "game": self.env.name,
             **self.env.rule_options,
             **facts,
         }
         return as_saved(facts)
+
+    def level_terms(self, entrant: Entrant) -> LevelTerms | None:
+        """Return at what loss and with how many readouts an entrant's level plays now; None at full strength."""
+        if entrant.level is None:
+            return None
+        return terms_of(entrant.level, self.env, bool(getattr(entrant.player, "makes_forecasts", False)))
 
     def plan(self) -> MatchPlan:
         """Return what determines the games of each match, except the players."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from alphago.arena import tournament as tournament_module
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import MatchResult
@@ -17,6 +18,7 @@ from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import SPRT_GAMES, Tournament, TournamentSettings
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.level_choice import LevelTerms
 from alphago.records.sgf import read_sgf
 from alphago.system.files import lock
 
@@ -198,6 +200,13 @@ class TestResume:
         with pytest.raises(ValueError, match=rf"another evaluation \({why}"):
             tournament(tmp_path, *entrants, **settings)
         assert lines(tmp_path) == before
+
+    def test_a_level_that_aims_at_another_loss_is_refused(self, tmp_path: Path, monkeypatch) -> None:
+        level3 = Entrant(HashEvaluator(), name="hash@level=3", level=3)
+        played(tmp_path, level3, RANDOM, games=2)
+        monkeypatch.setattr(tournament_module, "terms_of", lambda *_: LevelTerms(0.2, "win rate", 8))
+        with pytest.raises(ValueError, match=r"its levels is \[\[0.16, 'win rate', 16\], None\], got \[\[0.2, 'win"):
+            tournament(tmp_path, level3, RANDOM, games=2)
 
     def test_more_games_and_fewer(self, tmp_path: Path) -> None:
         """More are played on; of fewer the first count, the same as in a match of so many."""

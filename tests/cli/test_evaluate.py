@@ -76,6 +76,7 @@ class TestEvaluate:
             "ko": "positional",
             "suicide": False,
             "turns": None,
+            "levels": [None, None],
             "seed": 7,
         }  # more games may follow
         expected |= {"random_opening": 1, "opening_plies": 3, "adjudicator": None, "sprt": [-300, 100.5]}

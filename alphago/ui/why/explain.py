@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.env.packaged import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.search_forms import SearchForm
@@ -70,7 +71,7 @@ def last_move(position: Position) -> tuple[Position, int]:
 def explain(
     position: Position,
     move: int | str,
-    net: Any,
+    net: Any = None,
     readouts: int = 200,
     *,
     symmetries: bool = False,
@@ -85,14 +86,18 @@ def explain(
     captures, atari, ladders, connections and cuts, lost eyes, and whether a move is sente.
 
     position: before the move.  move: an action, or text.
-    net, readouts, symmetries, settings, device, threads: as in `analyze`, for each position.  Positions after a pass,
-        which show what a move threatens, are searched with a quarter of the readouts.
+    net: as in `analyze`; None for the packaged network that plays the game by default.
+    readouts, symmetries, settings, device, threads: as in `analyze`, for each position.  Positions after a pass, which
+        show what a move threatens, are searched with a quarter of the readouts.
 
-    Raises IllegalMove if the move cannot be played.
+    Raises IllegalMove if the move cannot be played, and ValueError without `net` if no packaged network plays the game.
     """
     check_int("readouts", readouts, 1)
-    action = position.check_action(move)
-    searches = Searches(position.env, net, symmetries=symmetries, settings=settings, device=device, threads=threads)
+    action, env = position.check_action(move), position.env
+    network = packaged_net(env.name, env.N) if net is None else net
+    if network is None:
+        raise ValueError(f"net must be given: no network for {env.name} comes with the package")
+    searches = Searches(env, network, symmetries=symmetries, settings=settings, device=device, threads=threads)
     after = position.play(action)
     first = searches([([position], readouts), ([after], readouts)])
     return explain_moves([(position, action, after)], first, searches, readouts)[0]

@@ -13,6 +13,8 @@ from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, OpenVinoModel, Shar
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
+needs_bfloat16 = pytest.mark.skipif(not has_native_bfloat16(), reason="needs a CPU that multiplies bfloat16")
+
 
 @needs_openvino
 @pytest.mark.parametrize("size_free", [False, True])
@@ -24,7 +26,7 @@ def test_default_nets_are_translated(size_free):
 
 
 @needs_openvino
-@pytest.mark.skipif(not has_native_bfloat16(), reason="needs a CPU that multiplies bfloat16")
+@needs_bfloat16
 def test_bfloat16_is_asked_for():
     net = lived_in(NeuralNet(GoEnv(5), tower_height=2, channels=8))
     batch, slots = random_batch(net.env, 8), np.arange(8)
@@ -84,7 +86,7 @@ def test_models_that_are_compiled(monkeypatch, exact, sizes, dtype):
 
 
 @needs_openvino
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=needs_bfloat16), "int8"])
 def test_copies_compute_the_same_bits(monkeypatch, dtype):
     """In a second thread, and on a machine of the same kind; another one compiles the network itself."""
     net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=16))

@@ -11,6 +11,7 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.position import IllegalMove, Position
 from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.exams.positions import find_exam
@@ -315,3 +316,17 @@ def test_facts_about_bad_moves() -> None:
 def test_facts_about_two_hundred_blunders() -> None:
     kinds = explain_bad_moves(9, 200, 100)
     assert {Loss, Reply, ChangesOwner, Cuts} <= set(kinds)
+
+
+class Nameless(GomokuEnv):
+    """A game that no packaged network plays."""
+
+    name = "nameless"
+
+
+def test_without_a_network_the_packaged_one_explains() -> None:
+    position = GoEnv(5).position().after(["C3"])
+    told = explain(position, "A1", readouts=8, device="cpu", threads=1)
+    assert told == explain(position, "A1", "7x7", readouts=8, device="cpu", threads=1)
+    with pytest.raises(ValueError, match="net must be given: no network for nameless comes with"):
+        explain(Nameless(7).position(), "A1")
