@@ -85,10 +85,10 @@ def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
         more[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.visits[games[doubtful], ROOT])
         search.run(more)
         longer = move_losses(search, games[doubtful], terms)
+        take_neutral_points(search, games[doubtful], longer)
         losses.lost[doubtful] = longer.lost
         losses.shares[doubtful] = longer.shares
         losses.passes[doubtful] = longer.passes
-        take_neutral_points(search, games, losses)
     return losses
 
 

@@ -16,13 +16,13 @@ async function networkOf({ manifest, weights, plain }) {
 }
 
 // A stand-in for a network, which Python computes without rounding too: see test_search_in_script.py.
-function standIn(position, length, inputs) {
+function standIn(position, length, inputs, settled) {
   const planes = new Float32Array(length);
   position.planes(planes);
   const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
   return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? ((((hash % 60 + 1) * (action + 3)) % 61) + 1) / 64 : 0)),
-    value: ((hash % 33) - 16) / 32, score: (hash % 41) - 20,
-    ownership: Array.from({ length: position.board?.length || 0 }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
+    value: ((hash % 33) - 16) / 32, score: settled ? 0 : (hash % 41) - 20,
+    ownership: settled ? position.owners() : Array.from({ length: position.board?.length || 0 }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
 }
 
 const ANSWERS = {
@@ -99,15 +99,16 @@ const ANSWERS = {
   async weights({ bytes }) {
     return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
   },
-  async search({ game, options, games, planes, inputs, shape, settings, readouts, level, pass, ...model }) {
+  async search({ game, options, games, planes, inputs, shape, settings, readouts, level, pass, settled, ...model }) {
     const { startOf } = await load("rules");
     const { TreeSearch } = await load("tree_search");
     const { evaluationOf, inputOf } = await load("evaluator");
     const { analysisOf } = await load("analysis_views");
     const { levelChances } = await load("level_choice");
+    const { moveOf } = await load("move_choice");
     const [network] = model.manifest ? await networkOf(model) : [];
     const evaluate = async (positions) => positions.map((position) => (network
-      ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs)));
+      ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs, settled)));
     const found = [];
     for (const actions of games) {
       const search = new TreeSearch(settings, evaluate, startOf(game, options));
@@ -115,7 +116,7 @@ const ANSWERS = {
       for (const action of [...actions, null]) { // the tree is kept from move to move
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
-        told.push({ best: search.best(), analysis: analysisOf(search, true), value: search.value,
+        told.push({ best: search.best(), move: moveOf(search, pass), analysis: analysisOf(search, true), value: search.value,
           level: level && await levelChances(search, level, pass), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);
       }

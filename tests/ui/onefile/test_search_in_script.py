@@ -1,5 +1,6 @@
 """The search of a file, against the package's: with a stand-in for the network every visit is the same."""
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -28,13 +29,17 @@ READOUTS = 64
 
 
 class StandIn:
-    """An evaluator of whole numbers and powers of two, which nothing rounds; ask.mjs has its twin."""
+    """An evaluator of whole numbers and powers of two, which nothing rounds; ask.mjs has its twin.
+
+    settled: whether it expects each point to stay whose it is, so that levels pass.
+    """
 
     device = "cpu"
 
     makes_forecasts = True
 
-    def __init__(self, env: GameEnv, planes: int) -> None:
+    def __init__(self, env: GameEnv, planes: int, settled: bool = False) -> None:
+        self.settled = settled
         self.env, self.inputs = env, planes * env.plane_shape[0] * env.plane_shape[1]
 
     def sums(self, batch: GameBatch, slots: np.ndarray) -> np.ndarray:
@@ -51,6 +56,10 @@ class StandIn:
         self, batch: Any, slots: Any, priors: Any, values: Any, forecasts: Any, symmetries: Any = (0,)
     ) -> None:
         self.evaluate(batch, slots, priors, values)
+        if self.settled:
+            forecasts[0][:] = 0
+            forecasts[1][:] = batch.ownership(slots, np.empty(forecasts[1].shape, np.int8))
+            return
         sums = self.sums(batch, slots)
         forecasts[0][:] = sums % 41 - 20
         forecasts[1][:] = np.outer(sums, np.arange(forecasts[1].shape[1]) + 5) % 3 - 1
@@ -93,23 +102,48 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
                 player.play_move(move)
 
 
+@pytest.mark.parametrize("readouts", [8, 24])
+def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
+    """In games to their end; for some moves that were searched most another is played, and for some passes."""
+    env = GoEnv(4).match_variant()
+    evaluator, settings = StandIn(env, 11), Puct(leaves=1)
+    games = [actions_of(random_game(env, seed)[-2]) for seed in range(12)]
+    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": readouts}
+    told = ask("search", **question, **{"pass": env.pass_action})
+    replaced: Counter[bool] = Counter()
+    for moves, answers in zip(games, told, strict=True):
+        player = MCTSPlayer(env, evaluator, settings=settings, two_player_mode=True)
+        for move, answer in zip([*moves, None], answers, strict=True):
+            player.tree_search(readouts)
+            visits = player.visits()
+            if (visits == visits.max()).sum() == 1:  # the package draws one of several
+                assert answer["move"] == player.pick_move()
+                replaced[answer["best"] == env.pass_action] += answer["move"] != answer["best"]
+            if move is not None:
+                player.play_move(move)
+    assert replaced[True]
+    assert replaced[False]
+
+
 @pytest.mark.parametrize(
-    ("env", "planes", "terms"),
+    ("env", "planes", "terms", "settled"),
     [
-        (GoEnv(5).match_variant(), 11, LevelTerms(2.4, "points", 16)),
-        (GoEnv(4).match_variant(), 11, LevelTerms(0.3, "points", 24)),
-        (ReversiEnv(4), 4, LevelTerms(0.1, "win rate", 16)),
-        (ConnectFourEnv(), 2, LevelTerms(0.2, "win rate", 16)),
+        (GoEnv(5).match_variant(), 11, LevelTerms(2.4, "points", 16), False),
+        (GoEnv(4).match_variant(), 11, LevelTerms(0.3, "points", 24), False),
+        (GoEnv(4).match_variant(), 11, LevelTerms(0.3, "points", 24), True),
+        (ReversiEnv(4), 4, LevelTerms(0.1, "win rate", 16), False),
+        (ConnectFourEnv(), 2, LevelTerms(0.2, "win rate", 16), False),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms) -> None:
-    """In games to their end, where passes count."""
-    evaluator, settings = StandIn(env, planes), Puct(leaves=8, decisive_moves=env.has_decisive_moves)
-    games = [actions_of(random_game(env, seed)[-2]) for seed in range(3)]
+def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settled: bool) -> None:
+    """In games to their end, where passes count; in those of `settled` neutral points are taken before."""
+    evaluator, settings = StandIn(env, planes, settled), Puct(leaves=8, decisive_moves=env.has_decisive_moves)
+    games = [actions_of(random_game(env, seed)[-2]) for seed in ((5, 27, 38) if settled else range(3))]
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": terms.readouts}
-    told = ask("search", **question, level=terms._asdict(), **{"pass": env.pass_action})
+    told = ask("search", **question, level=terms._asdict(), settled=settled, **{"pass": env.pass_action})
     for moves, answers in zip(games, told, strict=True):
         player = MCTSPlayer(env, evaluator, settings=settings, forecasts=True)
         for move, answer in zip([*moves, None], answers, strict=True):

@@ -5,9 +5,9 @@ import { evaluationOf, inputOf } from "./evaluator.js";
 import { EvenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./level_choice.js";
+import { moveOf } from "./move_choice.js";
 import { Network } from "./network.js";
 import { startOf } from "./rules.js";
-import { outcome } from "./stones.js";
 import { TreeSearch } from "./tree_search.js";
 
 /**
@@ -52,8 +52,6 @@ import { TreeSearch } from "./tree_search.js";
 const SLICE = 30; // milliseconds, after which messages are read
 const REPORT = 150; // between two reports
 const READING = 0.05; // the share of time that reading a tree for a report may take
-const DECIDED = 0.8; // a value farther from 0 than this counts as a decided game
-const CLEARLY = 0.5; // a value above it counts as a won game
 
 /** @type {any} */
 const worker = self;
@@ -244,50 +242,10 @@ class Searcher {
     /** @type {Found} */
     const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
       rate: Math.round(done / Math.max(seconds, 1e-3)), over,
-      best: choice ? drawn(choice.chances, Math.random()) : search.visits > 1 ? this.unlessIdle(search.best()) : this.policyMove(),
+      best: choice ? drawn(choice.chances, Math.random()) : moveOf(search, this.model.pass),
       resigns: empty && search.value < this.model.resign && (!choice || choice.hopeless),
       opponent: request.even ? this.opponent : "",
       ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);
-  }
-
-  // The priors of the actions in the position.
-  priors() {
-    const { root } = /** @type {TreeSearch} */ (this.search);
-    return Array.from(/** @type {Float32Array} */ (root.waiting), (prior, action) => Math.max(prior,
-      root.children.find((child) => child.action === action)?.prior ?? 0));
-  }
-
-  policyMove() {
-    const { root } = /** @type {TreeSearch} */ (this.search);
-    return this.heaviest(this.priors(), root.value);
-  }
-
-  /**
-   * The move with the greatest weight, but no pass that would lose a won game (alphago/mcts/rule.py, `without_rash_passes`).
-   * @param {number[]} weights
-   * @param {number} value
-   */
-  heaviest(weights, value) {
-    const { pass } = this.model;
-    const { position } = /** @type {TreeSearch} */ (this.search);
-    const rash = value > Math.max(outcome(position) + CLEARLY, 0) && weights.some((weight, action) => weight > 0 && action !== pass);
-    if (pass !== null && rash) weights[pass] = 0;
-    return weights.indexOf(Math.max(...weights));
-  }
-
-  /**
-   * The move, but a pass if it gains nothing (`without_idle_moves`).
-   * @param {number} action
-   */
-  unlessIdle(action) {
-    const { pass } = this.model;
-    const { root, position, value } = /** @type {TreeSearch} */ (this.search);
-    const sensible = position.sensible();
-    if (pass === null || sensible[action] || !sensible[pass]) return action;
-    const weights = this.priors().map((prior, move) => (sensible[move] ? prior : 0));
-    for (const { action: move, visits } of root.children) if (sensible[move]) weights[move] += visits;
-    weights[pass] = Math.abs(value) > DECIDED ? Infinity : Number.MIN_VALUE;
-    return this.heaviest(weights, value);
   }
 }

@@ -246,6 +246,21 @@ export class Go extends Stones {
     return sensibleMoves(this);
   }
 
+  /** The moves onto points of neither side that join an own chain and leave it at least two liberties. */
+  neutral() {
+    const areas = this.areas();
+    return this.legal().map((legal, action) => Number(legal && areas[action] === 0 && this.joinsAtNoRisk(action)));
+  }
+
+  /** @param {number} action */
+  joinsAtNoRisk(action) {
+    if (!this.near[action].some((other) => this.board[other] === this.toPlay)) return false;
+    const after = this.copy();
+    after.play(action);
+    const { of, liberties } = after.chains();
+    return liberties[of[action]] > 1; // 0 after suicide
+  }
+
   /** The empty points where the mover may not play. */
   forbiddenPoints() {
     const legal = this.legal();

@@ -1,7 +1,8 @@
 // Moves that lose a given amount on average, as alphago/mcts/level_choice.py chooses them, which says what the numbers mean.
 
 import { scoreBelow, ownersOf } from "./analysis_views.js";
-import { outcome } from "./stones.js";
+import { greatest, withoutRashPass } from "./move_choice.js";
+import { outcome, passWins } from "./stones.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 /** @typedef {import("./stones.js").Position} Position */
@@ -16,7 +17,7 @@ const WORTH = { points: 4, "win rate": 0.2 };
 /** @type {Record<string, number>} */
 const IDLE = { points: 0.75, "win rate": 0.01 };
 const PASS_READOUTS = 400;
-const [NO_HOPE, MOVING, EMPTY, CLEARLY, OPEN] = [-0.8, 0.05, 0.25, 0.5, 1 / 3];
+const [NO_HOPE, MOVING, EMPTY, OPEN] = [-0.8, 0.05, 0.25, 1 / 3];
 const PRIOR_VISITS = 8;
 const FEWEST = 4;
 const [FIRST, MORE] = [0.1, 0.4];
@@ -24,9 +25,6 @@ const LEAST_SHARE = 1e-6;
 const HALVINGS = 24;
 const COLDEST = 1e-2;
 const CHANCES = 4;
-
-/** @param {number[]} numbers */
-const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
 /**
  * The probability of each move at a level, and whether the mover is so far behind that it may give up.
@@ -41,9 +39,39 @@ export async function levelChances(search, level, pass) {
   let losses = await moveLosses(search, level, pass);
   if (losses.passes && Math.abs(search.value) < -NO_HOPE) { // a game that is not decided
     for (let left = PASS_READOUTS - search.visits; left > 0;) left -= await search.wave(left);
-    losses = await moveLosses(search, level, pass);
+    losses = neutralFirst(search, await moveLosses(search, level, pass), /** @type {number} */ (pass));
   }
   return { chances: chancesOf(losses, level, pass), hopeless: behind >= CHANCES * target };
+}
+
+/**
+ * The losses, with neutral points as the only candidates where the side would pass in a game that is not decided
+ * (`take_neutral_points`).
+ * @param {TreeSearch} search
+ * @param {MoveLosses} losses
+ * @param {number} pass
+ */
+function neutralFirst(search, losses, pass) {
+  const { position } = search;
+  if (!losses.passes || Math.abs(search.value) >= -NO_HOPE || passWins(position, pass)) return losses;
+  const neutral = position.neutral?.();
+  if (!neutral?.includes(1)) return losses;
+  const shares = sharesOf(search).map((share, action) => (neutral[action] ? Math.max(share, LEAST_SHARE) : 0));
+  return { ...losses, passes: false, lost: shares.map(() => 0), shares };
+}
+
+/**
+ * The share of each move: its visits, mixed with its prior.
+ * @param {TreeSearch} search
+ */
+function sharesOf(search) {
+  const shares = search.priors().map((prior) => PRIOR_VISITS * prior);
+  let total = PRIOR_VISITS;
+  for (const { action, visits } of search.root.children) {
+    shares[action] += visits;
+    total += visits;
+  }
+  return shares.map((share) => share / total);
 }
 
 /**
@@ -64,25 +92,21 @@ export async function levelChances(search, level, pass) {
  * @returns {Promise<MoveLosses>}
  */
 export async function moveLosses(search, { target, unit }, pass, action = null) {
-  const { root, position } = search;
-  const priors = Array.from(/** @type {Float32Array} */ (root.waiting), (prior) => Math.max(prior, 0));
-  const visits = priors.map(() => 0);
-  for (const child of root.children) [priors[child.action], visits[child.action]] = [child.prior, child.visits];
-  const total = visits.reduce((sum, count) => sum + count, PRIOR_VISITS);
-  const shares = priors.map((prior, action) => (visits[action] + PRIOR_VISITS * prior) / total);
-  const sensible = position.sensible();
+  const shares = sharesOf(search);
+  const sensible = search.position.sensible();
   const least = leastShare(shares.map((share, move) => (sensible[move] ? share : 0)), target / WORTH[unit]);
   const wanted = shares.map((share, move) => Boolean(sensible[move]) && (share >= least || move === pass));
   const worth = await worthOf(search, wanted.map((one, move) => one || move === action), unit);
-  let passes = pass !== null && priors[pass] > 0 && boardIsDone(search, shares, worth, unit, pass);
+  const prudent = withoutRashPass(search, shares, pass);
+  let passes = pass !== null && shares[pass] > 0 && boardIsDone(search, prudent, worth, unit, pass);
   if (pass !== null) wanted[pass] = false;
   if (!wanted.includes(true)) {
-    passes ||= pass !== null && priors[pass] > 0;
-    worth.forEach((value, action) => { wanted[action] = !Number.isNaN(value); });
+    passes ||= pass !== null && prudent[pass] > 0;
+    wanted[greatest(prudent)] = true; // the best move, though no person would play it
   }
   const own = shares.map((share, move) => (wanted[move] ? share : 0));
   const best = worth[greatest(own)];
-  return { lost: worth.map((value, move) => (wanted[move] ? Math.max(best - value, 0) : 0)), shares: own, passes, worth, best: worth[greatest(shares)] };
+  return { lost: worth.map((value, move) => (wanted[move] ? Math.max(best - value, 0) || 0 : 0)), shares: own, passes, worth, best: worth[greatest(shares)] };
 }
 
 /**
@@ -137,27 +161,22 @@ async function worthOf(search, wanted, unit) {
 /**
  * Whether the mover passes, since the board is done.
  * @param {TreeSearch} search
- * @param {number[]} all the moves' shares
+ * @param {number[]} shares of the moves, 0 for a rash pass
  * @param {number[]} worth
  * @param {string} unit
  * @param {number} pass
  */
-function boardIsDone(search, all, worth, unit, pass) {
+function boardIsDone(search, shares, worth, unit, pass) {
   const { position } = search;
-  const now = outcome(position);
-  const shares = [...all];
-  if (search.value > Math.max(now + CLEARLY, 0) && shares.some((share, action) => share > 0 && action !== pass)) shares[pass] = 0;
   const first = greatest(shares);
-  const after = position.copy();
-  after.play(pass);
-  if (after.over && now > 0) return true;
+  if (passWins(position, pass)) return true;
   const expected = ownersOf(search);
   const owners = position.owners();
   if (!expected || !owners) return first === pass;
   const moving = owners.reduce((sum, owner, point) => sum + Math.abs(owner - expected[point]), 0) / 2;
   const idle = IDLE[unit] * (Math.abs(search.value) < -NO_HOPE ? OPEN : 1);
   const empty = owners.reduce((count, owner) => count + Number(owner === 0), 0);
-  return moving <= MOVING * owners.length && empty <= EMPTY * owners.length && worth[first] - worth[pass] <= idle && (now > 0 || search.value < NO_HOPE)
+  return moving <= MOVING * owners.length && empty <= EMPTY * owners.length && worth[first] - worth[pass] <= idle && (outcome(position) > 0 || search.value < NO_HOPE)
     && shares[pass] > 0;
 }
 

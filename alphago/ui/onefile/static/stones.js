@@ -10,6 +10,7 @@
  * @property {number | null} lastCell where the last move's piece is
  * @property {() => Uint8Array} legal which actions are legal; none once the game is over
  * @property {() => Uint8Array} sensible the legal actions that a weak player may choose, perhaps none
+ * @property {() => Uint8Array} [neutral] the moves that take a point of neither side at no risk; no function for none
  * @property {(action: number) => void} play a legal action
  * @property {() => Position} copy
  * @property {(out: Float32Array) => void} planes what the network reads, [planes, height, width]
@@ -23,6 +24,17 @@
  * @param {Position} position
  */
 export const outcome = (position) => Math.sign(position.margin) * position.toPlay;
+
+/**
+ * Whether a pass, which must be legal, ends the game and wins it for the player to move.
+ * @param {Position} position
+ * @param {number} pass
+ */
+export function passWins(position, pass) {
+  const after = position.copy();
+  after.play(pass);
+  return after.over && outcome(position) > 0;
+}
 
 /**
  * An action that wins at once, found by trying all.

@@ -263,6 +263,14 @@ export class TreeSearch {
     return this.root.sum / Math.max(this.root.visits, 1);
   }
 
+  /** The prior of each action, 0 for illegal ones. */
+  priors() {
+    const { children, waiting } = this.root;
+    const priors = Array.from(/** @type {Float32Array} */ (waiting), (prior) => Math.max(prior, 0));
+    for (const { action, prior } of children) priors[action] = prior;
+    return priors;
+  }
+
   /** The tried actions, the best first: by visits, then by prior, then by number. */
   ranked() {
     const tried = this.root.children.filter(({ visits }) => visits > 0);

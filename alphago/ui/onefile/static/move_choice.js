@@ -1,0 +1,71 @@
+// The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
+
+import { outcome, passWins } from "./stones.js";
+
+/** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
+
+const DECIDED = 0.8; // a value farther from 0 than this counts as a decided game
+const CLEARLY = 0.5; // a value above it counts as a won game
+
+/**
+ * The move to play: the most visited one, before any search the most probable one.
+ * @param {TreeSearch} search whose root is evaluated
+ * @param {number | null} pass
+ */
+export function moveOf(search, pass) {
+  const move = search.visits > 1 ? unlessIdle(search, search.best(), pass) : greatest(withoutRashPass(search, search.priors(), pass));
+  return unlessEarly(search, move, pass);
+}
+
+/** @param {number[]} numbers */
+export const greatest = (numbers) => numbers.indexOf(Math.max(...numbers));
+
+/**
+ * The weights of moves, with 0 for a pass that might lose a game that the mover is winning (`without_rash_passes`).
+ * @param {TreeSearch} search
+ * @param {number[]} weights
+ * @param {number | null} pass
+ */
+export function withoutRashPass({ position, value }, weights, pass) {
+  const rash = value > Math.max(outcome(position) + CLEARLY, 0) && weights.some((weight, action) => weight > 0 && action !== pass);
+  return weights.map((weight, action) => (rash && action === pass ? 0 : weight));
+}
+
+/**
+ * The move, or what to play instead if it gains nothing (`without_idle_moves`).
+ * @param {TreeSearch} search
+ * @param {number} move
+ * @param {number | null} pass
+ */
+function unlessIdle(search, move, pass) {
+  const sensible = search.position.sensible();
+  if (pass === null || sensible[move] || !sensible[pass]) return move;
+  const weights = weigh(search).map((weight, action) => (sensible[action] ? weight : 0));
+  weights[pass] = Math.abs(search.value) > DECIDED ? Infinity : 2 * Number.MIN_VALUE;
+  weights[move] = Number.MIN_VALUE; // last of all
+  return greatest(withoutRashPass(search, weights, pass));
+}
+
+/**
+ * The move, but no pass in an open game while a neutral point can be taken at no risk (`without_early_passes`).
+ * @param {TreeSearch} search
+ * @param {number} move
+ * @param {number | null} pass
+ */
+function unlessEarly(search, move, pass) {
+  const { position, value } = search;
+  if (pass === null || move !== pass || Math.abs(value) > DECIDED || passWins(position, pass)) return move;
+  const neutral = position.neutral?.();
+  const weights = weigh(search).map((weight, action) => (neutral?.[action] ? weight : 0));
+  return weights.some((weight) => weight > 0) ? greatest(weights) : move;
+}
+
+/**
+ * The visits of each move and its prior.
+ * @param {TreeSearch} search
+ */
+function weigh(search) {
+  const weights = search.priors();
+  for (const { action, visits } of search.root.children) weights[action] += visits;
+  return weights;
+}
