@@ -37,7 +37,7 @@ class Explanation:
     @property
     def told(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
-        words = Words(self.env)
+        words = Words(self.env, self.loss.colour)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
 
@@ -204,7 +204,7 @@ def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
     facts: list[Fact] = [loss]
     if answer := seen.after.line:
         if loss.worse and answer[0] == best:
-            how = Reply.TAKES
+            how = Reply.KEY
         else:
             how = Reply.PUNISHES if loss.large else Reply.ANSWERS
         facts.append(Reply(mover, action, line=answer, mover=tried.after.to_play, how=how))

@@ -47,12 +47,20 @@ def at_least(points: float) -> str:
 
 
 class Words:
-    """Names of sides, moves and chains in sentences about a game."""
+    """Names of sides, moves and chains in sentences about a game.
 
-    def __init__(self, env: GameEnv) -> None:
-        self.move = env.to_text
+    mover: the side whose move is explained, +1 or -1; moves of the other side are named as its own.  0 for no side.
+    """
+
+    def __init__(self, env: GameEnv, mover: int = 0) -> None:
+        self.move, self.mover = env.to_text, mover
         self.side = env.board_view.side
         self.passing = env.pass_action
+
+    def played(self, fact: "Fact") -> str:
+        """Return the name of a fact's move, such as "D4", or "White's D4" if Black's move is explained."""
+        whose = f"{self.side(fact.colour)}'s " if fact.colour == -self.mover else ""
+        return whose + self.move(fact.action)
 
     def group(self, group: NamedChain) -> str:
         """Return a text such as "Black's 3 stones at D4"."""
@@ -173,12 +181,12 @@ class Reply(Fact):
     """The line that follows a move, up to the ply that shows something.
 
     mover: who plays the first move of the line: the other side, or in some games the move's side again.
-    how: TAKES if the line begins on the point of the best move, PUNISHES if the move loses much and the line begins
-        near it, else ANSWERS.
+    how: KEY if the line begins on the point of the best move, PUNISHES if the move loses much and the line begins near
+        it, else ANSWERS.
     taken: chains of the move's side that the line captures, in Go; the last of them are taken by its last move.
     """
 
-    PUNISHES, TAKES, ANSWERS = "punishes it with", "can take the point of the better move:", "answers with"
+    PUNISHES, KEY, ANSWERS = "punishes", "can then play", "answers"
 
     line: tuple[int, ...]
     mover: int
@@ -186,10 +194,13 @@ class Reply(Fact):
     taken: tuple[NamedChain, ...] = ()
 
     def sentence(self, words: Words) -> str:
-        verb = "goes on with" if self.mover == self.colour else self.how
+        side, line = words.side(self.mover), words.line(self.line, SHOWN_PLIES if self.taken else FORESEEN)
         end = f" and takes {words.groups(self.taken)}" if self.taken else ""
-        plies = SHOWN_PLIES if self.taken else FORESEEN
-        return f"{words.side(self.mover)} {verb} {words.line(self.line, plies)}{end}."
+        if self.mover == self.colour:
+            return f"{side} goes on with {line}{end}."
+        if self.how == self.KEY:
+            return f"{side} can then play on the key point of both sides: {line}{end}."
+        return f"{side} {self.how} {words.move(self.action)} with {line}{end}."
 
 
 @dataclass(frozen=True)
@@ -235,9 +246,9 @@ class Gains(Fact):
     points: float
 
     def sentence(self, words: Words) -> str:
-        best, move = words.move(self.best), words.move(self.action)
-        where = "around it" if self.centre == self.best else f"around {words.move(self.centre)}"
-        return f"{best} gains {at_least(self.points)} {where}, compared with {move}."
+        best, move, where = words.move(self.best), words.move(self.action), words.move(self.centre)
+        better = f"better for {words.side(self.colour)} by {at_least(self.points)}"
+        return f"After {best} the area around {where} is {better} than after {move}."
 
 
 @dataclass(frozen=True)
@@ -263,7 +274,7 @@ class Captures(Fact):
 
     def sentence(self, words: Words) -> str:
         in_ko = " in ko" if self.ko else ""
-        return f"{words.move(self.action)} captures {words.groups(self.groups)}{in_ko}."
+        return f"{words.played(self)} captures {words.groups(self.groups)}{in_ko}."
 
 
 @dataclass(frozen=True)
@@ -278,7 +289,7 @@ class Atari(Fact):
     line: tuple[int, ...]
 
     def sentence(self, words: Words) -> str:
-        move, group = words.move(self.action), words.group(self.group)
+        move, group = words.played(self), words.group(self.group)
         pronoun = "it" if self.group.stones == 1 else "they"
         return f"{move} puts {group} in atari" + (f", and {pronoun} cannot escape." if self.line else ".")
 
@@ -315,7 +326,7 @@ class Connects(Fact):
     groups: tuple[NamedChain, ...]
 
     def sentence(self, words: Words) -> str:
-        return f"{words.move(self.action)} connects {words.groups(self.groups)}."
+        return f"{words.played(self)} connects {words.groups(self.groups)}."
 
 
 @dataclass(frozen=True)
@@ -326,7 +337,7 @@ class Cuts(Fact):
 
     def sentence(self, words: Words) -> str:
         *others, last = map(words.group, self.groups)
-        return f"{words.move(self.action)} cuts {', '.join(others)} from {last}."
+        return f"{words.played(self)} cuts {', '.join(others)} from {last}."
 
 
 @dataclass(frozen=True)
@@ -337,7 +348,7 @@ class LosesEye(Fact):
     eye: int
 
     def sentence(self, words: Words) -> str:
-        move = words.move(self.action)
+        move = words.played(self)
         whose = "its own side's" if self.owner == self.colour else f"{words.side(self.owner)}'s"
         if self.eye == self.action:
             return f"{move} fills {whose} eye."

@@ -59,15 +59,18 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
     taken_now = dangers(tried, seen)
     answer = answer_facts(tried, seen, loss, taken_now)
     found += [*answer, *taken_now]
+    own_kinds = {type(fact) for fact in own_deeds}
+    only_best = [fact for fact in best_deeds(tried, seen, loss, taken_now) if type(fact) not in own_kinds]
     is_answered_there = bool(answer) and seen.after.line[0] == loss.best  # what a stone there does was told
     comes_later = loss.best in seen.after.line[1:FORESEEN:2]  # the mover still gets to play there
     if not is_answered_there and not comes_later:
-        own_kinds = {type(fact) for fact in own_deeds}
-        found += [fact for fact in best_facts(tried, seen, loss, taken_now) if type(fact) not in own_kinds]
+        found += [fact for fact in only_best if loss.clear or takes(fact)]
+        if loss.clear:
+            found += sente(tried, seen, loss.best, which=2)
     may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
     kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
     told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
-    return told or lost_stone(tried, seen)
+    return told or only_best or lost_stone(tried, seen)
 
 
 def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
@@ -80,20 +83,19 @@ def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now
         return []
     start, line = reply.line[0], seen.after.line
     does = unrepeated(lasting(deeds(tried.after, start, line[1:]), seen.after.ownership), reply.taken)
+    if does and not reply.taken and reply.how == Reply.KEY:
+        return does  # which name the point
     says_why = does or reply.taken or reply.how != Reply.ANSWERS
     return [reply, *does] if says_why else []
 
 
-def best_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
-    """Return what the best move does, only what it takes if it is not clear.
+def best_deeds(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
+    """Return what the best move does to the chains around it.
 
     taken_now: chains of which is told that the move prevents that they are taken.
     """
     does = lasting(deeds(tried.position, loss.best, seen.after_best.line), seen.after_best.ownership)
-    does = unrepeated(does, [fact.group for fact in taken_now])
-    if not loss.clear:
-        return [fact for fact in does if takes(fact)]
-    return [*does, *sente(tried, seen, loss.best, which=2)]
+    return unrepeated(does, [fact.group for fact in taken_now])
 
 
 def takes(fact: Fact) -> bool:
@@ -151,7 +153,7 @@ def reply_of(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> Reply | No
     if not taken and not loss.clear and answer[0] != loss.best:
         return None
     if answer[0] == loss.best:
-        how = Reply.TAKES
+        how = Reply.KEY
     elif loss.large and tried.is_near(action, answer[0]):
         how = Reply.PUNISHES
     else:

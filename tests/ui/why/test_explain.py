@@ -203,7 +203,10 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
         ({"B4": 0.3}, ""),  # it is not saved
         ({"D4": 0.9}, ""),  # a stone of Black's
         ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, ""),  # 4.8 points
-        ({"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9}, "E5 gains 3 points or more around D2, compared with A1."),
+        (
+            {"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9},
+            "After E5 the area around D2 is better for White by 3 points or more than after A1.",
+        ),
         ({"D3": 0.7}, ""),
     ],
 )
@@ -245,6 +248,24 @@ def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> Non
     assert told == (expected if share == 0.9 else [])
 
 
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_the_better_move_does_is_told_if_nothing_else_is(answered: bool) -> None:
+    """Nothing of it is clear; or the other side plays there, and then its name is said."""
+    drawing, move, expected = DRAWN["connects and cuts"]
+    position = drawn(drawing)
+    played, best = map(position.env.from_text, ("A1", move))
+    row = SimpleNamespace(line=(), ownership=None, part_of=lambda _: 0.4)
+    after = SimpleNamespace(line=(best,) if answered else (), ownership=None, is_clear=answered)
+    seen: Any = SimpleNamespace(before=row, after=after, after_best=row, passed=[])
+    loss = Loss(1, played, best, 5.0, 0.2, share=0.4, prior=0.3, change=0.0)
+    told = [fact.sentence(Words(position.env, 1)) for fact in go_facts(Tried(position, played, best), seen, loss)]
+    of_white = [
+        "White's C4 connects White's stone at B4 and White's stone at D4.",
+        "White's C4 cuts Black's stone at C5 from Black's stone at C3.",
+    ]
+    assert told == (of_white if answered else expected)
+
+
 def test_a_chain_that_is_caught_is_not_cut_off_too() -> None:
     drawing, move, _ = DRAWN["connects and cuts"]
     position = drawn(drawing)
@@ -274,7 +295,7 @@ def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
     )
     loss = Loss(1, played, best, 9.0, 0.2, share=0.9, prior=0.9, change=0.0)
     reply, *_ = answer_facts(tried, seen, loss, [])
-    said = "White punishes it with C4 B4 C2 and takes Black's stone at C3." if caught else "White punishes it with C4."
+    said = "White punishes A5 with C4 B4 C2 and takes Black's stone at C3." if caught else "White punishes A5 with C4."
     assert reply.sentence(Words(env)) == said
     told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
     assert answer_facts(tried, seen, loss, [told_by_capture]) == []
