@@ -19,7 +19,6 @@ from alphago.system.validation import MOST_READOUTS, check_ranges, setting, sett
 LEAST_WIN = 0.03  # least win rate of either side in an undecided position
 MOST_LEAD = 1.2  # largest lead in an undecided position, in points for each line of the board
 POINTS = 10.0  # in the choice of the best move, so many points count as much as a win rate of 1
-READ = 200_000  # largest number of positions in the games that are read
 
 
 @settings
@@ -115,9 +114,12 @@ class Drawn:
         )
 
 
-def read_games_of(paths: Sequence[str | Path], env: GoEnv) -> list[GameRecord]:
-    """Return the games at `paths` that begin on the empty board; raise ValueError if there are none."""
-    most_positions = READ // max(1, len(paths))  # from each path
+def read_games_of(paths: Sequence[str | Path], env: GoEnv, positions: int) -> list[GameRecord]:
+    """Return games at `paths` that begin on the empty board; raise ValueError if there are none.
+
+    positions: most positions in all games; of larger collections a random sample is read, the same on every call.
+    """
+    most_positions = positions // max(1, len(paths))  # from each path
     records = [
         record
         for path in paths

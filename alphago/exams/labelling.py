@@ -22,6 +22,7 @@ from alphago.records.label_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
 from alphago.system.validation import shown
 
+READ = 4_000_000  # most positions in the games that are read; fixed, since a call that goes on must read the same games
 AT_ONCE = 64  # positions under analysis at the same time
 
 
@@ -46,7 +47,7 @@ def label_games(
     """
     labelling = labelling or LabelSettings()
     env = exam_env(size)
-    records = read_games_of(games, env)
+    records = read_games_of(games, env, READ)
     with AnalysisClient(engine) as client:
         readouts_text = "1 readout" if labelling.readouts == 1 else f"{labelling.readouts} readouts"
         teacher = {

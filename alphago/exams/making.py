@@ -28,6 +28,7 @@ from alphago.records.begun import check_begun
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
 
+READ = 200_000  # most positions in the games that are read
 AT_ONCE = 8  # drawn positions about which the judge is asked at the same time
 HEADER_START = b'{"exam": '  # the first bytes of an exam's file
 
@@ -56,7 +57,7 @@ def make_exam(
     """
     making = making or MakeSettings()
     env = exam_env(size)
-    records = read_games_of(games, env)
+    records = read_games_of(games, env, READ)
     path = Path(file)
     with AnalysisClient(engine) as client:
         provenance = provenance_of(client, records, making)

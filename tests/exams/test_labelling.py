@@ -11,7 +11,7 @@ from alphago.arena.line_process import EngineError
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LabelSettings, draw, read_games_of
-from alphago.exams.labelling import label_games
+from alphago.exams.labelling import READ, label_games
 from alphago.nn.net import load_model
 from alphago.records.dataset import Dataset
 from alphago.records.importing import import_games
@@ -52,7 +52,7 @@ class TestLabels:
         dataset = Dataset(labelled)
         dataset.verify()
         assert dataset.teacher == TEACHER
-        records = read_games_of([games], ENV)
+        records = read_games_of([games], ENV, READ)
         drawn = list(draw(ENV, records, ALL))[:60]
         assert {one.position.to_play for one in drawn} == {1, -1}
         for one, game in zip(drawn, dataset.games(), strict=True):
@@ -66,6 +66,12 @@ class TestLabels:
             owners = (1 - np.arange(9) / 4) * mover
             np.testing.assert_allclose(game.label["ownership"] / OWNED, owners, atol=1 / OWNED)
             np.testing.assert_allclose(game.label["policy"], np.array([0, *[0.1] * 8, 0.2]), atol=1e-3)
+
+    def test_the_games_that_are_read_have_enough_positions(self, games: Path) -> None:
+        """For the default number of labels; of a larger collection a sample is read."""
+        assert 20 * LabelSettings().positions <= READ
+        some, more = (read_games_of([games], ENV, positions) for positions in (30, 60))
+        assert 0 < len(some) < len(more) < len(read_games_of([games], ENV, READ)) == 40
 
     def test_with_search_the_policy_is_the_shares_of_visits(self, games: Path, tmp_path: Path) -> None:
         settings = LabelSettings(positions=2, readouts=4, komi=0.5)

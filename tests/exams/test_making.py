@@ -17,7 +17,7 @@ import alphago
 from alphago.arena.line_process import EngineError
 from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
-from alphago.exams.making import make_exam
+from alphago.exams.making import READ, make_exam
 from alphago.exams.positions import exam_env, read_exam
 from alphago.nn.net import NeuralNet
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
@@ -110,7 +110,7 @@ class TestJudging:
 
 class TestDrawing:
     def test_no_position_twice(self, games: Path) -> None:
-        records = read_games_of([games], ENV)
+        records = read_games_of([games], ENV, READ)
         drawn = list(draw(ENV, records, MakeSettings(per_game=20, first_ply=0)))
         keys = {symmetric_key(one.position) for one in drawn}
         assert len(keys) == len(drawn) > 12
@@ -125,7 +125,7 @@ class TestDrawing:
 
     def test_limits(self, games: Path) -> None:
         making = MakeSettings(first_ply=2, last_ply=4, per_game=5, komi=2.5, seed=3)
-        drawn = list(draw(ENV, read_games_of([games], ENV), making))
+        drawn = list(draw(ENV, read_games_of([games], ENV, READ), making))
         assert {len(one.position.moves) for one in drawn} <= {2, 3, 4}
         assert {one.position.komi for one in drawn} == {2.5}
 
@@ -135,7 +135,7 @@ class TestDrawing:
 
     def test_no_games(self, games: Path) -> None:
         with pytest.raises(ValueError, match="holds no game of GoEnv"):
-            read_games_of([games], exam_env(4))
+            read_games_of([games], exam_env(4), READ)
 
 
 @pytest.mark.usefixtures("no_engine_is_left")

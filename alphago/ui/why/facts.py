@@ -28,6 +28,11 @@ CLEAR = 0.85  # least part of the visits of a move that leads clearly
 LIKELY = 0.3  # least probability of one that leads clearly with less, where a mistake was played
 SURE = 0.25  # a chain whose share (`ChangesOwner`) is less is expected to die, one with more than 1 - SURE to live
 FORESEEN = 4  # plies of a line that a sentence names: later plies were hardly searched
+PLACES = (  # the thirds of a board, from the top and from the left
+    ("in the upper left", "at the top", "in the upper right"),
+    ("on the left", "in the centre", "on the right"),
+    ("in the lower left", "at the bottom", "in the lower right"),
+)
 
 
 class NamedChain(NamedTuple):
@@ -46,6 +51,12 @@ def at_least(points: float) -> str:
     return f"{round(SURE_PART * points)} points or more"
 
 
+def enumerated(texts: Sequence[str]) -> str:
+    """Return texts joined by commas and "and"."""
+    *others, last = texts
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 class Words:
     """Names of sides, moves and chains in sentences about a game.
 
@@ -55,7 +66,12 @@ class Words:
     def __init__(self, env: GameEnv, mover: int = 0) -> None:
         self.move, self.mover = env.to_text, mover
         self.side = env.board_view.side
+        self.height, self.width = env.plane_shape
         self.passing = env.pass_action
+
+    def choice(self, action: int) -> str:
+        """Return the name of a move that is compared with another one: "passing" for a pass."""
+        return "passing" if action == self.passing else self.move(action)
 
     def played(self, fact: "Fact") -> str:
         """Return the name of a fact's move, such as "D4", or "White's D4" if Black's move is explained."""
@@ -64,13 +80,24 @@ class Words:
 
     def group(self, group: NamedChain) -> str:
         """Return a text such as "Black's 3 stones at D4"."""
+        return f"{self.side(group.colour)}'s {self.stones(group)}"
+
+    def stones(self, group: NamedChain) -> str:
+        """Return a text such as "3 stones at D4"."""
         count = "stone" if group.stones == 1 else f"{group.stones} stones"
-        return f"{self.side(group.colour)}'s {count} at {self.move(group.point)}"
+        return f"{count} at {self.move(group.point)}"
 
     def groups(self, groups: Sequence[NamedChain]) -> str:
-        """Return the names of chains, joined by commas and "and"."""
-        *others, last = map(self.group, groups)
-        return f"{', '.join(others)} and {last}" if others else last
+        """Return the names of chains of one side, such as "Black's stones at C6 and E6"."""
+        first, *others = groups
+        if others and all(group.stones == 1 for group in groups):
+            return f"{self.side(first.colour)}'s stones at {enumerated([self.move(group.point) for group in groups])}"
+        return enumerated([self.group(first), *(f"the {self.stones(group)}" for group in others)])
+
+    def place(self, point: int) -> str:
+        """Return where a point is, such as "in the upper right"."""
+        row, column = divmod(point, self.width)
+        return PLACES[3 * row // self.height][3 * column // self.width]
 
     def line(self, line: Sequence[int], plies: int = FORESEEN) -> str:
         """Return the first moves of a line as text."""
@@ -156,7 +183,7 @@ class Loss(Fact):
         return self.kept and (self.share >= CLEAR or leads_mistake)
 
     def sentence(self, words: Words) -> str:
-        move, best = words.move(self.action), words.move(self.best)
+        move, best = words.choice(self.action), words.choice(self.best)
         if not self.worse:
             return f"The search finds no better move than {move}." if self.praised else ""
         if not self.large:
@@ -186,7 +213,7 @@ class Reply(Fact):
     taken: chains of the move's side that the line captures, in Go; the last of them are taken by its last move.
     """
 
-    PUNISHES, KEY, ANSWERS = "punishes", "can then play", "answers"
+    PUNISHES, KEY, ANSWERS = "punishes", "plays", "answers"
 
     line: tuple[int, ...]
     mover: int
@@ -199,7 +226,8 @@ class Reply(Fact):
         if self.mover == self.colour:
             return f"{side} goes on with {line}{end}."
         if self.how == self.KEY:
-            return f"{side} can then play on the key point of both sides: {line}{end}."
+            next_move = f"{line}{end}" if self.taken else "there"
+            return f"{words.move(self.line[0])} is vital for both sides: {side} plays {next_move} next."
         return f"{side} {self.how} {words.move(self.action)} with {line}{end}."
 
 
@@ -239,16 +267,18 @@ class Gains(Fact):
     """An area that is expected to be better for the move's side after the best move than after the played move.
 
     centre: the point in its middle.  points: how much better it is.
+    weakened: the chain of the other side in it that is weakened most, if one is.
     """
 
     best: int
     centre: int
     points: float
+    weakened: NamedChain | None = None
 
     def sentence(self, words: Words) -> str:
-        best, move, where = words.move(self.best), words.move(self.action), words.move(self.centre)
-        better = f"better for {words.side(self.colour)} by {at_least(self.points)}"
-        return f"After {best} the area around {where} is {better} than after {move}."
+        weakens = f"weakens {words.group(self.weakened)} and " if self.weakened else ""
+        gains = f"gains {at_least(self.points)} {words.place(self.centre)}"
+        return f"{words.move(self.best)} {weakens}{gains}; {words.move(self.action)} does not."
 
 
 @dataclass(frozen=True)
@@ -336,8 +366,8 @@ class Cuts(Fact):
     groups: tuple[NamedChain, ...]
 
     def sentence(self, words: Words) -> str:
-        *others, last = map(words.group, self.groups)
-        return f"{words.played(self)} cuts {', '.join(others)} from {last}."
+        *others, last = self.groups
+        return f"{words.played(self)} cuts {words.groups(others)} from the {words.stones(last)}."
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
         if loss.clear:
             found += sente(tried, seen, loss.best, which=2)
     may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
+    may_gain &= not found  # else it says less than the other facts
     kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
     told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
     return told or only_best or lost_stone(tried, seen)
@@ -83,9 +84,9 @@ def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now
         return []
     start, line = reply.line[0], seen.after.line
     does = unrepeated(lasting(deeds(tried.after, start, line[1:]), seen.after.ownership), reply.taken)
-    if does and not reply.taken and reply.how == Reply.KEY:
-        return does  # which name the point
-    says_why = does or reply.taken or reply.how != Reply.ANSWERS
+    if does and not reply.taken and reply.how != Reply.PUNISHES:
+        return does  # which name the answer
+    says_why = does or reply.taken or loss.large
     return [reply, *does] if says_why else []
 
 
@@ -119,7 +120,10 @@ def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bo
     """Return whether a fact is that a chain is safer after the best move, and others tell how it is taken."""
     if not isinstance(fact, ChangesOwner):
         return False
-    chain = group_of(stones_of(tried.after).chain(fact.group.point))
+    stones = stones_of(tried.after).chain(fact.group.point)
+    if any(isinstance(other, Capturable) and stones.liberties == {other.line[0]} for other in others):
+        return True  # one move takes several chains
+    chain = group_of(stones)
     taken = list[NamedChain]()
     for other in others:
         match other:
@@ -238,11 +242,11 @@ def dangers(tried: Tried[GoPosition], seen: Searched, saved: float = 0.5) -> lis
     """Return the chains of the mover that the other side can take after the move, but not after the best move.
 
     Left out are chains that are expected to be lost after the best move too, the stone of the move itself, which may be
-    meant to be given up, and all if the search is not sure of the best move.
+    meant to be given up, and all if the search is not sure of the best move, or if that is a pass.
 
     saved: what a chain's chance to survive after the best move must exceed.
     """
-    if tried.action == tried.best or seen.before.part_of(tried.best) < LEADS:
+    if tried.best in (tried.action, tried.position.env.pass_action) or seen.before.part_of(tried.best) < LEADS:
         return []
     owners, found = seen.after_best.ownership, list[Capturable]()
     in_danger_anyway = {point for chain, _ in in_danger(tried.after_best) for point in chain.stones}

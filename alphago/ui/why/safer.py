@@ -45,7 +45,14 @@ def kept_by_best(tried: Tried[GoPosition], seen: Searched) -> list[Fact]:
     if (gained := float(change[area].sum())) < LEAST_AREA:
         return []
     centre = middle(area, change, tried.position.env.N)
-    return [Gains(mover, action, best=best, centre=centre, points=gained)]
+    losses = {  # of the other side's chains in the area: part of the chance to survive
+        chain: share_of(owners, chain.stones, -mover) - share_of(best_owners, chain.stones, -mover)
+        for chain in stones.chains()
+        if chain.colour == -mover and chain.stones & set(area)
+    }
+    weakest = max(losses, key=lambda chain: len(chain.stones) * losses[chain], default=None)
+    weakened = group_of(weakest) if weakest and losses[weakest] >= SAFER else None
+    return [Gains(mover, action, best=best, centre=centre, points=gained, weakened=weakened)]
 
 
 def areas(change: np.ndarray, size: int) -> Iterator[list[int]]:

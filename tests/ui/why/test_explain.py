@@ -49,8 +49,8 @@ DRAWN = {
         ". . X . .\n. O . O .\n. . X . .\n. . . . .\n. . . . .",
         "C4",
         [
-            "C4 connects Black's stone at C5 and Black's stone at C3.",
-            "C4 cuts White's stone at B4 from White's stone at D4.",
+            "C4 connects Black's stones at C5 and C3.",
+            "C4 cuts White's stone at B4 from the stone at D4.",
         ],
     ),
     "its own eye": (". X . .\nX X . .\n. . . .\n. . . .", "A4", ["A4 fills its own side's eye."]),
@@ -106,6 +106,7 @@ def test_only_chains_that_were_there_are_in_danger(share: float, said: bool) -> 
     told = [fact.sentence(Words(env)) for fact in dangers(Tried(position, elsewhere, extends), seen)]
     assert all(text.startswith("After E1 White can ca") and text.endswith("; C5 would prevent it.") for text in told)
     assert bool(told) == said
+    assert not dangers(Tried(position, elsewhere, position.env.pass_action), seen)  # a pass prevents nothing
     thrown_in = Tried(position, env.from_text("B2"), extends)
     assert [fact for fact in dangers(thrown_in, seen) if fact.group.stones == 1] == []
 
@@ -191,6 +192,8 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
     loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6, prior=0.2, change=0.0)
     assert smaller_loss(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
     assert smaller_loss(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
+    passing = replace(loss, best=25)
+    assert passing.sentence(Words(GoEnv(5))).endswith("passing is better.")
     assert smaller_loss(loss, replace(loss, share=0.1)).sentence(Words(GoEnv(5))).endswith("or more.")
     assert not smaller_loss(loss, replace(loss, points=1.0)).worse
 
@@ -205,7 +208,11 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
         ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, ""),  # 4.8 points
         (
             {"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9},
-            "After E5 the area around D2 is better for White by 3 points or more than after A1.",
+            "E5 gains 3 points or more in the centre; A1 does not.",
+        ),
+        (
+            {"D4": 0.9, "D3": 0.9, "D2": 0.9, "C3": 0.9},
+            "E5 weakens Black's stone at D4 and gains 3 points or more in the centre; A1 does not.",
         ),
         ({"D3": 0.7}, ""),
     ],
@@ -260,8 +267,8 @@ def test_what_the_better_move_does_is_told_if_nothing_else_is(answered: bool) ->
     loss = Loss(1, played, best, 5.0, 0.2, share=0.4, prior=0.3, change=0.0)
     told = [fact.sentence(Words(position.env, 1)) for fact in go_facts(Tried(position, played, best), seen, loss)]
     of_white = [
-        "White's C4 connects White's stone at B4 and White's stone at D4.",
-        "White's C4 cuts Black's stone at C5 from Black's stone at C3.",
+        "White's C4 connects White's stones at B4 and D4.",
+        "White's C4 cuts Black's stone at C5 from the stone at C3.",
     ]
     assert told == (of_white if answered else expected)
 
