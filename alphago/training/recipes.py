@@ -6,7 +6,7 @@ num_games=100)`, uses FEW_GAMES instead of the recipe's settings, because it has
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -97,15 +97,16 @@ def read_recipes() -> dict[str, Recipe]:
     """Return the recipes of recipes.toml by name."""
     recipes = {}
     for name, table in TABLES.items():
-        settings: dict[str, Any] = {}
-        for shared in table.pop("common", ()):
-            settings |= COMMON[shared]
-        settings |= table.pop("settings")
+        settings = {**shared_settings(table.pop("common", ())), **table.pop("settings")}
         # TOML has no null: "none" stands for it.
         settings = {key: None if value == "none" else value for key, value in settings.items()}
-        gpu = COMMON[table.pop("gpu")] if "gpu" in table else {}
-        recipes[name] = Recipe(settings=settings, gpu=gpu, **table)
+        recipes[name] = Recipe(settings=settings, gpu=shared_settings(table.pop("gpu", ())), **table)
     return recipes
+
+
+def shared_settings(names: Iterable[str]) -> dict[str, Any]:
+    """Return the settings that COMMON has under some names; a later name's replace an earlier one's."""
+    return {key: value for name in names for key, value in COMMON[name].items()}
 
 
 RECIPES = read_recipes()

@@ -188,6 +188,7 @@ def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
         share=seen.before.part_of(best),
         prior=seen.before.prior_of(best),
         change=mover * seen.after_best.score - float(seen.before.analysis.score[seen.before.i, best]),
+        ends=best == tried.position.env.pass_action and tried.after_best.is_over,
     )
 
 

@@ -127,6 +127,7 @@ class Loss(Fact):
         deeper search, the smaller one of both figures.
     share, prior: the best move's part of the visits, and its probability before the search.
     change: the best move's score by a search of the position after it, minus its score by the search that chose it.
+    ends: whether the best move is a pass that ends the game, so that dead stones count as alive.
     """
 
     best: int
@@ -135,6 +136,7 @@ class Loss(Fact):
     share: float
     prior: float
     change: float
+    ends: bool = False
 
     @property
     def large(self) -> bool:
@@ -169,7 +171,7 @@ class Loss(Fact):
         """
         leads = self.points >= PREFERRED and self.share >= LEADING
         gains = self.points >= GAINING and self.share >= LEADS and self.prior >= EXPECTED
-        return self.action != self.best and (self.large or (self.kept and (leads or gains)))
+        return not self.ends and self.action != self.best and (self.large or (self.kept and (leads or gains)))
 
     @property
     def praised(self) -> bool:
@@ -226,8 +228,8 @@ class Reply(Fact):
         if self.mover == self.colour:
             return f"{side} goes on with {line}{end}."
         if self.how == self.KEY:
-            next_move = f"{line}{end}" if self.taken else "there"
-            return f"{words.move(self.line[0])} is vital for both sides: {side} plays {next_move} next."
+            would = f"{line}{end}" if self.taken else "there"
+            return f"{words.move(self.line[0])} is vital for both sides: {side} would play {would} next."
         return f"{side} {self.how} {words.move(self.action)} with {line}{end}."
 
 
@@ -276,9 +278,9 @@ class Gains(Fact):
     weakened: NamedChain | None = None
 
     def sentence(self, words: Words) -> str:
-        weakens = f"weakens {words.group(self.weakened)} and " if self.weakened else ""
-        gains = f"gains {at_least(self.points)} {words.place(self.centre)}"
-        return f"{words.move(self.best)} {weakens}{gains}; {words.move(self.action)} does not."
+        if self.weakened:
+            return f"{words.move(self.best)} weakens {words.group(self.weakened)}."
+        return f"{words.move(self.best)} gains {at_least(self.points)} {words.place(self.centre)}."
 
 
 @dataclass(frozen=True)

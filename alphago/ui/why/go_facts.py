@@ -86,17 +86,27 @@ def answer_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now
     does = unrepeated(lasting(deeds(tried.after, start, line[1:]), seen.after.ownership), reply.taken)
     if does and not reply.taken and reply.how != Reply.PUNISHES:
         return does  # which name the answer
-    says_why = does or reply.taken or loss.large
+    says_why = does or reply.taken or (reply.how == Reply.KEY and loss.large)
     return [reply, *does] if says_why else []
 
 
 def best_deeds(tried: Tried[GoPosition], seen: Searched, loss: Loss, taken_now: Sequence[Capturable]) -> list[Fact]:
-    """Return what the best move does to the chains around it.
+    """Return what the best move does to the chains around it, but not that it takes what is lost anyway.
 
     taken_now: chains of which is told that the move prevents that they are taken.
     """
     does = lasting(deeds(tried.position, loss.best, seen.after_best.line), seen.after_best.ownership)
-    return unrepeated(does, [fact.group for fact in taken_now])
+    does = unrepeated(does, [fact.group for fact in taken_now])
+    owners = seen.after.ownership
+    if owners is None:
+        return does
+    found = []
+    for fact in does:
+        taken = fact.groups if isinstance(fact, Captures) else [fact.group] if isinstance(fact, Atari) else []
+        lost_anyway = [share_of(owners, frozenset([group.point]), group.colour) < SURE for group in taken]
+        if not taken or not all(lost_anyway):
+            found.append(fact)
+    return found
 
 
 def takes(fact: Fact) -> bool:
@@ -117,7 +127,7 @@ def unrepeated(facts: Sequence[Fact], taken: Sequence[NamedChain] = ()) -> list[
 
 
 def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bool:
-    """Return whether a fact is that a chain is safer after the best move, and others tell how it is taken."""
+    """Return whether a fact is that a chain is safer after the best move, and others tell how it is taken or cut."""
     if not isinstance(fact, ChangesOwner):
         return False
     stones = stones_of(tried.after).chain(fact.group.point)
@@ -129,7 +139,7 @@ def is_taken(fact: Fact, tried: Tried[GoPosition], others: Sequence[Fact]) -> bo
         match other:
             case Capturable(group=group) | Atari(group=group) | Race(loser=group):
                 taken.append(group)
-            case Captures(groups=groups_taken) | Reply(taken=groups_taken):
+            case Captures(groups=groups_taken) | Cuts(groups=groups_taken) | Reply(taken=groups_taken):
                 taken += groups_taken
     return chain in taken
 

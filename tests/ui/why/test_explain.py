@@ -194,6 +194,7 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
     assert smaller_loss(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
     passing = replace(loss, best=25)
     assert passing.sentence(Words(GoEnv(5))).endswith("passing is better.")
+    assert replace(passing, ends=True).sentence(Words(GoEnv(5))) == ""  # dead stones would count as alive
     assert smaller_loss(loss, replace(loss, share=0.1)).sentence(Words(GoEnv(5))).endswith("or more.")
     assert not smaller_loss(loss, replace(loss, points=1.0)).worse
 
@@ -208,11 +209,11 @@ def test_a_deeper_search_can_only_lessen_a_loss() -> None:
         ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, ""),  # 4.8 points
         (
             {"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9},
-            "E5 gains 3 points or more in the centre; A1 does not.",
+            "E5 gains 3 points or more in the centre.",
         ),
         (
             {"D4": 0.9, "D3": 0.9, "D2": 0.9, "C3": 0.9},
-            "E5 weakens Black's stone at D4 and gains 3 points or more in the centre; A1 does not.",
+            "E5 weakens Black's stone at D4.",
         ),
         ({"D3": 0.7}, ""),
     ],
