@@ -256,10 +256,15 @@ class ChangesOwner(Fact):
     best_share: float
     share: float
 
+    @property
+    def decides(self) -> bool:
+        """Whether the chain is expected to die after the played move, and to live after the best one."""
+        return self.share < SURE and self.best_share > 1 - SURE
+
     def sentence(self, words: Words) -> str:
         group, move, best = words.group(self.group), words.move(self.action), words.move(self.best)
         die, be = ("dies", "is") if self.group.stones == 1 else ("die", "are")
-        if self.share < SURE and self.best_share > 1 - SURE:
+        if self.decides:
             return f"{group} {die} after {move}, and would live after {best}."
         return f"{group} {be} safer after {best} than after {move}."
 

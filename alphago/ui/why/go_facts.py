@@ -20,7 +20,6 @@ from alphago.ui.why.facts import (
     Connects,
     Cuts,
     Fact,
-    Gains,
     LosesEye,
     Loss,
     Lost,
@@ -67,9 +66,13 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
         found += [fact for fact in only_best if loss.clear or takes(fact)]
         if loss.clear:
             found += sente(tried, seen, loss.best, which=2)
-    may_gain = loss.clear or not loss.large  # what a doubtful move gains was often wrong
-    may_gain &= not found  # else it says less than the other facts
-    kept = [fact for fact in kept_by_best(tried, seen) if (may_gain if isinstance(fact, Gains) else loss.large)]
+    kept = list[Fact]()
+    for fact in kept_by_best(tried, seen):  # an area, or a chain that is only safer, says less than the other facts
+        if isinstance(fact, ChangesOwner):
+            is_told = loss.large and (fact.decides or not found)
+        else:
+            is_told = not found and (loss.clear or not loss.large)  # what a doubtful move gains was often wrong
+        kept += [fact] * is_told
     told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
     return told or only_best or lost_stone(tried, seen)
 
