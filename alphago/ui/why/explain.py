@@ -37,7 +37,8 @@ class Explanation:
     @property
     def told(self) -> list[tuple[Fact, str]]:
         """The facts, each with its sentence, which is empty if the fact is not sure enough to be told."""
-        words = Words(self.env, self.loss.colour)
+        mover = next((fact.colour for fact in self.facts if fact.action == self.action), 0)
+        words = Words(self.env, mover)
         pairs = [(fact, fact.sentence(words)) for fact in self.facts]
         return [(fact, text[:1].upper() + text[1:]) for fact, text in pairs]  # a move may be called "pass"
 
