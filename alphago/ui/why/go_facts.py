@@ -72,7 +72,8 @@ def go_facts(tried: Tried[GoPosition], seen: Searched, loss: Loss) -> list[Fact]
             is_told = loss.large and (fact.decides or not found)
         else:
             is_told = not found and (loss.clear or not loss.large)  # what a doubtful move gains was often wrong
-        kept += [fact] * is_told
+        if is_told:
+            kept.append(fact)
     told = [*(fact for fact in kept if not is_taken(fact, tried, found)), *found]
     return told or only_best or lost_stone(tried, seen)
 
