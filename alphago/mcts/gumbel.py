@@ -7,6 +7,7 @@ follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
 import functools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -16,6 +17,8 @@ from alphago.mcts.kernels import gumbel
 from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child
 from alphago.mcts.tree import Tree
 from alphago.system.validation import setting, settings
+
+MOST_CONSIDERED = 16  # largest default of `considered`
 
 
 class GumbelParameters(NamedTuple):
@@ -33,7 +36,12 @@ class GumbelParameters(NamedTuple):
 class Gumbel(SearchSettings):
     """Settings of Gumbel search (Danihelka et al. 2022, "Policy improvement by planning with Gumbel")."""
 
-    considered: int = setting("number of actions with which the search begins at the root", default=16, least=1)
+    considered: int = setting(
+        "number of actions with which the search begins at the root; by default half of the readouts, 2 to 16",
+        default=None,
+        least=1,
+        automatic=True,
+    )
     c_visit: float = setting(
         "visits that are added to the most visited action's in the weight of values against logits, "
         "(`c_visit` + max N) `c_scale`",
@@ -47,10 +55,9 @@ class Gumbel(SearchSettings):
         default=False,
     )
 
-    @classmethod
-    def for_readouts(cls, readouts: int, **given: object) -> Self:
-        """Return settings for a number of simulations per move: half as many actions are considered, 2 to 16."""
-        return super().for_readouts(readouts, **{"considered": max(2, min(16, readouts // 2)), **given})
+    def completed(self, readouts: int, leaves: int) -> Self:
+        considered = self.considered or max(2, min(MOST_CONSIDERED, readouts // 2))
+        return replace(super().completed(readouts, leaves), considered=considered)
 
     @property
     def independent_leaves(self) -> bool:
@@ -73,7 +80,7 @@ class GumbelRule(SearchRule):
 
     def __init__(self, settings: Gumbel, games: int, actions: int) -> None:
         """Make the rule for a search of `games` games with `actions` actions."""
-        self.considered = settings.considered
+        self.considered = settings.considered or MOST_CONSIDERED
         self.room = self.considered  # `prepare` may add a node for each action considered
         self.noise = np.zeros((games, actions), np.float32)
         self.parameters = GumbelParameters(

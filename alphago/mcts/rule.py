@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from alphago.env.position import Position
 from alphago.mcts.kernels import nodes
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave
-from alphago.system.validation import make_settings, setting, settings
+from alphago.system.validation import setting, settings
 
 DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game
 CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
@@ -98,9 +99,11 @@ class SearchSettings(ABC):
 
     leaves: int = setting(
         "new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills the "
-        "network's batch when there are few games, at some cost in quality",
-        default=1,
+        "network's batch when there are few games, at some cost in quality; by default as many as fill a batch, or 1 "
+        "in settings that a search gets as they are",
+        default=None,
         least=1,
+        automatic=True,
     )
     decisive_moves: bool = setting(
         "in games that find moves that win at once, evaluate a position with such a move as won, and try only this "
@@ -113,10 +116,12 @@ class SearchSettings(ABC):
     def new_rule(self, games: int, actions: int) -> SearchRule:
         """Return the rule for a search of `games` games with `actions` actions."""
 
-    @classmethod
-    def for_readouts(cls, readouts: int, **given: object) -> Self:
-        """Return settings that suit a number of simulations per move, with the values `given`."""
-        return make_settings(cls, **given)
+    def completed(self, readouts: int, leaves: int) -> Self:
+        """Return these settings with values that suit `readouts` simulations per move in place of None.
+
+        leaves: the value of `leaves`.
+        """
+        return replace(self, leaves=self.leaves or leaves)
 
     @property
     def independent_leaves(self) -> bool:

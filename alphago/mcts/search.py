@@ -6,6 +6,7 @@ search only as a `SearchRule`.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -58,7 +59,7 @@ class Search:
         self.env = env
         self.evaluator = evaluator
         self.games = games
-        self.settings = settings
+        self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)

@@ -7,12 +7,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 
 INTERRUPTED = 130  # exit code of a process ended by Ctrl-C
 LATER = 0.05  # seconds after which a lost Ctrl-C is repeated
+ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
 
 
 def ignore_interrupts() -> None:
@@ -133,3 +135,54 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, args=(parent.sentinel,), daemon=True).start()
+
+
+@contextlib.contextmanager
+def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
+    """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
+
+    SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
+    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  Outside the main
+    thread this context does nothing.
+    """
+    received: list[int] = []  # the signals received; `stop` may also be set for another reason
+
+    def handle(number: int, frame: object) -> None:
+        received.append(number)
+        stop.set()
+        if len(received) > 1:
+            end()
+
+    def end() -> None:
+        raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in signals}
+    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, before[number])
+    if received and received[-1] != signal.SIGINT:
+        end()
+
+
+@contextlib.contextmanager
+def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
+    """Set `stop` when time.monotonic() reaches `deadline` within the `with` block; never if `deadline` is None."""
+    if deadline is None:
+        yield
+        return
+    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -82,6 +82,7 @@ def setting(
     positive: bool = False,
     automatic: bool = False,
     structural: bool = False,
+    rare: bool = False,
     shown: str = "",
     python: str = "",
     **more: Any,
@@ -93,13 +94,14 @@ def setting(
     positive: whether the number must be > 0; `least` is not needed then.
     automatic: whether the field may be None although its type excludes None; a new run's plan then gives it a value.
     structural: whether a resumed run must keep the value, because its games so far depend on it.
+    rare: whether the setting has a path only, and no keyword (see `alphago.system.settings`).
     shown: the help in a few words, for the `--help` of a command; "" for settings that only `--help-all` shows.
     python: sentences for the docstring only, about the use in Python.
     more: further entries of the field's metadata.
     The range of a field without `least` and `positive` is not checked.
     """
     bounds = {"least": least, "most": most, "positive": positive, "automatic": automatic}
-    shape = {"structural": structural, "shown": shown, "python": python}
+    shape = {"structural": structural, "rare": rare, "shown": shown, "python": python}
     return field(default=default, metadata={"help": text, **bounds, **shape, **more})
 
 

@@ -13,7 +13,9 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game
+from alphago.system.settings import spread
 from alphago.system.validation import check_choice
+from alphago.training.settings.run_settings import RunSettings
 
 TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 COMMON = TABLES.pop("common")  # settings that recipes share, by name
@@ -25,9 +27,7 @@ class Recipe:
 
     env: options of the game.
     network: keywords of NeuralNet.
-    settings: settings of RunSettings and of its parts, by keyword (see `alphago.training.run_parts`).  A part is given
-        by its name, or by a dictionary.  The dictionary of a search must have the settings whose defaults depend on
-        other settings, such as `leaves`.
+    settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a dictionary.
     proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace entries of `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
@@ -91,6 +91,11 @@ class Recipe:
         if opponent not in self.proved_after or not self.make_env().accepts(env):
             return 0
         return self.proved_after[opponent]
+
+
+def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
+    """Return a recipe's settings for a device, "cpu" or a GPU such as "cuda", by path."""
+    return spread(RunSettings, recipe.settings_on(device))
 
 
 def read_recipes() -> dict[str, Recipe]:

@@ -1,11 +1,12 @@
-"""The function `train`: it plans a run, opens or resumes its folder, trains (loop.py) and saves."""
+"""The function `train`: it settles how a run starts, opens its folder, trains (loop.py) and saves."""
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.warm_up import warm_up
@@ -13,30 +14,39 @@ from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.model_files import LATEST, notes_of, read_weights
 from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
+from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
+from alphago.system.settings import keywords, spread
 from alphago.system.user_warning import warn_user
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
-from alphago.training.call.compact import check_network, make_compact
-from alphago.training.call.opening import RunT, SelfPlayKind, TrainingKind, begin, open_run
-from alphago.training.call.plan import Plan, Settings, TrainCall
+from alphago.training.call.news import news_of_beginning, news_of_going_on
+from alphago.training.call.progress import RunProgress, SelfPlayProgress
+from alphago.training.call.start import NetworkWish, Start, new_run, resumed_run
 from alphago.training.call.summary import longer
-from alphago.training.judges.proof import Opponent
+from alphago.training.history import METRICS, read_rows
+from alphago.training.judges.made import make_judges
 from alphago.training.learner import Learner, MakeLearner
+from alphago.training.loop import train_loop
 from alphago.training.metrics import OTHER
 from alphago.training.run import Run, Stopped
-from alphago.training.run_parts import RUN
-from alphago.training.runs.config import holds_run
+from alphago.training.runs.config import flat_settings, holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
 from alphago.training.runs.going_on import call_options
 from alphago.training.selfplay import SelfPlay
+from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
-from alphago.training.watch.report import Report
-from alphago.training.watch.run_clock import stopped_at, stopped_by_interrupt
+from alphago.training.watch.gpu_meter import GpuMeter
+from alphago.training.watch.live_report import usual_report
+from alphago.training.watch.report import Report, Reporter
 from alphago.training.workers.playing_crew import playing_crew
 
+RunT = TypeVar("RunT", bound=Run)
 
-@checks_keywords(RUN.keywords)
+
+@checks_keywords(keywords(RunSettings))
 def train(
     env: GameEnv,
     num_games: int | Unset | None = UNSET,
@@ -47,9 +57,7 @@ def train(
     channels: int | None = None,
     folder: str | Path | None = None,
     reports: Sequence[Report] | None = None,
-    until: str | Opponent | Unset | None = UNSET,
     stop_after: float | None = None,
-    compact: bool = False,
     device: str = "auto",
     source: MakeSource = SelfPlay,
     learner: MakeLearner = Learner,
@@ -73,8 +81,8 @@ def train(
         num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
             minutes.
         preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
-            gives none.  None: runs limited by time use the recipe of the board or of the next larger board, and runs
-            limited by `num_games` use no recipe.
+            gives none.  None: the recipe of the board, or of the next larger board that has one; runs of fewer than
+            5 000 games take its network, and the settings "few-games" in recipes.toml.
         model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
             network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  With larger sizes than
             the network's, a new network that computes the same goes on (`alphago.nn.growing`).  If the network is for
@@ -85,16 +93,9 @@ def train(
             Settings that the call leaves out keep their values; None unsets a setting, as in `gate=None` or
             `until=None`.
         reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
-        until: an opponent, such as "gnugo" or "rave:1000", that the network plays every minute of training; the run
-            ends early when a sequential test proves that the network is stronger (see
-            `alphago.training.judges.proof`; the proof is written to proof.json).  Without a proof, the final network
-            plays the opponent too.  The time of these matches is not training time.
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
             schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
             When they are over, the call completes the move or gradient step in progress, saves and returns.
-        compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
-            (see `alphago.training.call.compact`), by removing older networks and the memory's oldest games.  The run
-            can be resumed there, but is no longer bit-identical to a run that was not made compact.
         device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
             game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
             from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
@@ -110,9 +111,9 @@ def train(
         max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
             old; the run is then not bit-identical to another one.  0: they wait for each new network.  None: 0 with
             fewer than 64 groups, otherwise 1.
-        settings: settings of the run, by name: those of RunSettings, of its groups SelfPlaySettings and
-            LearningSettings, and of its parts (see `alphago.training.run_parts`).  With a `gate`, the run saves and
-            returns the best network instead of the latest.
+        settings: settings of the run: those of RunSettings, of its groups SelfPlaySettings and LearningSettings, and of
+            its parts, by keyword or by path, `**{"search.virtual_loss": 3}` (see `alphago.system.settings`).  With a
+            `gate`, the run saves and returns the best network instead of the latest.
 
     Raises:
         ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
@@ -123,136 +124,193 @@ def train(
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
     check_env(env)
-    sizes = {"tower_height": tower_height, "channels": channels}
-    call = TrainCall.of(
-        env, num_games, settings=settings, preset=preset, model=model, sizes=sizes, until=until, device=device
-    )
-    crew = playing_crew(workers, max_lag)
-    if crew is None:
-        kind = SelfPlayKind(source, learner)
-    else:
-        kind = SelfPlayKind(crew, learner, default_settings=crew.default_settings)
     # Options of this call that the run does not keep: the command that goes on with the run repeats them.
-    options = call_options(
-        {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
-    )
-    return train_run(call, Slice(folder, reports, stop_after, compact, options), kind)
+    options = {"workers": workers, "max_lag": max_lag, "device": None if device == "auto" else device}
+    call = Call.of(reports, stop_after, options)
+    wish = NetworkWish.of(model, env, device, tower_height=tower_height, channels=channels)
+    if num_games is not UNSET:
+        settings["num_games"] = num_games
+    given = spread(RunSettings, settings)
+    crew = playing_crew(workers, max_lag)
+
+    def begin() -> Start:
+        defaults = {} if crew is None else spread(RunSettings, crew.default_settings(settings))
+        return new_run(env, {**defaults, **given}, preset, wish)
+
+    def go_on(config: Mapping[str, Any], path: Path) -> Start:
+        return resumed_run(env, given, preset, wish, config=config, folder=path)
+
+    with open_folder(env, folder, begin, go_on, shows_bar=reports is None) as (run_folder, start):
+
+        def make_run(**parts: Any) -> SelfPlayRun:
+            settings = start.settings
+            assert isinstance(settings, RunSettings)
+            judges = make_judges(settings, env, start.model, run_folder.path)
+            of_run = {"judges": judges, "make_source": crew or source, "make_learner": learner}
+            return SelfPlayRun(settings, start.model, env=env, folder=run_folder, **of_run, **parts)
+
+        progress = partial(SelfPlayProgress, step_seconds=start.step_seconds)
+        return train_run(start, run_folder, call, wish, make_run, train_loop, make_progress=progress)
 
 
-class Slice(NamedTuple):
-    """The arguments of `train` that concern a single call; a run may consist of several calls.
+class Call(NamedTuple):
+    """What concerns a single call of `train`; a run may consist of several calls.
 
-    options: options that the run's folder does not keep, written as on the command line.  The others: see `train`.
+    reports: see `train`.
+    deadline: the value of time.monotonic() at which the call stops; None for no limit.
+    options: options that the run's folder does not keep, written as on the command line.
     """
 
-    folder: str | Path | None = None
-    reports: Sequence[Report] | None = None
-    stop_after: float | None = None
-    compact: bool = False
-    options: str = ""
+    reports: Sequence[Report] | None
+    deadline: float | None
+    options: str
+
+    @classmethod
+    def of(cls, reports: object, stop_after: float | None, options: Mapping[str, Any]) -> "Call":
+        """Return the call that begins now; raise TypeError or ValueError unless the arguments are as `train` says."""
+        if reports is not None and not (
+            isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
+        ):
+            raise TypeError(
+                f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}"
+            )
+        minutes = None if stop_after is None else check_positive("stop_after, in minutes,", stop_after)
+        deadline = None if minutes is None else time.monotonic() + 60 * minutes
+        return cls(reports, deadline, call_options(options))
 
 
-def train_run(call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]) -> NeuralNet:
-    """Train a network and return it; `train` and `train_supervised` call this function.
+def train_run(
+    start: Start,
+    folder: RunFolder,
+    call: Call,
+    wish: NetworkWish,
+    make_run: Callable[..., RunT],
+    loop: Callable[[RunT, threading.Event], None],
+    *,
+    make_progress: Callable[[RunT], RunProgress] = RunProgress,
+    notes: Sequence[str] = (),
+) -> NeuralNet:
+    """Train the network of `start` and return it; `train` and `train_supervised` end here.
 
-    call, this_call: the arguments that make the run, and those that concern this call alone.
-    kind: whether the run learns from self-play or from given games.
+    make_run: makes the run from its workers, reporter, device and state.
+    loop: trains until the run is over; raises Stopped if the event is set within an iteration or a match.
+    notes: sentences to report when the run begins.
     """
-    began = time.monotonic()
-    check_reports(this_call.reports)
-    minutes = this_call.stop_after
-    deadline = None if minutes is None else began + 60 * check_positive("stop_after, in minutes,", minutes)
-    with open_folder(call, this_call, kind) as (folder, plan):
-        notes = list(kind.notes)
-        devices = devices_of(call, plan.model)
-        if call.may_change and devices == ["cpu"] and (why := why_not_gpu(call.env)):
-            notes.append(f"boards and network are on the CPU, since the GPU cannot be used: {why}")
-        for device in devices:
-            stop = threading.Event()
-            try:
-                with translate_out_of_memory(), stopped_by_interrupt(stop), stopped_at(deadline, stop):
-                    train_on(device, plan, folder, this_call, kind, notes=notes, stop=stop)
-                break
-            except MemoryError as error:
-                if device == devices[-1]:
-                    raise
-                notes = [f"{error}: this run continues on the CPU, from where it was saved"]
-            finally:
-                plan.model.cpu()
-    return plan.model
+    devices = devices_of(wish, start.model)
+    if wish.may_change and devices == ["cpu"] and (why := why_not_gpu(start.model.env)):
+        notes = [*notes, f"boards and network are on the CPU, since the GPU cannot be used: {why}"]
+    for device in devices:
+        stop = threading.Event()
+        try:
+            with (
+                translate_out_of_memory(),
+                stopped_by_interrupt(stop),
+                stopped_at(call.deadline, stop),
+                open_run(start, folder, call, device, make_run) as (run, is_new),
+                explain_divergence(run),
+            ):
+                begin(run, start, make_progress(run), notes, is_new=is_new)
+                anything_to_do = bool(run.damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
+                with suppress(Stopped), run.stopwatch.running(OTHER):
+                    loop(run, stop)
+                finish(run, start.model, stopped=stop.is_set(), save=anything_to_do)
+            break
+        except MemoryError as error:
+            if device == devices[-1]:
+                raise
+            notes = [f"{error}: this run continues on the CPU, from where it was saved"]
+        finally:
+            start.model.cpu()
+    return start.model
 
 
-def check_reports(reports: object) -> None:
-    """Raise TypeError unless the argument `reports` of `train` is None or a list of reports."""
-    if reports is not None and not (
-        isinstance(reports, Sequence) and all(isinstance(report, Report) for report in reports)
-    ):
-        raise TypeError(f"reports must be a list of objects of classes derived from Report, or None, got {reports!r}")
-
-
-def devices_of(call: TrainCall, model: NeuralNet) -> list[str]:
+def devices_of(wish: NetworkWish, model: NeuralNet) -> list[str]:
     """Return the devices to train on: the call's, then the CPU if it may replace a GPU that runs out of memory."""
-    if call.device == "cpu":
+    if wish.device == "cpu":
         return ["cpu"]
-    asked = "auto" if call.may_change else call.device
+    asked = "auto" if wish.may_change else wish.device
     device = model.evaluator(device=asked, shared=False).device  # the CPU for a network that the GPU cannot compute
-    return [device, *(["cpu"] if call.may_change and device != "cpu" else [])]
+    return [device, *(["cpu"] if wish.may_change and device != "cpu" else [])]
 
 
 @contextmanager
 def open_folder(
-    call: TrainCall, this_call: Slice, kind: TrainingKind[Settings, RunT]
-) -> Iterator[tuple[RunFolder, Plan[Settings]]]:
-    """Open the run's folder, and plan the run.
-
-    A new run is planned before its folder is made, so that an invalid call leaves no folder.  A resumed run is planned
-    in its locked folder.
-    """
-    name = f"{call.env.name}{call.env.N}"
-    path = default_folder(name) if this_call.folder is None else user_path(this_call.folder)
-    compiles = warm_up() is not None
-    shows_bar = compiles and this_call.reports is None
-    bar = LiveBar(
-        desc="compiling, once on this machine", bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar
-    )
-    with bar:
-        plan = None if holds_run(path) else kind.new_plan(call)
-    if plan is not None and this_call.compact:
-        check_network(plan.model)
-    # Another process may have made `path` meanwhile, where the call names no folder.
-    with RunFolder(new_folder(name) if this_call.folder is None else path) as folder:
-        if folder.config is not None:
-            plan = kind.resumed_plan(call, folder.config, path)
-            if this_call.compact:
-                check_network(plan.model)
-        assert plan is not None
-        yield folder, plan
-
-
-def train_on(
-    device: str,
-    plan: Plan[Settings],
-    folder: RunFolder,
-    this_call: Slice,
-    kind: TrainingKind[Settings, RunT],
+    env: GameEnv,
+    folder: str | Path | None,
+    begin: Callable[[], Start],
+    go_on: Callable[[Mapping[str, Any], Path], Start],
     *,
-    notes: Sequence[str],
-    stop: threading.Event,
-) -> None:
-    """Train on a device until the run is over or `stop` is set; `plan.model` becomes the run's network.
+    shows_bar: bool,
+) -> Iterator[tuple[RunFolder, Start]]:
+    """Open a run's folder, and settle how the run starts.
 
-    notes: sentences to report when the run begins.
+    folder: see `train`.
+    begin: settles how a new run starts.  It is called before the folder is made: an invalid call leaves no folder.
+    go_on: settles how the run in a locked folder, with this config, goes on.
+    shows_bar: whether to show how long kernels are compiled.
+    """
+    name = f"{env.name}{env.N}"
+    path = default_folder(name) if folder is None else user_path(folder)
+    shows_bar = warm_up() is not None and shows_bar
+    label = "compiling, once on this machine"
+    with LiveBar(desc=label, bar_format="{desc}: {elapsed}", leave=False, disable=not shows_bar):
+        start = None if holds_run(path) else begin()
+    # Another process may have made `path` meanwhile, where the call names no folder.
+    with RunFolder(new_folder(name) if folder is None else path) as opened:
+        if opened.config is not None:
+            start = go_on(opened.config, path)
+        assert start is not None
+        yield opened, start
+
+
+@contextmanager
+def open_run(
+    start: Start, folder: RunFolder, call: Call, device: str, make_run: Callable[..., RunT]
+) -> Iterator[tuple[RunT, bool]]:
+    """Begin a run, or continue it from its folder, and close it after the `with` block.
+
+    device: where to play and train.  make_run: as in `train_run`.
+    Yields the run, and whether it is new.
     """
     with (
-        open_run(plan, folder, this_call.reports, kind, device, options=this_call.options) as (run, state),
-        explain_divergence(run),
+        one_torch_thread(),
+        Workers(start.threads) as workers,
+        GpuMeter() as meter,
+        usual_report(call.options) as console,
     ):
-        damage = [] if state is None else state.notes
-        begin(run, plan, kind, [*notes, *damage], is_new=state is None)
-        anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
-        with suppress(Stopped), run.stopwatch.running(OTHER):
-            kind.loop(run, stop)
-        finish(run, plan, stopped=stop.is_set(), compact=this_call.compact, save=anything_to_do)
+        state = None
+        if folder.config is not None:
+            with version_errors(folder.path, "a state"):
+                state = folder.restore()
+        reporter = Reporter(
+            [console] if call.reports is None else call.reports,
+            flat_settings(start.config),
+            read_rows(folder.path / METRICS, "seconds"),
+            meter,
+            estimate=start.estimate if start.positions_to_beat else None,
+        )
+        # With a state, a TypeError or KeyError means that another version wrote the state.
+        with nullcontext() if state is None else version_errors(folder.path, "a state"):
+            run = make_run(workers=workers, reporter=reporter, device=device, state=state)
+        with closing(run):
+            if state is None:
+                run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
+                folder.write_config(start.config)
+                run.clock.set(0.0)  # training begins only now
+            else:
+                run.damage += folder.check_weights(run.player if run.is_over else None)
+            yield run, state is None
+
+
+def begin(run: Run, start: Start, progress: RunProgress, notes: Sequence[str], *, is_new: bool) -> None:
+    """Start the reports, and report how the run begins; notes: sentences to report first."""
+    # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
+    run.reporter.metrics = run.reporter.metrics or {"games": run.games, "steps": run.learner.steps}
+    run.reporter.start(run.folder.path, flat_settings(start.config), progress)
+    if run.device != "cpu":
+        run.note(f"boards and network are on {run.device}")
+    news = news_of_beginning(run, start) if is_new else news_of_going_on(run, start)
+    run.note(*notes, *run.damage, *news)
 
 
 @contextmanager
@@ -274,10 +332,10 @@ def divergence(run: Run) -> str:
     )
 
 
-def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: bool) -> None:
-    """Report the run's end; `plan.model` becomes its network.
+def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
+    """Report the run's end; `model` becomes its network.
 
-    stopped: whether the call was stopped early.  compact: whether to make the folder compact.
+    stopped: whether the call was stopped early.
     save: whether to save the run first; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
@@ -290,14 +348,12 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
-    if compact:
-        run.note(compact_folder(run))
-    # Only after the checkpoint: until here `plan.model` is the network that trains, whose latest weights are saved.
+    # Only after the checkpoint: until here `model` is the network that trains, whose latest weights are saved.
     # The run's network may be an earlier one, which a judge has chosen.
-    plan.model.load_state_dict(run.player.state_dict())
+    model.load_state_dict(run.player.state_dict())
     _, description = read_weights(latest)
-    plan.model.notes = notes_of(description)
-    plan.model.eval()
+    model.notes = notes_of(description)
+    model.eval()
     for report in run.reporter.reports:
         report.finish(run.reporter.metrics, latest, stopped)
 
@@ -312,17 +368,3 @@ def tell_that_nothing_was_learned(run: Run) -> None:
         run.note(text)
     else:
         warn_user(text)
-
-
-def compact_folder(run: Run) -> str:
-    """Make the run's folder compact, log that in config.json, and return a sentence about it.
-
-    The run must have just been saved by a checkpoint.
-    """
-    folder = run.folder
-    run.set_counts(compacted=run.counts.compacted + 1)
-    size = make_compact(folder, run.state(), run.env.N)
-    assert folder.config is not None
-    entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
-    folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})
-    return str(size)

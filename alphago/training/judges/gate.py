@@ -6,77 +6,21 @@ only if `gate` is set.
 
 import threading
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from alphago.arena.match import MatchStopped
-from alphago.arena.sprt import Sprt
-from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
-from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.judge import Judge
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
 from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.settings.judge_settings import Gate
 
 PREFIX = "best."  # prefix of the best network's tensors in a run's state
-
-
-@settings
-class Gate:
-    """The conditions under which a candidate, the latest network, replaces the network that self-play uses."""
-
-    win_rate: float = setting(
-        "win rate that the candidate needs against the best network so far; a draw counts half (the paper: 0.55)",
-        default=0.55,
-        positive=True,
-        most=1,
-        shown="win rate at which self-play takes a new network",
-    )
-    games: int = setting(
-        "games of a match, an even number: each opening is played with both colours (the paper: 400)",
-        default=100,
-        least=2,
-    )
-    every: int | None = setting(
-        "games of self-play between two candidates; None for `ckp_freq`, the games between two checkpoints",
-        default=None,
-        least=1,
-    )
-    readouts: int | None = setting(
-        "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
-    )
-    sprt: tuple[float, float] | None = setting(
-        "two Elo differences (elo0, elo1) of a sequential test that replaces the win rate: the candidate is "
-        "accepted if the test accepts elo1; the test may end the match early, and fails if undecided after `games`",
-        default=None,
-    )
-
-    chooses = True
-    seating = None
-
-    def __post_init__(self) -> None:
-        check_ranges(self, "a gate's ")
-        if self.games % 2:
-            raise ValueError(f"a gate's games must be an even number, got {self.games!r}")
-        if self.sprt is not None:
-            if not isinstance(self.sprt, (tuple, list)) or len(self.sprt) != 2:
-                raise ValueError(f"a gate's sprt must be a pair of Elo differences or None, got {self.sprt!r}")
-            Sprt(*self.sprt)  # raises unless it is an ordered pair of numbers
-            object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
-
-    @property
-    def terms(self) -> Terms:
-        """The terms of a candidate's match."""
-        return Terms(self.win_rate, self.games, readouts=self.readouts, sprt=self.sprt)
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Gatekeeper":
-        """Return the judge of a run that begins with `net`."""
-        return Gatekeeper(self, net)
 
 
 class Gatekeeper(Judge[SelfPlayRun]):
@@ -90,6 +34,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
+        self.terms = Terms(gate.win_rate, gate.games, readouts=gate.readouts, sprt=gate.sprt)
         self.candidates = 0
         self.begin(net, games=0, steps=0)
 
@@ -116,7 +61,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         """
         standing = run.standing
         try:
-            match = play_candidate(run, self.best, self.gate.terms, seed=self.candidates, stop=stop)
+            match = play_candidate(run, self.best, self.terms, seed=self.candidates, stop=stop)
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}

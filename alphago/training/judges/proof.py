@@ -22,12 +22,12 @@ from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
-from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judge import Judge
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 from alphago.training.run import Run
 from alphago.training.runs.going_on import how_to_continue
+from alphago.training.settings.judge_settings import Opponent
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
@@ -36,32 +36,6 @@ SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a see
 LATEST_MATCHES = 5  # number of matches whose win rates are in the sentence at the run's end
 PROOF = "proof.json"
 SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
-
-
-@settings
-class Opponent:
-    """A player that a run is to beat, and the schedule of the matches against it."""
-
-    name: str = setting('the player\'s name, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
-    readouts: int = setting("the network's simulations per move; 0 plays its policy alone", default=64, least=0)
-    first: float = setting("minutes of training before the first match", default=1.0, least=0)
-    every: float = setting("minutes of training between two matches", default=1.0, least=0)
-    most_games: int = setting("largest number of games in a match", default=100, least=1)
-    random_opening: int | None = setting(
-        "plies on random points at the start of each pair of games; None for the usual number of the game",
-        default=None,
-        least=0,
-    )
-
-    chooses = False
-    seating = None
-
-    def __post_init__(self) -> None:
-        check_ranges(self, "an opponent's ")
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Examiner":
-        """Return the judge that plays this opponent in `env`."""
-        return Examiner(env, self, folder)
 
 
 class Examiner(Judge[Run]):

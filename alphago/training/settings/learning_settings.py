@@ -4,7 +4,7 @@ from types import NoneType
 from typing import Literal
 
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
-from alphago.system.settings_tree import SettingsTree, part
+from alphago.system.settings import part
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
 
@@ -72,6 +72,7 @@ class LearningSettings:
         "the weights of the losses",
         default=LOSSES["default"],
         title="weights of the losses",
+        choices=LOSSES,
         prefix="loss_",
         python="Or a function with the arguments of `alphago.nn.loss.alphazero_loss` before `weights`, and its result",
     )
@@ -95,6 +96,3 @@ class LearningSettings:
     def weights(self) -> LossWeights:
         """The weights of the losses; if `losses` is a function, the default weights, for all other losses."""
         return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
-
-
-LEARNING = SettingsTree(LearningSettings, {"losses": LOSSES})

@@ -5,12 +5,12 @@ from typing import Any
 
 from alphago.nn.inference.hardware import DTYPES
 from alphago.records.record import SEED_END
-from alphago.system.settings_tree import group, part, parts
+from alphago.system.settings import group, part
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
-from alphago.training.seating import SeatingSettings
+from alphago.training.settings.judge_settings import Gate, Opponent
 from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
@@ -126,16 +126,38 @@ class RunSettings(AnyRunSettings):
         "what the run learns from",
         default=Window(),
         title="the memory",
-        prefix=None,
+        choices={"window": Window},
         structural=True,
     )
     targets: Targets | Values = part(
         "the rule that makes value and policy targets from a game's record",
         default=LambdaReturns(),
         title="the targets",
+        choices={"lambda-returns": LambdaReturns},
         python="Or a function that returns a record's value targets",
     )
-    judges: tuple[JudgeSettings[Any], ...] = parts("judges of the run's networks")
+    gate: Gate | None = part(
+        "the gate: self-play takes a new network once it has won a match",
+        default=None,
+        title="the gate",
+        kind=Gate,
+        prefix="gate_",
+        first=True,
+        optional=True,
+    )
+    until: Opponent | None = part(
+        "the opponent that plays the network every minute of training; the run ends early when a sequential test "
+        "proves that the network is stronger, or the last network plays it; the time of these matches is no training "
+        "time",
+        default=None,
+        title="the opponent to beat",
+        kind=Opponent,
+        first=True,
+        optional=True,
+        python='Such as "gnugo" or "rave:1000"; the proof is written to proof.json, see '
+        "`alphago.training.judges.proof`",
+    )
+    judges: tuple[JudgeSettings[Any], ...] = setting("further judges of the run's networks", default=())
 
     def __post_init__(self) -> None:
         check_ranges(self)
@@ -155,7 +177,7 @@ class RunSettings(AnyRunSettings):
         for judge in self.judges:
             if not hasattr(judge, "make_judge"):
                 raise TypeError(f"judges must be settings with a method make_judge, got {judge!r}")
-        choosing = [judge for judge in self.judges if judge.chooses]
+        choosing = [judge for judge in self.judges if judge.chooses] + ([self.gate] if self.gate else [])
         if len(choosing) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
         as_targets(self.targets)  # raises TypeError unless they are targets or a function
@@ -165,12 +187,7 @@ class RunSettings(AnyRunSettings):
         """The rule that makes value and policy targets."""
         return as_targets(self.targets)
 
-    @property
-    def seating(self) -> SeatingSettings | None:
-        """The seating of self-play: the setting of self-play, or else the seating that a judge's networks need."""
-        return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
-
-    def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
+    def completed(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.
 
         device: the run's device, "cpu" or a GPU such as "cuda".
@@ -183,7 +200,7 @@ class RunSettings(AnyRunSettings):
             # At most an eighth of the games: games that begin at the same time do not learn from each other.
             in_flight = max(1, min(most, self.game_limit // 8))
             groups = default_groups(device)
-        return replace(self, selfplay=self.selfplay.filled(in_flight, groups))
+        return replace(self, selfplay=self.selfplay.completed(in_flight, groups))
 
     def side_by_side(self, games: int) -> int:
         """Return the number of games to play in parallel once `games` games of the run are over."""

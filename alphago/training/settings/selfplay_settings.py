@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_early, make_search
+from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_early
 from alphago.system.cores import available_cores
-from alphago.system.settings_tree import SettingsTree, part
+from alphago.system.settings import part
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
-from alphago.training.seating import SeatingSettings
 
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
 
@@ -77,42 +76,33 @@ class SelfPlaySettings:
     )
     search: SearchSettings = part(
         "the search",
-        default=None,
+        default=SEARCHES[SELF_PLAY_RULE](),
         title="the search of self-play",
-        kind=SEARCHES[SELF_PLAY_RULE],
-        form=True,
-        automatic=True,
+        choices=SEARCHES,
         shown="the search",
-        python="Settings such as Puct(c_puct=1.5); or a name or dictionary, with enough leaves to fill a batch",
-    )
-    seating: SeatingSettings | None = part(
-        "who plays which move of a game, and which moves are learned; None: one network plays all moves, or those "
-        "networks that a judge gives",
-        default=None,
-        title="who plays which move",
-        optional=True,
+        python="Settings such as Puct(c_puct=1.5); or a name or a dictionary of settings",
     )
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        search = make_search(self.search, self.readouts, leaves=1, rule=SELF_PLAY_RULE)  # raises for an invalid search
+        if not isinstance(self.search, SearchSettings):
+            raise TypeError(f"search must be settings of a search such as Puct(), got {self.search!r}")
         if self.temperature_plies is not None:
-            check_heeds_early(search, "temperature_plies")
-        if self.seating is not None and not hasattr(self.seating, "make_seating"):
-            raise TypeError(f"seating must be settings with a method make_seating, got {self.seating!r}")
+            check_heeds_early(self.search, "temperature_plies")
 
     @property
     def usual_search(self) -> SearchSettings:
-        """The search that `filled` sets where these settings have no search."""
-        leaves = leaves_for(self.games_in_flight, self.readouts)
-        return make_search(None, self.readouts, leaves, rule=SELF_PLAY_RULE)
+        """The search that `completed` makes of the default."""
+        return self._completed_search(SEARCHES[SELF_PLAY_RULE](), self.games_in_flight)
 
-    def filled(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
+    def completed(self, games_in_flight: int, groups: int) -> "SelfPlaySettings":
         """Return these settings with the given values in place of None, and with a search that suits them."""
         in_flight = self.games_in_flight or games_in_flight
-        leaves = leaves_for(in_flight, self.readouts)
-        search = make_search(self.search, self.readouts, leaves, rule=SELF_PLAY_RULE)
+        search = self._completed_search(self.search, in_flight)
         return replace(self, games_in_flight=in_flight, groups=self.groups or groups, search=search)
+
+    def _completed_search(self, search: SearchSettings, games_in_flight: int) -> SearchSettings:
+        return search.completed(self.readouts, leaves_for(games_in_flight, self.readouts))
 
 
 def default_games_in_flight(device: str) -> int:
@@ -127,6 +117,3 @@ def default_groups(device: str) -> int:
     (docs/experiments/34).
     """
     return available_cores() if device == "cpu" else 2
-
-
-SELF_PLAYS = SettingsTree(SelfPlaySettings, {"search": SEARCHES})

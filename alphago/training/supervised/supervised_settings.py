@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from alphago.nn.loss import LOSSES
 from alphago.system.cores import available_cores
-from alphago.system.settings_tree import SettingsTree, group
+from alphago.system.settings import group
 from alphago.system.validation import setting, settings
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import AnyRunSettings
@@ -53,10 +52,7 @@ class SupervisedSettings(AnyRunSettings):
         """The number of games between two tests."""
         return max(1, self.game_limit // self.checks)
 
-    def filled(self, games: int) -> "SupervisedSettings":
+    def completed(self, games: int) -> "SupervisedSettings":
         """Return these settings with values in place of None; games: the number of given games."""
         limited = replace(self, num_games=self.num_games or games, threads=self.threads or available_cores())
         return replace(limited, ckp_freq=self.ckp_freq or limited.games_per_check)
-
-
-SUPERVISED = SettingsTree(SupervisedSettings, {"losses": LOSSES})

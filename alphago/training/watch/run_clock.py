@@ -1,8 +1,6 @@
 """The clock of a run: training time, processor time, and the times at which to save and to stop."""
 
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +11,6 @@ from alphago.system.kernels.cache import compiling_time
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
 SAVE_EVERY = 60.0
 SAVING_SHARE = 0.02
-ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # sent by Ctrl-C; by docker stop, Slurm, timeout; by a closed terminal
 
 Seconds = Callable[[], float]
 
@@ -137,54 +134,3 @@ class SavingTimes:
         """
         now = self._now()
         self.next = now + max(SAVE_EVERY, (now - began) / SAVING_SHARE)
-
-
-@contextmanager
-def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
-
-    SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
-    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  Outside the main
-    thread this context does nothing.
-    """
-    received: list[int] = []  # the signals received; `stop` may also be set for another reason
-
-    def handle(number: int, frame: object) -> None:
-        received.append(number)
-        stop.set()
-        if len(received) > 1:
-            end()
-
-    def end() -> None:
-        raise KeyboardInterrupt if received[-1] == signal.SIGINT else SystemExit(128 + received[-1])
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in signals}
-    handled = [number for number in signals if number == signal.SIGINT or before[number] == signal.SIG_DFL]
-    for number in handled:
-        signal.signal(number, handle)
-    try:
-        yield
-    finally:
-        for number in handled:
-            signal.signal(number, before[number])
-    if received and received[-1] != signal.SIGINT:
-        end()
-
-
-@contextmanager
-def stopped_at(deadline: float | None, stop: threading.Event) -> Iterator[None]:
-    """Set `stop` when time.monotonic() reaches `deadline` within the `with` block; never if `deadline` is None."""
-    if deadline is None:
-        yield
-        return
-    timer = threading.Timer(max(0.0, deadline - time.monotonic()), stop.set)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()

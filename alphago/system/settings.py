@@ -1,0 +1,423 @@
+"""Settings by path: nested frozen dataclasses, and the flat keywords that reach into them.
+
+A field of a `settings` class is a value (`setting`), or an object with settings of its own (`part`, `group`), such as a
+search, which is Puct or Gumbel.  A setting's path joins names of fields, "search.c_puct"; a group, such as the settings
+of self-play, gives no name of its own.  Most settings have a keyword too, "c_puct", which is also their flag; a `rare`
+one has its path only.
+
+    spread(RunSettings, {"readouts": 64, "c_puct": 1.5})  -> {"readouts": 64, "search.c_puct": 1.5}
+    change(RunSettings(), {"readouts": 64})               -> RunSettings(selfplay=SelfPlaySettings(readouts=64, …), …)
+    to_data(settings), from_data(RunSettings, data)       -> plain data for JSON, and back
+"""
+
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from typing import Any, NoReturn, TypeVar
+
+from alphago.system.validation import (
+    UnusedSetting,
+    check_keywords,
+    keywords_of,
+    make_settings,
+    near_misses,
+    plain_number,
+    qualified_name,
+    setting,
+    shown,
+)
+
+Kind = TypeVar("Kind")
+KIND = "kind"  # the entry of a part's settings that names its class
+VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are values of settings, never parts
+
+
+@dataclass(frozen=True)
+class Part:
+    """The declaration of a field that holds an object with settings of its own.
+
+    choices: the parts that have names: classes, or objects with certain settings.
+    kind: the class of which a part is made if only its settings are given.
+    title: the heading of the flags of its settings.
+    prefix: the beginning of the keywords of its settings.
+    first: whether a number, a text or a sequence may stand for the part: the value of its first setting.
+    optional: whether None may be given, for no part.
+    is_group: whether the field has no keyword of its own, since there is one class only.
+    """
+
+    choices: Mapping[str, Any]
+    kind: type
+    title: str
+    prefix: str = ""
+    first: bool = False
+    optional: bool = False
+    is_group: bool = False
+
+    @property
+    def names(self) -> dict[type, str]:
+        """The classes that have a name, each with its first name."""
+        names: dict[type, str] = {}
+        for name, item in self.choices.items():
+            names.setdefault(item if isinstance(item, type) else type(item), name)
+        return names
+
+    @property
+    def classes(self) -> list[type]:
+        """The classes that settings of this part may belong to."""
+        return list(dict.fromkeys([*self.names, self.kind]))
+
+    def expected(self, keyword: str) -> str:
+        """Return the values that the keyword takes, for messages."""
+        names = "".join(f"{name!r}, " for name in self.choices)
+        return f"{names}a {self.kind.__qualname__}, a dictionary of settings{' or None' if self.optional else ''}"
+
+    def read(self, keyword: str, given: object, before: Any) -> Any:
+        """Return the part for a value of its keyword.
+
+        given: a name, a dictionary of settings, the value of the first setting, None, or the part itself.
+        before: the part so far.  The name of its class leaves it unchanged; settings change those that they name.
+        """
+        given = plain_number(given)
+        is_none = given is None or (self.optional and self.first and given in ((), []))  # as an empty list of opponents
+        if is_none:
+            if not self.optional:
+                raise ValueError(f"{keyword} must have a value, got None")
+            return None
+        if isinstance(given, str) and (given in self.choices or (":" in given and not self.first)):
+            item = self.choices[given] if given in self.choices else named_class(given, keyword, "this call")
+            if not isinstance(item, type):
+                return item
+            return before if type(before) is item else item()
+        if isinstance(given, Mapping):
+            values = {name: plain_number(value) for name, value in given.items()}
+            part = self.read(keyword, values.pop(KIND), before) if KIND in values else before
+            return self.change(keyword, part, values, prefix="")
+        if isinstance(given, VALUES):
+            if not self.first:
+                error = ValueError if isinstance(given, str) else TypeError
+                raise error(f"{keyword} must be {self.expected(keyword)}, got {shown(given)}")
+            first_setting = fields(self.kind if before is None else before)[0].name
+            return self.change(keyword, before, {first_setting: given})
+        return given
+
+    def change(self, keyword: str, part: Any, values: Mapping[str, object], *, prefix: str | None = None) -> Any:
+        """Return a part with other values of its settings, or a new part with them if `part` is None.
+
+        values: by path, relative to the part.  prefix: as the keywords of the settings begin, for messages.
+        Raises UnusedSetting for a setting that only another part has, TypeError for one that no part has.
+        """
+        part = self.kind() if part is None else part
+        known = [field.name for field in fields(part)] if is_dataclass(part) else []
+        for name in values:
+            if name.partition(".")[0] not in known:
+                self.refuse(keyword, name, type(part), self.prefix if prefix is None else prefix)
+        return change(part, values)
+
+    def refuse(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
+        """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""
+        owners = [owner for owner in self.classes if name in keywords_of(owner)]
+        if not owners:
+            known = keywords_of(kind) if is_dataclass(kind) else []
+            raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
+        label = self.names.get(owners[0], qualified_name(owners[0]))
+        these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
+        owner_names = " and ".join(owner.__qualname__ for owner in owners)
+        raise UnusedSetting(
+            f"{prefix}{name} is a setting of {owner_names}, but {these_are} {kind.__qualname__}",
+            way=f'{keyword}="{label}"',
+            option=(keyword, label),
+        )
+
+
+def part(
+    text: str,
+    *,
+    default: Any,
+    title: str,
+    choices: Mapping[str, Any] | None = None,
+    kind: type | None = None,
+    prefix: str = "",
+    first: bool = False,
+    optional: bool = False,
+    **more: Any,
+) -> Any:
+    """Declare a field that holds an object with settings of its own.
+
+    text: the help.  kind: by default the class of `default`.  more: as in `setting`.  The others: see Part.
+    """
+    declared = Part(choices or {}, kind or type(default), title, prefix, first, optional)
+    return setting(text, default=default, part=declared, **more)
+
+
+def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
+    """Declare a field that is an object of the settings class `kind`; `title` is the heading of its flags.
+
+    defaults: defaults other than those of `kind`.
+    """
+    made: Kind = setting(title, default=kind(**defaults), part=Part({}, kind, title, is_group=True))
+    return made
+
+
+@dataclass(frozen=True)
+class Address:
+    """A setting, by its path and its keyword.
+
+    keyword: "" for a setting that has only its path.  title: the heading of its flag; "" for settings of the root.
+    owner, field: the class that has the setting, and its declaration there.
+    kinds: the names of the parts that have the setting, if other parts lack it; else ().
+    """
+
+    path: str
+    keyword: str
+    title: str
+    owner: type
+    field: Field[Any]
+    default: Any
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def part(self) -> Part | None:
+        """The declaration of the part, if the setting is one."""
+        return part_of(self.field)
+
+
+def part_of(field: Field[Any]) -> Part | None:
+    """Return the declaration of the part that a field holds; None for a field that holds a value."""
+    declared: Part | None = field.metadata.get("part")
+    return declared
+
+
+def addresses(root: type) -> dict[str, Address]:
+    """Return all settings of the class `root`, of its groups and parts, by path.
+
+    It is not cached, since a part may get a name at any time.  Raises ValueError if two settings have one keyword.
+    """
+    found: dict[str, Address] = {}
+    keywords: dict[str, str] = {}
+    for address in _walk(root):
+        path = keywords.setdefault(address.keyword, address.path) if address.keyword else address.path
+        if path != address.path:
+            raise ValueError(f"two settings, {path} and {address.path}, have the keyword {address.keyword}")
+        known = found.setdefault(address.path, address)
+        found[address.path] = replace(known, kinds=tuple(dict.fromkeys((*known.kinds, *address.kinds))))
+    return found
+
+
+def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: object = None) -> Iterator[Address]:
+    """Yield the addresses of a class's settings, and of the settings of its parts.
+
+    A setting that several classes of a part have is yielded for each of them.
+
+    made: an object of the class, which has the defaults; None for the class's own.
+    """
+    for field in fields(owner):  # type: ignore[arg-type]
+        here, default = path + field.name, field.default if made is None else getattr(made, field.name)
+        declared = part_of(field)
+        if declared is None:
+            keyword = "" if field.metadata.get("rare", False) else prefix + field.name
+            yield Address(here, keyword, title, owner, field, default)
+            continue
+        if declared.is_group:
+            yield from _walk(declared.kind, path, declared.title, prefix, default)
+            continue
+        yield Address(here, field.name, declared.title, owner, field, default)
+        for kind in declared.classes:
+            defaults = default if type(default) is kind else None
+            inner = list(_walk(kind, here + ".", declared.title, declared.prefix, defaults))
+            for address in inner[1:] if declared.first else inner:  # the part's keyword gives the first setting
+                name = address.path.removeprefix(here + ".")
+                all_have_it = all(name.partition(".")[0] in keywords_of(other) for other in declared.classes)
+                kinds = () if all_have_it else (declared.names.get(kind, field.name),)
+                yield replace(address, kinds=address.kinds or kinds)
+
+
+def keywords(root: type) -> list[str]:
+    """Return the keywords of all settings that have one."""
+    return [address.keyword for address in addresses(root).values() if address.keyword]
+
+
+def spread(root: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by path; given: by keyword or by path.
+
+    Raises TypeError, which suggests similar names, for an unknown one.
+    """
+    known = addresses(root)
+    paths = {address.keyword: path for path, address in known.items() if address.keyword}
+    further = [name for name in known if name not in paths]
+    check_keywords(root.__qualname__, given, [*paths, *further])
+    return {paths.get(name, name): value for name, value in given.items()}
+
+
+def make(root: type[Kind], given: Mapping[str, Any], before: Kind | None = None) -> Kind:
+    """Return settings of the class `root`.
+
+    given: values by keyword or by path.  before: settings with all other values; None for the defaults.
+    Raises TypeError for an unknown keyword; ValueError for a value out of range, and for a setting that the chosen part
+    does not have.
+    """
+    return change(root() if before is None else before, spread(root, given))
+
+
+def change(before: Kind, given: Mapping[str, Any]) -> Kind:
+    """Return settings with other values; given: by path, relative to `before`."""
+    made = {}
+    for field in fields(before):  # type: ignore[arg-type]
+        name, declared = field.name, part_of(field)
+        made[name] = getattr(before, name)
+        if declared is not None and declared.is_group:
+            names = own_names(declared.kind)
+            made[name] = change(made[name], {path: given[path] for path in given if path.partition(".")[0] in names})
+            continue
+        if name in given:
+            made[name] = given[name] if declared is None else declared.read(name, given[name], made[name])
+        inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
+        if inner:
+            assert declared is not None
+            if name in given and given[name] is None:
+                path, value = next(iter(inner.items()))
+                raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
+            made[name] = declared.change(name, made[name], inner)
+    return make_settings(type(before), **made)
+
+
+def own_names(kind: type) -> set[str]:
+    """Return the names of a class's fields, with those of its groups in place of the groups' own."""
+    names: set[str] = set()
+    for field in fields(kind):  # type: ignore[arg-type]
+        declared = part_of(field)
+        names |= own_names(declared.kind) if declared is not None and declared.is_group else {field.name}
+    return names
+
+
+def to_data(settings: Any) -> dict[str, Any]:
+    """Return settings as plain data for JSON; parts of several classes have their class's name as `kind`."""
+    data = {}
+    for field in fields(settings):
+        declared = part_of(field)
+        data[field.name] = value_to_data(getattr(settings, field.name), declared)
+    return data
+
+
+def value_to_data(value: Any, declared: Part | None = None) -> Any:
+    """Return a setting's value as plain data for JSON.
+
+    A function becomes {"function": name}; an object that is no dataclass has only the name of its class.
+    """
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if hasattr(value, "__qualname__"):  # only functions and classes have it
+        return {"function": qualified_name(value)}
+    if isinstance(value, (tuple, list)):
+        return [value_to_data(item) for item in value]
+    kind = type(value)
+    data = to_data(value) if is_dataclass(value) else {}
+    if declared is not None and declared.classes == [kind]:
+        return data
+    names = {} if declared is None else declared.names
+    return {KIND: names.get(kind, qualified_name(kind)), **data}
+
+
+def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any], who: str) -> Kind:
+    """Return the settings from the plain data that `to_data` returned.
+
+    given: values of the call by path.  Functions, and objects whose settings are not saved, must be given again.
+    who: whose settings they are, for messages.
+    Raises TypeError or KeyError for data of another form, ValueError if the call lacks a function.
+    """
+    check_keywords(kind.__qualname__, data, keywords_of(kind))
+    values = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        name, declared = field.name, part_of(field)
+        inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
+        inner = dict(given) if declared is not None and declared.is_group else inner
+        values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
+    return make_settings(kind, **values)
+
+
+def value_from_data(
+    data: Any, declared: Part | None, candidates: Any, given: Mapping[str, Any], *, keyword: str, who: str
+) -> Any:
+    """Return a setting's value from its plain data.
+
+    candidates: the call's value, or values, of this setting.  given: the call's values of its inner settings, by path.
+    keyword, who: the setting and its owner, for messages.
+    """
+    if isinstance(data, list):
+        return tuple(value_from_data(item, None, candidates, {}, keyword=keyword, who=who) for item in data)
+    if not isinstance(data, Mapping):
+        return data
+    items = candidates if isinstance(candidates, (tuple, list)) else [candidates]
+    if "function" in data:
+        return named_function(data["function"], items, keyword=keyword, who=who)
+    values = {name: value for name, value in data.items() if name != KIND}
+    name = data.get(KIND)
+    if name is None:
+        if declared is None:
+            raise TypeError(f"{keyword} has no {KIND}")
+        return from_data(declared.kind, values, given, who)
+    kind: Any = next((kind for kind, known in (declared.names if declared else {}).items() if known == name), None)
+    same_class = next((item for item in items if qualified_name(type(item)) == name), None)
+    if kind is None and same_class is not None:
+        kind = type(same_class)
+    if kind is None:
+        kind = named_class(str(name), keyword, who)
+    if is_dataclass(kind):
+        return from_data(kind, values, given, who)
+    return same_class  # an object without saved settings, which only the call can give
+
+
+def named_function(name: str, given: Iterable[object], *, keyword: str, who: str) -> Any:
+    """Return the function called `name`, "module:name", among the given objects.
+
+    Raises ValueError if it is not among them.
+    """
+    for item in given:
+        if hasattr(item, "__qualname__") and qualified_name(item) == name:
+            return item
+    raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
+
+
+def named_class(name: str, keyword: str, who: str) -> type:
+    """Return the class of settings called `name`, "module:class"; raise ValueError if it cannot be imported."""
+    try:
+        kind = pkgutil.resolve_name(name)
+        if not (isinstance(kind, type) and is_dataclass(kind)):
+            raise TypeError("it is no class of settings")
+    except Exception as error:  # importing a module runs its code, which may raise anything
+        raise ValueError(
+            f"{who} has a {keyword} of its own class, {name}, which cannot be imported ({error}): "
+            f"pass settings of that class as {keyword}=…"
+        ) from error
+    return kind
+
+
+def changes(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the old and the new value of each setting that differs, by the field's name; a part is one value."""
+    return {field.name: (was, now) for field, was, now in _pairs(before, after) if was != now}
+
+
+def structural_changes(before: Any, after: Any) -> list[str]:
+    """Return the names of the settings that differ although a run must keep them."""
+    return [field.name for field, was, now in _pairs(before, after) if was != now and must_keep(field, was, now)]
+
+
+def _pairs(before: Any, after: Any) -> Iterator[tuple[Field[Any], Any, Any]]:
+    """Yield each setting's declaration, value before and value after; the settings of groups one by one."""
+    for field in fields(before):
+        was, now = getattr(before, field.name), getattr(after, field.name)
+        declared = part_of(field)
+        if declared is not None and declared.is_group:
+            yield from _pairs(was, now)
+        else:
+            yield field, was, now
+
+
+def must_keep(field: Field[Any], was: object, now: object) -> bool:
+    """Return whether a run must keep a setting that a call would change from `was` to `now`.
+
+    If both values are parts of one class, this depends on the settings of the part that differ.
+    """
+    if is_dataclass(was) and type(was) is type(now):
+        structural = [inner.name for inner in fields(was) if inner.metadata.get("structural", False)]
+        return any(getattr(was, name) != getattr(now, name) for name in structural)
+    return bool(field.metadata["structural"])
