@@ -4,7 +4,60 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator, fitting_network
+from alphago.nn.inference.hardware import torch_device
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers, quick_switches
+from alphago.system.stopwatch import SAVING, Stopwatch
+from alphago.training.batches import Batch, Prefetcher, to_device
+from alphago.training.history import Row
+from alphago.training.judge import Judge
+from alphago.training.learner import Learner, MakeLearner
+from alphago.training.measures import mean_metrics
+from alphago.training.memory import Sample
+from alphago.training.runs.folder import RunFolder
+from alphago.training.runs.state import State
+from alphago.training.settings.run_settings import AnyRunSettings
+from alphago.training.watch.report import Reporter
+from alphago.training.watch.run_clock import RunClock, SavingTimes
+
+# The generator of samples is seeded with (seed, SAMPLING_STREAM), those of games with (seed, smaller number).
+SAMPLING_STREAM = 1 << 32
+
+
+class Stopped(Exception):
+    """The exception raised if training is stopped within an iteration or a match."""
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """The counts of a run, all of which its state contains."""
+
+    games: int = 0
+    positions: int = 0  # positions of the games; in self-play, of the games on the boards of earlier stages
+    iterations: int = 0
+    in_iteration: bool = False
+    readouts: int = 0  # readouts per move in the current iteration of self-play
+    samples_due: float = 0.0  # samples to train on before the next iteration
+    batches_taken: int = 0  # batches learned since samples last became due
+    saved_games: int = 0  # value of `games` when a network was last kept under its number of games
+
+
+class Run: everything in a training run that lasts from one iteration to the next, and its saved state."""
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +72,7 @@ from alphago.system.stopwatch import SAVING, Stopwatch
 from alphago.training.batches import Batch, Prefetcher, to_device
 from alphago.training.history import Row
 from alphago.training.judge import Judge
-from alphago.training.learner import Learner
+from alphago.training.learner import Learner, MakeLearner
 from alphago.training.measures import mean_metrics
 from alphago.training.memory import Sample
 from alphago.training.runs.folder import RunFolder
@@ -69,21 +122,43 @@ class Run:
 
     The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two gradient steps
     `state` returns what another Run needs to continue.
+
+    model: the network, which is trained in place.
+    env: the game that the network is to play in the end.
+    workers: the threads of gradient steps, and of self-play.
+    make_learner: makes the learner of the model.
+    judges: in the order in which they judge.
+    device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
+    state: saved in the folder; None to begin.  `damage` has its sentences about damaged files, and those found later.
     """
 
     settings: AnyRunSettings
     inference_dtype: str | None = None  # dtype in which judges evaluate the networks; None for the fastest
     game_metrics: Mapping[str, Any]  # metrics of the games that finished in the current iteration
 
-    def __init__(self, settings: AnyRunSettings, context: RunContext) -> None:
+    def __init__(
+        self,
+        settings: AnyRunSettings,
+        model: NeuralNet,
+        *,
+        env: GameEnv,
+        folder: RunFolder,
+        workers: Workers,
+        make_learner: MakeLearner = Learner,
+        judges: Sequence[Judge[Any]] = (),
+        reporter: Reporter | None = None,
+        device: str = "cpu",
+        state: State | None = None,
+    ) -> None:
         self.settings = settings
-        self.goal = context.env
-        self.folder = context.folder
-        self.learner = context.learner
-        self.workers = context.workers
-        self.judges = context.judges
-        self.reporter = context.reporter
-        self.device = context.device
+        self.goal = env
+        self.folder = folder
+        self.workers = workers
+        self.learner = make_learner(model, settings.learning, workers, torch_device(device))
+        self.judges = judges
+        self.reporter = Reporter([]) if reporter is None else reporter
+        self.device = device
+        self.damage: list[str] = [] if state is None else state.notes
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
         self.clock = RunClock(settings.max_minutes)
         self.saving = SavingTimes()
@@ -92,11 +167,11 @@ class Run:
         self.game_metrics = {}
         self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
         try:
-            if context.state is None:
+            if state is None:
                 self._begin()
             else:
-                self._restore(context.state)
-                self.clock.restore(context.state.data["clock"])
+                self._restore(state)
+                self.clock.restore(state.data["clock"])
         except BaseException:
             self.close()
             raise
@@ -322,7 +397,7 @@ class Run:
         data = state.data
         self.counts = RunCounts(**data["counts"])
         self.game_metrics = data["game_metrics"]
-        self.step_metrics = data.get("step_metrics", [])  # older states have none
+        self.step_metrics = data["step_metrics"]
         self.learner.restore(state.tensors, data["steps"], data["skipped_steps"])
         self.prefetcher.state = data["generator"]
         for judge in self.judges:
