@@ -1,4 +1,4 @@
-"""Flags of settings in parts: a flag for each keyword of a SettingsTree, under the headings of its parts.
+"""Flags of settings: one for each keyword of a settings class, and --set for settings that have a path only.
 
 `--help` shows the flags that most people set, `--help-all` shows all flags.
 """
@@ -9,21 +9,17 @@ from dataclasses import Field, fields, replace
 from types import NoneType
 from typing import Any, get_type_hints
 
-from alphago.cli.options import Parser, Setting, add_setting, in_shell, typed_setting
-from alphago.system.settings_tree import SettingEntry, SettingsTree
+from alphago.cli.options import Parser, Setting, add_setting, in_shell, option, typed_setting
+from alphago.system.settings import Address, addresses
+from alphago.system.validation import near_misses
 
 SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
-# Texts for the defaults of self-play's search that depend on other settings.
-SELF_PLAY_DEFAULTS = {
-    "search": "gumbel",
-    "considered": "half of the readouts, 2 to 16",
-    "leaves": "as many as fill a batch",
-}
+BY_PATH = "by_path"  # where the parsed options have what --set gave: a dictionary
 
 
-def add_tree(
+def add_flags(
     parser: Parser,
-    tree: SettingsTree[Any],
+    root: type,
     title: str,
     *,
     flags: Mapping[str, str] = SHORT,
@@ -31,86 +27,112 @@ def add_tree(
     defaults: Mapping[str, Any] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
-    """Add a flag to `parser` for each setting of `tree` that can be typed.
+    """Add a flag to `parser` for each setting of the class `root` that can be typed, and --set for the others.
 
     title: the heading of the settings that belong to no part.
     flags: the flags' names, by keyword, where they differ from the keywords.
     leave: keywords to leave out.
-    defaults: values, by keyword, that the help shows instead of the tree's.
+    defaults: values, by keyword, that the help shows instead of the settings' own.
     notes: sentences below headings, by heading.
     """
     groups: dict[str, argparse._ArgumentGroup] = {}
-    entries = tree.entries
-    for entry in entries.values():
-        setting = setting_of(entry)
-        if entry.keyword in leave or not (setting.types or setting.choices):
+    known = addresses(root)
+    by_path = [path for path, address in known.items() if not address.keyword]
+    for address in known.values():
+        setting = setting_of(address)
+        if not address.keyword or address.keyword in leave or not (setting.types or setting.choices):
             continue
-        heading = entry.title or title
+        heading = address.title or title
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
-        default = (defaults or {}).get(entry.keyword, setting.default)
+        default = (defaults or {}).get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
-        names = {keyword: flag_of(keyword, flags) for keyword in entries}
-        siblings = [sibling for sibling in entries.values() if sibling.owner is entry.owner]
+        names = {other.keyword: flag_of(other.keyword, flags) for other in known.values() if other.keyword}
+        siblings = [sibling for sibling in known.values() if sibling.owner is address.owner and sibling.keyword]
         names |= {sibling.field.name: flag_of(sibling.keyword, flags) for sibling in siblings}
         setting = replace(setting, default=default, text=in_shell(setting.text, names))
-        flag = flag_of(entry.keyword, flags)
+        flag = flag_of(address.keyword, flags)
         add_setting(groups[heading], flag, setting)
-        parser.shorten(flag, brief(setting, entry))
+        parser.shorten(flag, brief(setting, address))
+    if by_path:
+        text = f"another setting, by its path: {', '.join(by_path)}"
+        option(parser, "--set PATH=VALUE", text, action=SetByPath, default={}, dest=BY_PATH, root=root)
+        parser.shorten("--set", f"another setting: {by_path[0]}=…")
 
 
-def given_keywords(options: argparse.Namespace, tree: SettingsTree[Any]) -> dict[str, Any]:
-    """Return the keywords of `tree` that were given on the command line."""
-    keywords = tree.keywords
-    return {name: value for name, value in vars(options).items() if name in keywords}
+class SetByPath(argparse.Action):
+    """The option --set PATH=VALUE: put the value, read as the setting's type, into a dictionary by path."""
+
+    def __init__(self, option_strings: Any, dest: str, *, root: type, **more: Any) -> None:
+        self.root = root
+        super().__init__(option_strings, dest, **more)
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
+        path, equals, text = values.partition("=")
+        known = addresses(self.root)
+        if path not in known:
+            parser.error(f"--set has no setting {path}: {near_misses(path, list(known), '--help-all lists them')}")
+        if not equals:
+            parser.error(f"--set takes PATH=VALUE, got {values}")
+        setting = setting_of(known[path])
+        try:
+            value = setting.read(text) if setting.types else text
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"--set {path} {error}")
+        setattr(namespace, self.dest, getattr(namespace, self.dest) | {path: value})
+
+
+def given_settings_of(options: argparse.Namespace, root: type) -> dict[str, Any]:
+    """Return the settings of the class `root` that were given on the command line, by keyword or by path."""
+    names = [address.keyword for address in addresses(root).values() if address.keyword]
+    given = {name: value for name, value in vars(options).items() if name in names}
+    return given | getattr(options, BY_PATH, {})
 
 
 def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
-    """Return the flag of a keyword; `flags` as in `add_tree`."""
+    """Return the flag of a keyword; `flags` as in `add_flags`."""
     return "--" + flags.get(keyword, keyword).replace("_", "-")
 
 
-def setting_of(entry: SettingEntry) -> Setting:
-    """Convert a setting of a SettingsTree to a Setting of the command line.
+def setting_of(address: Address) -> Setting:
+    """Convert a setting to a Setting of the command line.
 
     The result has neither types nor choices if the setting's values cannot be written on a command line.
     """
-    if entry.slot is not None:
-        return part_setting(entry)
-    field = entry.field
-    if "parts" in field.metadata:  # a list of parts, which can be given in Python only
-        return Setting(entry.keyword, ())
-    hint = get_type_hints(entry.owner)[field.name]
-    setting = typed_setting(entry.keyword, hint, entry.default, field.metadata["help"])
+    if address.part is not None:
+        return part_setting(address)
+    field = address.field
+    hint = get_type_hints(address.owner)[field.name]
+    setting = typed_setting(address.keyword, hint, address.default, field.metadata["help"])
     if field.metadata["automatic"]:
         setting = replace(setting, types=(*setting.types, NoneType))
-    if entry.kinds:  # a setting of some kinds of parts only: the help names the kinds
-        setting = replace(setting, text=f"{setting.text} [{', '.join(entry.kinds)}]")
+    if address.kinds:  # a setting of some kinds of parts only: the help names the kinds
+        setting = replace(setting, text=f"{setting.text} [{', '.join(address.kinds)}]")
     return setting
 
 
-def part_setting(entry: SettingEntry) -> Setting:
+def part_setting(address: Address) -> Setting:
     """Return the Setting of a part's keyword.
 
-    Where values of the part's first setting stand for the part, as a number does for Pool, the Setting has the values
+    Where values of the part's first setting stand for the part, as a number does for Gate, the Setting has the values
     of the first setting.  Otherwise it has the names of the parts, if there are several.
     """
-    slot = entry.slot
-    assert slot is not None
-    text = declaration(entry).metadata["help"]
-    names = tuple(slot.named) if len(slot.named) > 1 else ()
+    part = address.part
+    assert part is not None
+    text = declaration(address).metadata["help"]
+    names = tuple(part.choices) if len(part.choices) > 1 else ()
     # A name stands for an object, or for a class.
-    default = next((name for name in names if slot.named[name] in (slot.default, type(slot.default))), None)
-    if not slot.first:
-        return Setting(entry.keyword, (), default, text, choices=names)
-    first_hint = get_type_hints(slot.default_class)[fields(slot.default_class)[0].name]
+    default = next((name for name in names if part.choices[name] in (address.default, type(address.default))), None)
+    if not part.first:
+        return Setting(address.keyword, (), default, text, choices=names)
+    first_hint = get_type_hints(part.kind)[fields(part.kind)[0].name]
     types = typed_setting("", first_hint, default=None, text="").types
-    return Setting(entry.keyword, (*types, NoneType), default, text)
+    return Setting(address.keyword, (*types, NoneType), default, text)
 
 
-def brief(setting: Setting, entry: SettingEntry) -> str:
+def brief(setting: Setting, address: Address) -> str:
     """Return a setting's help in a few words, with the default if there is one; "" if --help does not show it."""
-    text = declaration(entry).metadata["shown"]
+    text = declaration(address).metadata["shown"]
     if not text:
         return ""
     if setting.choices:
@@ -119,11 +141,11 @@ def brief(setting: Setting, entry: SettingEntry) -> str:
     return with_default.replace("%", "%%")  # argparse formats it with %
 
 
-def declaration(entry: SettingEntry) -> Field[Any]:
-    """Return the field whose metadata has an entry's help.
+def declaration(address: Address) -> Field[Any]:
+    """Return the field whose metadata has a setting's help.
 
     Where values of a part's first setting stand for the part, this is the field of the first setting.  Otherwise it is
-    the entry's own field.
+    the setting's own field.
     """
-    slot = entry.slot
-    return fields(slot.default_class)[0] if slot is not None and slot.first else entry.field
+    part = address.part
+    return fields(part.kind)[0] if part is not None and part.first else address.field

@@ -106,12 +106,12 @@ class Part:
         values: by path, relative to the part.  prefix: as the keywords of the settings begin, for messages.
         Raises UnusedSetting for a setting that only another part has, TypeError for one that no part has.
         """
-        part = self.kind() if part is None else part
-        known = [field.name for field in fields(part)] if is_dataclass(part) else []
+        kind = self.kind if part is None else type(part)
+        known = keywords_of(kind) if is_dataclass(kind) else []
         for name in values:
             if name.partition(".")[0] not in known:
-                self.refuse(keyword, name, type(part), self.prefix if prefix is None else prefix)
-        return change(part, values)
+                self.refuse(keyword, name, kind, self.prefix if prefix is None else prefix)
+        return make_settings(kind, **values) if part is None else change(part, values)
 
     def refuse(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
         """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""

@@ -17,14 +17,15 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
+from alphago.system.settings import keywords, make
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.learner import Learner
 from alphago.training.memory import Sample, mark_illegal
-from alphago.training.settings.learning_settings import LEARNING, LearningSettings
+from alphago.training.settings.learning_settings import LearningSettings
 
 SUM_ERROR = 1e-3  # largest deviation of a policy's sum from 1
 
-KEYWORDS = [name for name in LEARNING.keywords if name != "schedule"]  # only a run has a schedule
+KEYWORDS = [name for name in keywords(LearningSettings) if name != "schedule"]  # only a run has a schedule
 
 
 class Kept(NamedTuple):
@@ -92,7 +93,7 @@ def train_on(
     network = as_network(net, getattr(positions[0], "env", None) if positions else None)
     if not isinstance(network, NeuralNet):
         raise TypeError(f"net must be a NeuralNet, or a name or path as load_model takes it, got {net!r}")
-    learning = LEARNING.make(settings)
+    learning = make(LearningSettings, settings)
     sample = sample_of(network.env, positions, policies, outcomes, masked=learning.weights.masked)
     epochs = check_int("epochs", epochs, 1)
     threads = available_cores() if groups is None else check_int("groups", groups, 1)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,21 +12,14 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING
 from alphago.training.curriculum import lessons
-from alphago.training.memory import Sample
+from alphago.training.memory import Memory, Sample
 from alphago.training.metrics import Pace, game_metrics, time_shares
-from alphago.training.run import Run, RunContext
+from alphago.training.run import Run
 from alphago.training.runs.state import State
+from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.stage import Stage
-
-
-class Entered(NamedTuple):
-    """How a stage was entered."""
-
-    lesson: int = 0  # index of the stage's lesson in the run's lessons
-    games: int = 0  # finished games of the run before the stage
-    first: int = 0  # number of the stage's first game
 
 
 class SelfPlayRun(Run):
@@ -34,20 +27,22 @@ class SelfPlayRun(Run):
 
     The state may also be saved between any two moves.
 
-    make_source: creates each stage's source of games.
+    make_source: creates each stage's source of games.  parts: as in Run.
     """
 
     settings: RunSettings
 
-    def __init__(self, settings: RunSettings, context: RunContext, make_source: MakeSource) -> None:
+    def __init__(
+        self, settings: RunSettings, model: NeuralNet, *, env: GameEnv, make_source: MakeSource = SelfPlay, **parts: Any
+    ) -> None:
         self.make_source = make_source
-        self.lessons = lessons(context.env, settings.curriculum)
+        self.lessons = lessons(env, settings.curriculum)
         self.inference_dtype = settings.selfplay_dtype
         self._closing = ExitStack()  # closes the current stage's source
-        super().__init__(settings, context)
+        super().__init__(settings, model, env=env, **parts)
 
     def _begin(self) -> None:
-        self._enter(Entered())
+        self._enter(lesson=0, games=0, first=0)
         self.publish()
 
     def close(self) -> None:
@@ -55,23 +50,23 @@ class SelfPlayRun(Run):
         self._closing.close()
         super().close()
 
-    def _enter(self, entered: Entered, before: Stage | None = None) -> None:
-        """Begin the stage that `entered` describes.
+    def _enter(self, *, lesson: int, games: int, first: int, kept: Memory | None = None) -> None:
+        """Begin a stage.
 
-        before: the previous stage, whose memory goes on if the board is the same; None for the run's first stage.
+        lesson: index of the stage's lesson in the run's lessons.  games: finished games of the run before the stage.
+        first: number of the stage's first game.
+        kept: the memory of the previous stage, if that stage had the same board.
         """
         self._closing.close()
-        self.entered = entered
-        env = self.lessons[entered.lesson].env
-        games_left = self.settings.game_limit - entered.games
-        has_same_board = before is not None and before.env == env
+        self.entered = {"lesson": lesson, "games": games, "first": first}
+        env = self.lessons[lesson].env
         self.stage = Stage(
             env,
             self.settings,
-            numbers=range(entered.first, entered.first + games_left),
+            numbers=range(first, first + self.settings.game_limit - games),
             workers=self.workers,
             make_source=self.make_source,
-            kept=before.memory if before is not None and has_same_board else None,
+            kept=kept,
             device=self.device,
         )
         self._closing.callback(self.stage.source.close)
@@ -107,18 +102,24 @@ class SelfPlayRun(Run):
         if not self.counts.in_iteration:
             self._enter_next_stage()
             self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
-            self.stage.begin(self.counts.readouts, self.settings.side_by_side(self.games))
+            self.stage.source.begin(
+                self.settings.plies_per_iteration,
+                readouts=self.counts.readouts,
+                side_by_side=self.settings.side_by_side(self.games),
+                resign_threshold=self.stage.resign_threshold,
+            )
             self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
         self.pace = Pace(self.stage.source, self.workers.count)
 
     def _enter_next_stage(self) -> None:
         """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
         lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
-        if lessons_over > self.entered.lesson:
+        if lessons_over > self.entered["lesson"]:
             self.checkpoint(keep=True)
             before = self.stage
             positions = self.positions
-            self._enter(Entered(lessons_over, self.games, first=before.source.begun), before)
+            kept = before.memory if before.env == self.lessons[lessons_over].env else None
+            self._enter(lesson=lessons_over, games=self.games, first=before.source.begun, kept=kept)
             self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
             self.publish()
 
@@ -153,7 +154,7 @@ class SelfPlayRun(Run):
         latest = self.learner.net, self.learner.steps
         present = latest if self.best is None else (self.best, 0)
         if present != self._published:
-            self.stage.publish(self.player)
+            self.stage.source.publish(self.player.resized(self.env), self.settings.selfplay_dtype)
             self._published = present
 
     # --- saved state ---
@@ -165,12 +166,12 @@ class SelfPlayRun(Run):
 
     def _own_state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         tensors, stage = self.stage.state()
-        return tensors, {"entered": list(self.entered), "stage": stage}
+        return tensors, {"entered": self.entered, "stage": stage}
 
     def _restore(self, state: State) -> None:
         """Continue from a state: first the stage, then networks and judges, then the games, which need a network."""
         data = state.data
-        self._enter(Entered(*data["entered"]))
+        self._enter(**data["entered"])
         super()._restore(state)
         self.publish()
         records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)

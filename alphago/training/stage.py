@@ -7,7 +7,6 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.env.games import selfplay_game
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
@@ -68,19 +67,6 @@ class Stage:
     def source_class(self) -> str:
         """The class that defines the source's method `state`, as "module:name"; the source may be of a subclass."""
         return qualified_name(type(self.source).state).removesuffix(".state")
-
-    def publish(self, net: NeuralNet) -> None:
-        """Let the next iterations be played with a snapshot of a network, which is resized to this board."""
-        self.source.publish(net.resized(self.env), self.settings.selfplay_dtype)
-
-    def begin(self, readouts: int, side_by_side: int) -> None:
-        """Begin an iteration of self-play; readouts: simulations per move.  side_by_side: number of parallel games."""
-        self.source.begin(
-            self.settings.plies_per_iteration,
-            readouts=readouts,
-            side_by_side=side_by_side,
-            resign_threshold=self.resign_threshold,
-        )
 
     def remember(self, records: list[GameRecord]) -> float:
         """Put finished games into memory; return the number of samples to train on that become due."""

@@ -11,11 +11,11 @@ from alphago.mcts.warm_up import warm_up
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
+from alphago.system.settings import keywords, make
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
-    SELF_PLAYS,
     SelfPlaySettings,
     default_games_in_flight,
     default_groups,
@@ -29,7 +29,7 @@ CHUNK = 16  # games of a worker's job: enough to fill batches, few enough to los
 FRESH_BITS = 40  # bits of a random seed: short enough to copy, and hardly ever drawn twice
 
 
-@checks_keywords(SELF_PLAYS.keywords)
+@checks_keywords(keywords(SelfPlaySettings))
 def selfplay(
     env: GameEnv,
     nn: object,
@@ -65,13 +65,13 @@ def selfplay(
     warm_up()
     num_games = check_int("num_games", num_games, 1, NO_LIMIT)
     seed = secrets.randbits(FRESH_BITS) if seed is None else check_int("seed", seed, 0, SEED_END - 1)
-    selfplay_settings = SELF_PLAYS.make({"readouts": readouts, **settings})
+    selfplay_settings = make(SelfPlaySettings, {"readouts": readouts, **settings})
     with one_torch_thread(), pool_of(workers, env) as pool:
         player = as_evaluator(nn, env, device) if pool is None else network_for_workers(nn, env)
         player_device = "cpu" if pool is not None else getattr(player, "device", "cpu")  # a function has no device
         in_flight = min(selfplay_settings.games_in_flight or default_games_in_flight(player_device), num_games)
         selfplay_settings = replace(selfplay_settings, games_in_flight=in_flight)
-        selfplay_settings = selfplay_settings.filled(in_flight, default_groups(player_device))
+        selfplay_settings = selfplay_settings.completed(in_flight, default_groups(player_device))
         if isinstance(player, NeuralNet):
             assert pool is not None
             evaluator = player.evaluator(exact=True, shared=False)

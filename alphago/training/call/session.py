@@ -274,7 +274,7 @@ def open_run(
     """
     with (
         one_torch_thread(),
-        Workers(start.threads) as workers,
+        Workers(start.settings.thread_count) as workers,
         GpuMeter() as meter,
         usual_report(call.options) as console,
     ):

@@ -82,11 +82,6 @@ class Start:
     step_seconds: float | None = None
     positions_to_beat: int = 0
 
-    @property
-    def threads(self) -> int:
-        """The number of threads of the run."""
-        return self.settings.threads
-
     def estimate(self, metrics: Row) -> str | None:
         """Return a sentence that estimates when the network beats the opponent `until`.
 
@@ -94,7 +89,8 @@ class Start:
         Returns None while the speed is unknown, and "" once the run has more positions than the estimate needs.
         """
         settings = self.settings
-        assert isinstance(settings, RunSettings) and settings.until is not None
+        assert isinstance(settings, RunSettings)
+        assert settings.until is not None
         if metrics["seconds"] <= 60 * MEASURED_MINUTES:
             return None
         if self.positions_to_beat <= metrics["positions"]:

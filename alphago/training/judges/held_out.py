@@ -2,8 +2,6 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -21,20 +19,6 @@ from alphago.training.run import Run
 
 NAME = "held-out games"
 PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
-
-
-@dataclass(frozen=True)
-class HeldOutGames:
-    """The settings of HeldOut: the held-out games, and the number of tests."""
-
-    records: Sequence[GameRecord]
-    checks: int
-    chooses = True
-    seating = None
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
-        """Return the judge of a run that begins with `net`."""
-        return HeldOut(env, self.records, self.checks)
 
 
 class HeldOut(Judge[Run]):

@@ -5,10 +5,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
+from alphago.system.settings import KIND
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
-VERSION = 2  # of the config's form
+VERSION = 3  # of the config's form
 FIELDS: dict[str, tuple[type, ...]] = {
     "version": (int,),
     "game": (str,),
     "env": (dict,),
     "network": (dict,),
     "settings": (dict,),
-    "until": (dict, NoneType),
     "changes": (list,),
 }
 
@@ -74,17 +73,16 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings in a config as plain data by keyword, as `train` takes them.
 
     Settings of self-play, of learning and of a window of games have keywords of their own, as the run's settings have.
-    Other parts are dictionaries.  Each judge that has a name is a dictionary under its name.
+    Other parts are dictionaries.
     """
     in_parts = dict(config["settings"])
     flat = dict(in_parts.pop("learning"))
     is_supervised = "given" in config
     if not is_supervised:
         flat |= in_parts.pop("selfplay")
-        if in_parts["memory"]["kind"] == "window":
-            flat |= {name: value for name, value in in_parts["memory"].items() if name != "kind"}
-    judges = {judge["kind"]: judge for judge in in_parts.get("judges", ())}
-    return {**in_parts, **judges, **flat}
+        is_window = KIND not in in_parts["memory"]
+        flat |= in_parts["memory"] if is_window else {}
+    return {**in_parts, **flat}
 
 
 def game_of(config: Mapping[str, Any]) -> "GameEnv":

@@ -64,6 +64,11 @@ class AnyRunSettings:
         """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
         return NO_LIMIT if self.num_games is None else self.num_games
 
+    @property
+    def thread_count(self) -> int:
+        """The number of threads that play or learn."""
+        raise NotImplementedError
+
 
 @settings
 class RunSettings(AnyRunSettings):
@@ -181,6 +186,10 @@ class RunSettings(AnyRunSettings):
         if len(choosing) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
         as_targets(self.targets)  # raises TypeError unless they are targets or a function
+
+    @property
+    def thread_count(self) -> int:
+        return self.selfplay.groups
 
     @property
     def target_rule(self) -> Targets:

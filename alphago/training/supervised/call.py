@@ -16,34 +16,33 @@ from alphago.records.dataset import Dataset
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
+from alphago.system.settings import change, from_data, keywords, spread, to_data
 from alphago.system.validation import check_float, checks_keywords
-from alphago.training.call.opening import TrainingKind
-from alphago.training.call.plan import (
-    Plan,
-    TrainCall,
+from alphago.training.call.session import Call, open_folder, train_run
+from alphago.training.call.start import (
+    NetworkWish,
+    Start,
     changed_settings,
     check_kind,
+    new_config,
     new_network,
     resumed_network,
-    run_config,
 )
-from alphago.training.call.session import Slice, train_run
-from alphago.training.judges.held_out import HeldOutGames
+from alphago.training.judge import Judge
+from alphago.training.judges.held_out import HeldOut
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
 from alphago.training.judges.watcher import watch_of
 from alphago.training.loop import learn
 from alphago.training.precision import choose_precision
 from alphago.training.recipes import recipe_for
-from alphago.training.run import RunContext
 from alphago.training.runs.config import version_errors
-from alphago.training.runs.going_on import call_options
 from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
 from alphago.training.supervised.supervised_run import SupervisedRun
-from alphago.training.supervised.supervised_settings import SUPERVISED, SupervisedSettings
+from alphago.training.supervised.supervised_settings import SupervisedSettings
 from alphago.training.watch.report import Report
 
 
-@checks_keywords(SUPERVISED.keywords)
+@checks_keywords(keywords(SupervisedSettings))
 def train_supervised(
     env: GameEnv,
     dataset: object,
@@ -98,82 +97,88 @@ def train_supervised(
         if "num_games" in settings:
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
-    sizes = {"tower_height": tower_height, "channels": channels}
-    call = TrainCall.of(env, settings=settings, model=net, sizes=sizes, until=None, device=device)
-    options = call_options({"device": None if device == "auto" else device})
-    this_call = Slice(folder, reports, stop_after, options=options)
-    return train_run(call, this_call, Supervised(given, path_of(dataset)))
+    options = {"device": None if device == "auto" else device}
+    call = Call.of(reports, stop_after, options)
+    wish = NetworkWish.of(net, env, device, tower_height=tower_height, channels=channels)
+    values = spread(SupervisedSettings, settings)
+    path = path_of(dataset)
+
+    def begin() -> Start:
+        return new_supervised_run(given, values, wish, path)
+
+    def go_on(config: Mapping[str, Any], folder: Path) -> Start:
+        return resumed_supervised_run(given, values, wish, path, config=config, folder=folder)
+
+    with open_folder(env, folder, begin, go_on, shows_bar=reports is None) as (run_folder, start):
+
+        def make_run(**parts: Any) -> SupervisedRun:
+            settings = start.settings
+            assert isinstance(settings, SupervisedSettings)
+            judges: list[Judge[Any]] = [HeldOut(env, held_out_games(given, settings), settings.checks)]
+            watch = watch_of(settings.watch, env)
+            if watch is not None:
+                judges.append(watch.make_judge(env, start.model, run_folder.path))
+            return SupervisedRun(settings, start.model, env=env, folder=run_folder, given=given, judges=judges, **parts)
+
+        notes = list(filter(None, [left_out_sentence(given)]))
+        return train_run(start, run_folder, call, wish, make_run, learn_games, notes=notes)
 
 
-class Supervised(TrainingKind[SupervisedSettings, SupervisedRun]):
-    """Training on given games.
+def new_supervised_run(given: GivenGames, values: Mapping[str, Any], wish: NetworkWish, path: str | None) -> Start:
+    """Return how a new run starts; its network names the teacher of the given games, if there is one.
 
-    path: the path of the games, for the command that continues the run; None if the games have no path.
+    values: the call's settings by path.  path: the games' path, for the command that continues the run.
     """
+    env = given.env
+    settings = change(SupervisedSettings(), values).completed(len(given.lengths))
+    held_out_games(given, settings)  # raises if there are none
+    model, notes = new_network(env, wish, recipe_for(env).network, settings.seed)
+    if given.teacher not in model.taught_by:
+        model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
+    step_seconds = None
+    if wish.device == "cpu":
+        learning, step_seconds = choose_precision(env, model, settings.learning, settings.threads)
+        settings = replace(settings, learning=learning)
+    config = new_config(env, model, settings) | {"given": {"dataset": path}}
+    return Start(settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
 
-    def __init__(self, given: GivenGames, path: str | None) -> None:
-        self.given = given
-        self.training_games = len(given.lengths)
-        self.path = path
-        self.notes = tuple(filter(None, [left_out_sentence(given)]))
 
-    def new_plan(self, call: TrainCall) -> Plan[SupervisedSettings]:
-        """Return the plan of a new run; its network names the teacher of the given games, if there is one."""
-        settings = SUPERVISED.make(call.settings).filled(self.training_games)
-        model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
-        if self.given.teacher not in model.taught_by:
-            model.taught_by = " and ".join(filter(None, (model.taught_by, self.given.teacher)))
-        step_seconds = None
-        if call.device == "cpu":
-            learning, step_seconds = choose_precision(call.env, model, settings.learning, settings.threads)
-            settings = replace(settings, learning=learning)
-        config = run_config(call.env, model)
-        return self.plan(call.env, settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
+def resumed_supervised_run(
+    given: GivenGames,
+    values: Mapping[str, Any],
+    wish: NetworkWish,
+    path: str | None,
+    *,
+    config: Mapping[str, Any],
+    folder: Path,
+) -> Start:
+    """Return how a run goes on, with the call's settings, and the saved ones where the call gives none.
 
-    def resumed_plan(self, call: TrainCall, config: Mapping[str, Any], folder: Path) -> Plan[SupervisedSettings]:
-        """Return the plan of a resumed run, with the call's settings, and the saved ones where the call gives none.
+    values, path: as in `new_supervised_run`.  config: the saved config of the run in `folder`.
+    Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
+    """
+    check_kind(config, folder, supervised=True)
+    model = resumed_network(given.env, wish, config, folder)
+    with version_errors(folder, "settings"):
+        saved = from_data(SupervisedSettings, config["settings"], values, f"the run in {folder}")
+    settings = change(saved, values).completed(len(given.lengths))
+    held_out_games(given, settings)
+    changed = changed_settings(saved, settings, folder)
+    saved_path = config["given"]["dataset"]
+    if path is not None and path != saved_path:  # the games are the same: the run compares their digests
+        changed["dataset"] = (saved_path, path)
+    config = {**config, "given": {"dataset": path or saved_path}, "settings": to_data(settings)}
+    return Start(settings, model, config, changes=changed)
 
-        config: the saved config of the run in `folder`.
-        Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
-        """
-        check_kind(config, folder, supervised=True)
-        model = resumed_network(call, config, folder)
-        with version_errors(folder, "settings"):
-            # The call's settings give only the functions, which files do not hold.
-            saved = SUPERVISED.load(config["settings"], call.settings, f"the run in {folder}")
-        settings = SUPERVISED.make(call.settings, saved).filled(self.training_games)
-        changes = changed_settings(SUPERVISED, saved, settings, folder)  # old and new values, by keyword
-        saved_path = config["given"]["dataset"]
-        if self.path is not None and self.path != saved_path:  # the games are the same: the run compares their digests
-            changes["dataset"] = (saved_path, self.path)
-        return self.plan(call.env, settings, model, config, changes=changes)
 
-    def plan(
-        self, env: GameEnv, settings: SupervisedSettings, model: NeuralNet, config: Mapping[str, Any], **more: Any
-    ) -> Plan[SupervisedSettings]:
-        """Return the plan of a run with these settings.
-
-        config: the saved config of a resumed run, or the result of `run_config` for a new run.  more: see Plan.
-        """
-        records = self.given.held_out(settings.held_out_positions)
-        if not records:
-            raise ValueError(f"dataset must have validation games of {env!r}, got none: a larger one, or another split")
-        judges = [HeldOutGames(tuple(records), settings.checks)]
-        saved_path = config.get("given", {}).get("dataset")  # None for a new run
-        config = {**config, "given": {"dataset": self.path or saved_path}, "settings": SUPERVISED.to_data(settings)}
-        watch = watch_of(settings.watch, env)
-        return Plan(
-            env, settings, model, until=None, config=config, tree=SUPERVISED, judges=judges, watch=watch, **more
+def held_out_games(given: GivenGames, settings: SupervisedSettings) -> list[GameRecord]:
+    """Return the games of a run's tests; raise ValueError if there are none."""
+    records = given.held_out(settings.held_out_positions)
+    if not records:
+        raise ValueError(
+            f"dataset must have validation games of {given.env!r}, got none: a larger one, or another split"
         )
-
-    def threads(self, plan: Plan[SupervisedSettings]) -> int:
-        return plan.settings.threads
-
-    def make_run(self, settings: SupervisedSettings, context: RunContext) -> SupervisedRun:
-        return SupervisedRun(settings, context, self.given)
-
-    def loop(self, run: SupervisedRun, stop: threading.Event) -> None:
-        learn_games(run, stop)
+    return records
 
 
 def path_of(dataset: object) -> str | None:
@@ -211,7 +216,7 @@ def predict_games(
     """
     network = net if isinstance(net, NeuralNet) else load_model(net)
     games = given_games(network.env, dataset)
-    records: list[GameRecord] = games.held_out(positions, split)
+    records = games.held_out(positions, split)
     if not records:
         raise ValueError(f"dataset must have games of {network.env!r} in its split {split!r}, got none")
     evaluator = AveragedEvaluator(network.forecast_evaluator(), network.env) if symmetries else network.evaluator()

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from alphago.nn.net import NeuralNet
+from alphago.nn.threads import Workers
 from alphago.system.stopwatch import NET, SAMPLING
 from alphago.training.loop import FRESH_POSITIONS
 from alphago.training.memory import Sample
 from alphago.training.metrics import ProcessorMeter, game_metrics, time_shares
-from alphago.training.run import Run, RunContext
+from alphago.training.run import Run
 from alphago.training.runs.state import State
 from alphago.training.supervised.given_games import GivenGames
 from alphago.training.supervised.supervised_settings import SupervisedSettings
@@ -23,20 +25,22 @@ class SupervisedRun(Run):
     In each epoch the run takes each game once, in a new random order.  The games taken determine the number of gradient
     steps and the metrics.  The samples come from all games.
 
-    given: the given games; the constructor sets the targets of their samples.
+    given: the given games; the constructor sets the targets of their samples.  parts: as in Run.
     """
 
     settings: SupervisedSettings
 
-    def __init__(self, settings: SupervisedSettings, context: RunContext, given: GivenGames) -> None:
+    def __init__(
+        self, settings: SupervisedSettings, model: NeuralNet, *, given: GivenGames, workers: Workers, **parts: Any
+    ) -> None:
         self.given = given
         given.prepare(settings.learning.weights.masked, settings.search_share)
         moves_at_once = STEPS_AT_ONCE * settings.learning.batch_size
         games = round(moves_at_once / max(1.0, float(given.lengths.mean())))
         self.at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
         self.moves = 0  # moves of the iteration's games
-        self.meter = ProcessorMeter(context.workers.count)
-        super().__init__(settings, context)
+        self.meter = ProcessorMeter(workers.count)
+        super().__init__(settings, model, workers=workers, **parts)
 
     def numbers(self, begin: int, end: int) -> list[int]:
         """Return the numbers of the given games that are the run's games `begin` to `end` - 1."""

@@ -17,9 +17,8 @@ from alphago.nn.net import NeuralNet, build_net
 from alphago.nn.parts import strip_prefix
 from alphago.nn.travel import check_travels
 from alphago.records.record import POLICY_SCALE, GameRecord, read_arrays, to_arrays
-from alphago.system.settings_tree import SettingsTree
+from alphago.system.settings import from_data, to_data
 from alphago.training.group import GroupPlan
-from alphago.training.run_parts import PARTS
 from alphago.training.runs.state import State, pack_arrays, state_from_bytes, to_bytes, unpack_arrays
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
@@ -27,7 +26,6 @@ from alphago.workers.known_games import known_game, plain_game
 NET = "net."  # prefix of the network's tensors
 COMPILED = "compiled"
 ALIKE = 0.15  # largest mean gap of two answers that were computed with the same network
-SELFPLAY = SettingsTree(SelfPlaySettings, {"search": PARTS["search"]})
 
 
 class Task(NamedTuple):
@@ -170,7 +168,7 @@ class Version(NamedTuple):
         tensors[COMPILED] = torch.from_numpy(np.frombuffer(self.compiled, np.uint8).copy())
         plain = {
             "game": plain_game(self.env),
-            "settings": SELFPLAY.to_data(self.settings),
+            "settings": to_data(self.settings),
             "net": (plain_game(self.net.env), self.net.config),
             "dtype": self.dtype,
             "seed": self.seed,
@@ -184,7 +182,7 @@ class Version(NamedTuple):
         state = state_from_bytes(data)
         fields = dict(state.data)
         env = known_game(fields.pop("game"))
-        fields["settings"] = SELFPLAY.load(fields["settings"], given={}, who="this run")
+        fields["settings"] = from_data(SelfPlaySettings, fields["settings"], given={}, who="this run")
         # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
         game, config = fields.pop("net")
         net = build_net(config, known_game(game))
