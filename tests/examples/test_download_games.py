@@ -61,7 +61,11 @@ def test_a_collection(
 ) -> None:
     address, asked = server
     ours = download_games.Collection(
-        "games of tests", "https://example.org", ["x/a.tar.gz", "x/b", "x/cut"], licence="MIT", filter={"min_moves": 5}
+        "games of tests",
+        "https://example.org",
+        ["x/a.tar.gz", "x/b", "x/cut"],
+        licence="MIT",
+        filter={"min_moves": 5, "any_result": True},
     )
     monkeypatch.setitem(download_games.COLLECTIONS, "ours", ours)
     monkeypatch.setattr(download_games, "available_cores", lambda: 1)

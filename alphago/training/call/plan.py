@@ -298,7 +298,7 @@ def resumed_network(
         model = grow(model, **call.sizes)
     model = fit_to_game(model, env)
     check_unchanged(network, model.config, refuse)
-    model.taught_by = config.get("taught_by", model.taught_by)  # older configs have none
+    model.taught_by = config["taught_by"]
     return model
 
 

@@ -305,6 +305,7 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
         )
     komi = USUAL_KOMI if komi is None else komi
     env = bases[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
+    assert isinstance(env, StonesEnv)
     setup: dict[str, str] = {}
     stones = stones_of(env, file.nodes[0])
     if stones is not None:
