@@ -195,7 +195,7 @@ def test_other_games_are_json() -> None:
 )
 def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        open_file(text, {"go": GO})
+        open_file(text, BASES)
 
 
 @settings(max_examples=80)
