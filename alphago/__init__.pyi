@@ -3,8 +3,6 @@
 from alphago.arena.match import MatchResult as MatchResult
 from alphago.arena.match import evaluate as evaluate
 from alphago.arena.strength_picture import plot_strength as plot_strength
-from alphago.arena.tuning import Tuning as Tuning
-from alphago.arena.tuning import tune as tune
 from alphago.env.batch import GameBatch as GameBatch
 from alphago.env.check import check_game as check_game
 from alphago.env.connect_four import ConnectFourEnv as ConnectFourEnv

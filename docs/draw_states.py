@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from draw_page import LINK, PATIENCE, launched, served
 from playwright.sync_api import Browser, Page, expect
 
+from alphago.cli.own_games import named_game
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
@@ -25,8 +26,6 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.packaged import packaged_net
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.go_variants import OutlineGoEnv, TorusGoEnv
-from alphago.examples.hex import HexEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.onefile.page import export_page
@@ -39,7 +38,11 @@ LOOKS = [(SIZES[at % 5], ("light", "dark")[at % 2]) for at in range(0, 30, 3)]  
 BOARD = re.compile("/board")  # the address of the page's connection
 ENDED = "game=go&board_size=9&komi=7.5&rules=Chinese&moves=E5.F5.E4.F4.E6.F6.D7.E7.F3.G3.D8.E8.F2.G2.H7.B3.C3.H6.C7.G7"
 ENDED += ".F1.G1.D9.E9.pass.pass"  # with a dead stone on either side
-OWN = [HexEnv(7), TorusGoEnv(9), OutlineGoEnv(5, 9, "A1 J1")]
+HEX, TORUS, OUTLINE = (
+    GAMES[named_game(f"{ROOT}/examples/{name}")]
+    for name in ("hex.py:HexEnv", "go_variants.py:TorusGoEnv", "go_variants.py:OutlineGoEnv")
+)
+OWN = [HEX(7), TORUS(9), OUTLINE(5, 9, "A1 J1")]
 PLIES: dict[GameEnv, int] = {
     **{GoEnv(size).match_variant(): plies for size, plies in ((7, 18), (13, 60), (19, 120))},
     OwareEnv(): 14,

@@ -38,7 +38,6 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "train model": lambda net: alphago.train(ENV, 1, model=net, reports=[]),
     "train_on net": lambda net: alphago.train_on(net, [POSITION], np.eye(10)[:1], [1]),
     "train_supervised net": lambda net: alphago.train_supervised(ENV, games(), net, reports=[]),
-    "tune network": lambda net: alphago.tune(ENV, net, "c_puct", [1.0, 2.0]),
 }
 
 

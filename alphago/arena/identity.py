@@ -1,4 +1,4 @@
-"""The identity of an evaluation or a tuning: the data that determine its games, and by which it is resumed."""
+"""The identity of an evaluation: the data that determine its games, and by which it is resumed."""
 
 import hashlib
 import json
@@ -16,26 +16,26 @@ def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
     return saved
 
 
-def hashed_folder(prefix: str, identity: Mapping[str, Any]) -> Path:
-    """Return the path `runs/PREFIX-HASH` with a hash of an identity."""
+def hashed_folder(identity: Mapping[str, Any]) -> Path:
+    """Return the path `runs/evaluate-HASH` with a hash of an identity."""
     digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-    return Path("runs") / f"{prefix}-{digest[:10]}"
+    return Path("runs") / f"evaluate-{digest[:10]}"
 
 
-def open_folder(file: Path, identity: Mapping[str, Any], owner: str) -> None:
+def open_folder(file: Path, identity: Mapping[str, Any]) -> None:
     """Create the folder of `file` with an identity in the file, or check that it has this identity.
 
-    file: `evaluation.json` or `tuning.json` in the folder.  owner: "an evaluation" or "a tuning", for messages.
+    file: `evaluation.json` in the folder.
     Raises ValueError, which names the first difference, if the folder has another identity or other contents, OSError
     if it cannot be created.
     """
     folder = file.parent
     if os.path.lexists(file):
         if difference := find_difference(file, identity):
-            raise ValueError(f"{folder} holds another {file.stem} ({difference}): choose another folder")
+            raise ValueError(f"{folder} holds another evaluation ({difference}): choose another folder")
         return
     if not is_new_or_empty(folder):
-        raise ValueError(f"{folder} must be a new or empty folder or {owner}'s: choose another one")
+        raise ValueError(f"{folder} must be a new or empty folder or an evaluation's: choose another one")
     with explain_os_error(f"the folder {folder} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
     write_atomic(file, (json.dumps(identity, indent=2) + "\n").encode())

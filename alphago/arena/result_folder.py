@@ -36,7 +36,7 @@ class ResultFolder:
         self.env = env
         self.names = names
         self.games: dict[Match, dict[int, MatchGame]] = {}
-        open_folder(self.path / "evaluation.json", settings, "an evaluation")
+        open_folder(self.path / "evaluation.json", settings)
         self._read_games()
 
     def add(self, match: Match, game: MatchGame) -> None:

@@ -113,7 +113,7 @@ class Tournament:
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
         if folder is None:
-            folder = hashed_folder("evaluate", identity)
+            folder = hashed_folder(identity)
         self.folder = ResultFolder(folder, self.env, self.names, identity)
 
     def identity(self) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
-from alphago.cli.search_options import add_rule
 from alphago.cli.who_works import add_workers
-from alphago.mcts.search_forms import PLAYER_RULE
+from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import pool_of
 
@@ -32,7 +31,8 @@ def add_options(parser: Parser) -> None:
     parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     option(parser, "players PLAYER", "two or more; see below", nargs="+")
     option(parser, "--readouts N", "a network's simulations per move (64)", integer, default=64)
-    add_rule(parser, "the networks' search")
+    rules = list(SEARCHES)
+    option(parser, "--search", f"the networks' search ({PLAYER_RULE})", choices=rules, default=argparse.SUPPRESS)
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
     option(parser, "--komi K", "komi (the networks', or the board's default)", number)
     option(

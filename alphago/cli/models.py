@@ -28,7 +28,7 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
     """Add the options for a game; default, default_size: what the help says of their defaults."""
     names = ", ".join(name for name, env in GAMES.items() if is_packaged(env))
-    text = f"the game: {names}, or MODULE:CLASS for a custom game ({default})"
+    text = f"the game: {names}, or FILE.py:CLASS for a custom game ({default})"
     option(parser, "--game GAME", text, named_game)
     option(parser, "--board-size N", f"size of the board ({default_size})", integer)
 

@@ -13,12 +13,12 @@ def add_options(parser: Parser) -> None:
         "Writes a network for other programs, and prints the largest difference of its outputs from torch's on "
         "positions of random games. Formats: onnx, one file with named inputs and outputs, for any number of "
         "positions, and any board if the network is size-free; w32 and w16, float32 or float16 weights, layer after "
-        "layer, with a list of the network's operations in FILE.json; npz, the same in one file for numpy; page, one "
+        "layer, with a list of the network's operations in FILE.json; page, one "
         "HTML file that plays the network in any browser, without a server, with the page of alphago web."
     )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
-    option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "npz", "page"))
+    option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "page"))
     option(parser, "--out FILE", "the file to write (in this folder, with the model's name)")
     option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
     option(parser, "--licence TEXT", "page: the network's licence")

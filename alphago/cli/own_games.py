@@ -1,39 +1,42 @@
-"""Custom games on the command line: `--game my_module:MyEnv`."""
+"""Custom games on the command line: `--game my_game.py:MyEnv`, or `--game my_module:MyEnv`."""
 
 import importlib
 import os
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, is_packaged
+from alphago.env.games import GAMES, REFERENCES, is_packaged
+from alphago.system.files import user_path
 from alphago.system.validation import near_misses, near_names
 
 
 def named_game(text: str) -> str:
     """Return the name of the game that a value of --game chooses; a custom game is added to GAMES.
 
-    text: the name of a game in GAMES; or MODULE:CLASS for a custom game, whose module is imported from the current
-        folder or from installed packages.
+    text: the name of a game in GAMES; or FILE.py:CLASS or MODULE:CLASS for a custom game, whose module is imported from
+        the current folder or from installed packages.
     Raises ArgumentTypeError if there is no such game.
     """
-    module, colon, name = text.partition(":")
+    module, colon, name = text.rpartition(":")
     if not colon:
         if text in GAMES:
             return text
         near = near_names(text, list(GAMES))
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise ArgumentTypeError(
-            f"must be one of {', '.join(GAMES)}, or MODULE:CLASS for a game of your own, got {text!r}{hint}"
+            f"must be one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own, got {text!r}{hint}"
         )
     env = game_class(import_game_module(module), name)
     known = GAMES.get(env.name, env)
     if known is not env and is_packaged(known):
         raise ArgumentTypeError(f"{name} must have a name of its own, got {env.name!r}, a game of the package")
     GAMES[env.name] = env
+    REFERENCES[env] = text
     return env.name
 
 
@@ -50,10 +53,27 @@ def import_named_game(words: Sequence[str]) -> None:
             named_game(game)
 
 
-def import_game_module(name: str) -> ModuleType:
-    """Import a module from the current folder or an installed package; raise ArgumentTypeError if that fails."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
+def import_game_module(text: str) -> ModuleType:
+    """Import a module; raise ArgumentTypeError if that fails.
+
+    text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the current
+        folder or an installed package.
+    """
+    path = user_path(text).resolve() if text.endswith(".py") else None
+    if path is not None and not path.is_file():
+        raise ArgumentTypeError(f"there is no file {text}")
+    folder, name = (os.getcwd(), text) if path is None else (str(path.parent), path.stem)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = import_by_name(name)
+    file = getattr(module, "__file__", None)
+    if path is not None and (file is None or Path(file).resolve() != path):
+        raise ArgumentTypeError(f"{text} must have another name, since Python has a module {name}")
+    return module
+
+
+def import_by_name(name: str) -> ModuleType:
+    """Import a module; raise ArgumentTypeError if that fails."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -61,8 +81,7 @@ def import_game_module(name: str) -> ModuleType:
         is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
         if not is_own:  # a module that the game's module imports is missing
             raise ArgumentTypeError(f"{name} cannot be imported: {error}") from None
-        hint = f"; write {name.removesuffix('.py')}, without .py" if name.endswith(".py") else ""
-        raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed{hint}") from None
+        raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed") from None
     except Exception as error:  # importing runs the module's code, which may raise anything
         raise ArgumentTypeError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
 

@@ -21,7 +21,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "--folder PATH", "or a folder that is shared with the run")
     option(parser, "--cores N", "groups of games to play at the same time (one per core)", integer)
     add_device(parser, "cpu", "of a run's self-play, with --folder")
-    option(parser, "--game MODULE:CLASS", "a game of your own, if the run is of one", named_game)
+    option(parser, "--game FILE.py:CLASS", "a game of your own, if the run is of one", named_game)
 
 
 def run(options: argparse.Namespace) -> int:

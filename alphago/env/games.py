@@ -15,6 +15,7 @@ from alphago.env.reversi import ReversiEnv
 from alphago.env.selfplay_game import SelfPlayGame
 
 GAMES: dict[str, type[GameEnv]] = {env.name: env for env in (GoEnv, GomokuEnv, ConnectFourEnv, ReversiEnv, OwareEnv)}
+REFERENCES: dict[type[GameEnv], str] = {}  # by a custom game's class, the value of `--game` that named it
 USUAL_GAME = GoEnv.name  # the default; packaged networks play it
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)  # *args and **kwargs
 REQUIRED = ("N", "planes", "plane_shape", "action_space", "max_moves")  # attributes that every game defines
@@ -78,10 +79,12 @@ def is_packaged(env: type[GameEnv]) -> bool:
 
 
 def game_reference(env: type[GameEnv]) -> str:
-    """Return the value of `--game` for a class: its name, or MODULE:CLASS if it is not in the package."""
+    """Return the value of `--game` for a class: its name, or FILE.py:CLASS or MODULE:CLASS for a custom game."""
     if is_packaged(env):
         return env.name
-    module = "MODULE" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
+    if env in REFERENCES:
+        return REFERENCES[env]
+    module = "FILE.py" if env.__module__ == "__main__" else env.__module__  # a script has no module name to give
     return f"{module}:{env.__qualname__}"
 
 

@@ -1,7 +1,7 @@
 """PUCT, AlphaGo Zero's search (Silver et al. 2017): its settings, and the `SearchRule` that they make."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +25,6 @@ class PuctParameters(NamedTuple):
 @settings
 class Puct(SearchSettings):
     """Settings of PUCT search; defaults are AlphaGo.jl's except `first_play_reduction`."""
-
-    noise_settings: ClassVar[tuple[str, ...]] = ("dirichlet_weight", "dirichlet_alpha", "squash")
 
     c_puct: float = setting("weight of prior against value", default=0.96, least=0)
     parent_value_weight: float = setting(

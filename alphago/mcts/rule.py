@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -93,9 +93,6 @@ class SearchSettings(ABC):
 
     A subclass is decorated with `alphago.system.validation.settings`, or with `dataclass(frozen=True)`.
     """
-
-    # Names of the settings of self-play's noise, which matches do not have.
-    noise_settings: ClassVar[tuple[str, ...]] = ()
 
     leaves: int = setting(
         "new leaves that a wave (a set of simulations evaluated together) chooses in one game; more than 1 fills the "

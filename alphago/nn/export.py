@@ -2,14 +2,12 @@
 
 onnx     one file with named inputs and outputs, for any number of positions, and any board if the network is size-free
 w32, w16 float32 or float16 numbers, little-endian, layer after layer, with the manifest in FILE.json
-npz      the weights by name, for numpy, with the manifest as one of the arrays
 
 The manifest lists the network's operations by ONNX's names (see alphago.nn.graph), so that a short program can compute
 any network; `examples/bots/` has one.
 """
 
 import hashlib
-import io
 import json
 from collections.abc import Callable, Mapping
 from os import PathLike
@@ -35,7 +33,7 @@ from alphago.system.optional import optional_import
 from alphago.system.validation import check_int, checks_keywords
 
 Computation = Callable[[np.ndarray], dict[str, np.ndarray]]  # planes [n, C, H, W] -> outputs by name
-FORMATS = ("onnx", "w32", "w16", "npz")
+FORMATS = ("onnx", "w32", "w16")
 OPSET, IR_VERSION = 17, 8  # versions of ONNX that runtimes since 2022 read
 POSITIONS = 500  # positions on which an exported network is compared with the original
 ROUNDING = 0.01  # largest difference that counts as rounding; in float32 differences are far smaller
@@ -82,7 +80,7 @@ def export_model(
 
     net: the network, or its name, file or run folder.
     path: the file to write.
-    format: "onnx", "w32", "w16" or "npz"; None for the suffix of `path`.
+    format: "onnx", "w32" or "w16"; None for the suffix of `path`.
     positions: number of positions of random games on which outputs are compared; for a size-free network, this many
         on each of two boards.
 
@@ -94,16 +92,13 @@ def export_model(
     chosen = path.suffix.removeprefix(".") if format is None else format
     if chosen not in FORMATS:
         got = path.name if format is None else format
-        raise ValueError(f"format must be onnx, w32, w16 or npz, or the end of the file's name, got {got!r}")
+        raise ValueError(f"format must be onnx, w32 or w16, or the end of the file's name, got {got!r}")
     positions = check_int("positions", positions, 1)
     net = load_model(net) if isinstance(net, (str, PathLike)) else net
     graph = network_graph(net)
     if chosen == "onnx":
         files = {path: onnx_bytes(graph, net)}
         exported = onnx_run(files[path])
-    elif chosen == "npz":
-        files = {path: npz_bytes(graph, net)}
-        exported = numpy_run(graph)
     else:
         files = raw_files(graph, net, path, chosen)
         exported = numpy_run(graph, np.float16 if chosen == "w16" else None)
@@ -275,15 +270,6 @@ def onnx_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
     helper.set_model_props(model, texts)
     onnx.checker.check_model(model, full_check=True)
     return bytes(model.SerializeToString())
-
-
-def npz_bytes(graph: NetworkGraph, net: NeuralNet) -> bytes:
-    """Return the contents of a file of the format "npz"; graph: the operations of `net`."""
-    file = io.BytesIO()
-    text = json.dumps(manifest(graph, net, {})).encode()
-    arrays: Mapping[str, Any] = {**graph.weights, "manifest": np.frombuffer(text, np.uint8)}
-    np.savez(file, **arrays)
-    return file.getvalue()
 
 
 def raw_files(graph: NetworkGraph, net: NeuralNet, path: Path, format: str) -> dict[Path, bytes]:

@@ -31,7 +31,9 @@ MOST_HEADER = 2**24  # largest header in bytes
 MOST_BYTES = 2**31  # largest file
 NOT_A_NETWORK = "not a network saved with NeuralNet.save"
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
-REFERENCE = r"[\w.]{1,99}:[\w.]{1,99}"  # class of a custom game, as module:class; it is printed, never imported
+REFERENCE = (
+    r"[\w./~-]{1,999}:[\w.]{1,99}"  # class of a custom game, see `game_reference`; it is printed, never imported
+)
 LATEST = "weights.safetensors"  # the latest network in a run's folder
 
 
@@ -277,7 +279,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
         description["env"] = shortened(texts["env"])
         reference = str(texts.get("reference"))
         # `saved_game` tells the user to pass the reference as --game; a placeholder replaces a text that is no class.
-        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "MODULE:CLASS"
+        description["reference"] = reference if re.fullmatch(REFERENCE, reference) else "FILE.py:CLASS"
         for key in JSON_KEYS:
             description[key] = json.loads(texts[key])
             check_table(key, description[key])

@@ -50,7 +50,7 @@ def examples_page() -> str:
         "Programs to copy, in the folder `examples`; run them from the repository's root, as in"
         " `python examples/custom_tower.py`. Notebooks lie beside them: `a_run_watched`,"
         " `position_taken_apart`, `your_own_game` and `tower_height_and_readouts`."
-        " The games are in the package: `from alphago.examples.tic_tac_toe import TicTacToeEnv`.",
+        " Two games are in the package: `from alphago.examples.tic_tac_toe import TicTacToeEnv`.",
     ]
     paths = [path for folder in EXAMPLES for path in (ROOT / folder).glob("[!_]*.py")]
     for path in sorted(paths, key=lambda path: path.stem):

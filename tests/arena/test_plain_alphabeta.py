@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from go_variants import TwoStonesGoEnv
 
 from alphago.arena.match import evaluate
 from alphago.arena.plain_alphabeta import best_action
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.random_games import going_on

@@ -107,7 +107,7 @@ def test_networks(trained: Path) -> None:
     shutil.copy(trained / "weights.safetensors", only / "n.safetensors")
     commands = [
         ["info", "X/n.safetensors"],
-        ["export", "X/n.safetensors", "--format", "npz", "--out", "n.npz"],
+        ["export", "X/n.safetensors", "--format", "w32", "--out", "n.w32"],
         ["plot", "--network", "X/n.safetensors", "--out", "n.svg"],
     ]
     with Area("networks") as area:

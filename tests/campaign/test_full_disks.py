@@ -20,7 +20,7 @@ VERBS = {
     "selfplay": ["selfplay", "--board-size", "3", "--games", "2", "--readouts", "2", "--folder", "out"],
     "evaluate": ["evaluate", "random", "uct:1", "--board-size", "3", "--games", "2", "--folder", "out"],
     "sgf": ["sgf", GAMES, "--to", "out", "--workers", "1"],
-    "export": ["export", "7x7", "--format", "npz", "--out", "out"],
+    "export": ["export", "7x7", "--format", "w32", "--out", "out"],
     "plot": ["plot", "--network", "7x7", "--out", "out.svg"],
     "review": ["review", f"{GAMES}/9x9/990828.sgf", "--readouts", "2", "--out", "out.sgf"],
 }

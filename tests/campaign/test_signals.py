@@ -22,7 +22,6 @@ COMMANDS = {
     "train": ["train", *SMALL, "--tower-height", "0", "--channels", "4", "--folder", "out"],
     "selfplay": ["selfplay", *SMALL, "--folder", "out"],
     "evaluate": ["evaluate", "random", "uct:50", "--board-size", "9", "--games", "1000", "--folder", "out"],
-    "tune": ["tune", "c_puct", "7x7", "--values", "1,2", "--folder", "out"],
     "gtp": ["gtp", "7x7"],
     "analysis": ["analysis", "7x7"],
     "play": ["play", "--board-size", "7"],

@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("", ["mine.onnx"]),
         ("--format w16", ["mine.w16", "mine.w16.json"]),
-        ("--out weights.npz", ["weights.npz"]),
+        ("--out weights.w32", ["weights.w32", "weights.w32.json"]),
         ("--out weights.bin --format w32", ["weights.bin", "weights.bin.json"]),
     ],
 )
@@ -37,7 +37,7 @@ def test_files(words: str, files: list[str], capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("mine.safetensors --out mine.pt", "--format must be onnx, w32, w16 or npz, or the end of the file's name"),
+        ("mine.safetensors --out mine.pt", "--format must be onnx, w32 or w16, or the end of the file's name"),
         ("mine.safetensors --positions 0", "--positions must be an integer >= 1, got 0"),
         ("mine.safetensors --game reversi", "mine.safetensors must hold a network for reversi, got one for OwareEnv"),
         ("none.safetensors", "there is no file none.safetensors"),

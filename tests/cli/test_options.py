@@ -10,7 +10,6 @@ from alphago.arena.tournament import TournamentSettings
 from alphago.cli import main, parser_of
 from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, add_settings, format_value, given_settings, help_of, read_value, settings_of
-from alphago.cli.search_options import PLAYER
 from alphago.cli.settings_flags import SHORT
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
@@ -171,8 +170,8 @@ class TestSettings:
 
     @pytest.mark.parametrize(
         ("verb", "tree"),
-        [("train", RUN), ("selfplay", SELF_PLAYS), ("supervised", SUPERVISED), ("tune", PLAYER)],
-        ids=["train", "selfplay", "supervised", "tune"],
+        [("train", RUN), ("selfplay", SELF_PLAYS), ("supervised", SUPERVISED)],
+        ids=["train", "selfplay", "supervised"],
     )
     def test_help_all_lists_every_setting(self, verb: str, tree: SettingsTree[Any]) -> None:
         """Except what cannot be typed: judges and games of one's own."""

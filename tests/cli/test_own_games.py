@@ -1,4 +1,4 @@
-"""`--game MODULE:CLASS`: a game of one's own on the command line."""
+"""`--game FILE.py:CLASS` or `MODULE:CLASS`: a game of one's own on the command line."""
 
 import sys
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
 from alphago.ui.web.offer import offer_of
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 MODULE = '''
 from alphago.env.go import GoEnv
 from alphago.env.game import GameEnv
@@ -51,6 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
     (tmp_path / "my_game.py").write_text(MODULE)
     (tmp_path / "broken_game.py").write_text("import nothing_of_this_name")
     (tmp_path / "wrong_game.py").write_text("1 / 0")
+    (tmp_path / "random.py").write_text("")
     yield tmp_path
     for name in ("my_game", "broken_game", "wrong_game"):
         sys.modules.pop(name, None)
@@ -58,24 +60,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
-    words = ["--game", "alphago.examples.go_variants:OutlineGoEnv", "--height", "4", "--missing", "B2"]
+    words = ["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"]
     parser = parser_of(verb, words)
     if "--game" not in parser._option_string_actions:
         return
     positional = [action for action in parser._actions if not action.option_strings and action.nargs != "*"]
-    more = ["--values", "1,2"] if verb == "tune" else []
-    options = parser.parse_args(["c_puct"] * len(positional) + words + more)
+    options = parser.parse_args(["c_puct"] * len(positional) + words)
     given = given_game_settings(options)
     assert given == {"height": 4, "missing": "B2"}
     first = next(iter(offer_of([], options.game, options.board_size, given).bases.values()))
     assert first.config["height"] == 4
 
 
+@pytest.mark.parametrize("named", ["my_game:CornersEnv", "other/my_game.py:CornersEnv"])
 def test_from_training_to_a_match(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, named: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each command knows the game by its class, and without it says which one that is."""
-    game = ["--game", "my_game:CornersEnv"]
+    if named.startswith("other"):
+        (folder / "other").mkdir()
+        (folder / "my_game.py").rename(folder / "other" / "my_game.py")
+    game = ["--game", named]
     assert main(["train", *game, "--no-corners", *SMALL, "--folder", "run"]) == 0
     assert main(["train", *game, "--folder", "run", "--games", "5"]) == 0
     assert saved_game("run/weights.safetensors").config == {"corners": False, "seed": 3, "size": 3}
@@ -87,7 +92,7 @@ def test_from_training_to_a_match(
     del GAMES["corners"]
     for command in ("train --folder run", "selfplay run", "evaluate run@2 random", "play run"):
         assert main(command.split()) == 2
-        assert "--game my_game:CornersEnv\n" in capsys.readouterr().err
+        assert f"--game {named}\n" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["gtp", "run", *game])
     assert capsys.readouterr().err == "alphago gtp: no option --game: the Go Text Protocol is for Go\n"
@@ -106,9 +111,11 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("game", "sentence"),
     [
-        ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or MODULE:CLASS for"),
+        ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or FILE.py:CLASS for"),
         ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
-        ("my_game.py:X", "argument --game: there is no module my_game.py, neither in this folder nor installed; write"),
+        ("no_game.py:X", "argument --game: there is no file no_game.py\n"),
+        ("my_game.py:X", "argument --game: my_game has no game 'X': there are CornersEnv, SizedEnv,"),
+        ("random.py:X", "argument --game: random.py must have another name, since Python has a module random\n"),
         ("broken_game:X", "argument --game: broken_game cannot be imported: No module named 'nothing_of_this_name'"),
         ("wrong_game:X", "argument --game: wrong_game cannot be imported: ZeroDivisionError: division by zero"),
         ("my_game:CornerEnv", "argument --game: my_game has no game 'CornerEnv': did you mean CornersEnv?"),

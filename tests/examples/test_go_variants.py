@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from go_variants import CaptureGoEnv, GraphGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
 
 from alphago.env.check import check_game
 from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove
-from alphago.examples.go_variants import CaptureGoEnv, GraphGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
 
 VARIANTS = [TorusGoEnv(4), CaptureGoEnv(4), TwoStonesGoEnv(4), OutlineGoEnv(3, 5, "C2"), OutlineGoEnv(4, 4, "B2")]
 

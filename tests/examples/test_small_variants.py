@@ -1,11 +1,11 @@
 """Hex and Gomoku with Swap2: their contract, how they are won, and how sides are swapped."""
 
 import pytest
+from gomoku_swap2 import GomokuSwap2Env
+from hex import HexEnv
 
 from alphago.env.board import StonesEnv
 from alphago.env.check import check_game
-from alphago.examples.gomoku_swap2 import GomokuSwap2Env
-from alphago.examples.hex import HexEnv
 from tests.random_games import random_game
 
 

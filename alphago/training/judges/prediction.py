@@ -42,8 +42,7 @@ class Prediction:
         self.watched = watched
         self.completed = 0
         self.counts = Counts()
-        is_readable = state is not None and "bins" in state  # states of earlier versions have no bins: begin again
-        if is_readable:
+        if state is not None:
             self.completed = state["pieces"]
             self.counts = Counts.restored(state)
 

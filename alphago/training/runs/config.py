@@ -23,6 +23,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "env": (dict,),
     "network": (dict,),
     "settings": (dict,),
+    "taught_by": (str,),
     "changes": (list,),
 }
 

@@ -45,10 +45,10 @@ def call_options(given: Mapping[str, Any]) -> str:
 
 
 def game_flag(name: str, path: Path) -> str:
-    """Return the option " --game MODULE:CLASS" of a custom game; "" for a game of the package.
+    """Return the option " --game FILE.py:CLASS" of a custom game; "" for a game of the package.
 
     name: the game's name.  path: the network's file, which names the game's class.
     """
     if name in GAMES and is_packaged(GAMES[name]):
         return ""
-    return f" --game {read_description(path)['reference']}" if path.exists() else " --game MODULE:CLASS"
+    return f" --game {read_description(path)['reference']}" if path.exists() else " --game FILE.py:CLASS"

@@ -7,7 +7,6 @@ from urllib.parse import parse_qsl, urlencode
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.position import Position
-from alphago.examples.go_variants import OutlineGoEnv
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.game_tree import GameTree
 
@@ -22,8 +21,6 @@ def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
     """
     if name in bases:
         return bases[name]
-    if name == OutlineGoEnv.name:  # the game of a file with a rectangular board, which a link may name
-        return OutlineGoEnv(first_pass=0)
     if name not in GAMES:
         raise ValueError(f"there is no game {shown(name)}: {near_misses(str(name), list(GAMES))}")
     return make_game(name).match_variant()

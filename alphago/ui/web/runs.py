@@ -294,7 +294,7 @@ def run_game_env(path: Path) -> GameEnv:
     try:
         return game_of(config).match_variant()
     except ValueError:
-        text = f"{config['game']} does not come with the package: alphago web --game MODULE:CLASS shows its games"
+        text = f"{config['game']} does not come with the package: alphago web --game FILE.py:CLASS shows its games"
         raise ValueError(text) from None
 
 

@@ -12,7 +12,6 @@ from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.games import require_go
 from alphago.env.go_rules import rules_name
 from alphago.env.position import IllegalMove, Position
-from alphago.examples.go_variants import OutlineGoEnv
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.document import SgfDocument
 from alphago.records.sgf.faults import HANDICAP, HARMLESS
@@ -39,6 +38,7 @@ BEFORE_NUMBERS = re.compile(r"(?=^Black wins with [0-9.]+ %)", re.MULTILINE)
 SHOWN = 5  # moves of an analysis in a comment
 LOOKED_AT = 1000  # first letters of a file, among which an SGF game begins
 NOT_SHOWN = "what follows is not shown, and stays in the file"
+RECTANGLES = "outline-go"  # the game of files with rectangular boards, an example
 USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 
 
@@ -217,7 +217,7 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
     file, second = islice(chain(trees(text), (None, None)), 2)
-    rectangular_game = None if file is None else rectangular(file)
+    rectangular_game = None if file is None else rectangular(file, bases)
     if file is not None and rectangular_game is not None:
         start, game = rectangular_game
         if second is not None:
@@ -284,11 +284,11 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     return stones is not None and bool(((stones != KEPT) & (stones != board)).any())
 
 
-def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
+def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, SgfGame] | None:
     """Return the first position of a file whose board is not square, and an SgfGame with only its result and players.
 
-    Such games are played by the rules of OutlineGoEnv.  Returns None for a square board, a damaged size and another
-    game than Go.  Raises ValueError for stones that cannot be set up.
+    Returns None for a square board, a damaged size and another game than Go.  Raises ValueError if `bases` has no game
+    for such boards, and for stones that cannot be set up.
     """
     reader = LineReader(file.nodes[:1], required=None, number=None, source="", faults=[])
     try:
@@ -298,7 +298,14 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if columns == rows or reader.text("GM").lower() not in GO:
         return None
     komi = reader.komi()
-    env = OutlineGoEnv(rows, columns, komi=USUAL_KOMI if komi is None else komi, first_pass=0)
+    if RECTANGLES not in bases:
+        raise ValueError(
+            f"the SGF file: its board must be square, got {columns}x{rows}; a page that is opened by "
+            "alphago web --game examples/go_variants.py:OutlineGoEnv shows it"
+        )
+    komi = USUAL_KOMI if komi is None else komi
+    env = bases[RECTANGLES].replace(height=rows, width=columns, missing="", komi=komi, first_pass=0)
+    assert isinstance(env, StonesEnv)
     setup: dict[str, str] = {}
     stones = stones_of(env, file.nodes[0])
     if stones is not None:

@@ -14,6 +14,6 @@ def test_a_name_is_a_network(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="records must be at least"):
             predict_games(one, [])
     assert (
-        export_model("7x7", tmp_path / "a.npz", positions=2).files
-        == export_model(net, tmp_path / "a.npz", positions=2).files
+        export_model("7x7", tmp_path / "a.w32", positions=2).files
+        == export_model(net, tmp_path / "a.w32", positions=2).files
     )

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
+from gomoku_swap2 import GomokuSwap2Env
+from hex import HexEnv
 
 from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.examples.go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
-from alphago.examples.gomoku_swap2 import GomokuSwap2Env
-from alphago.examples.hex import HexEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import load_model

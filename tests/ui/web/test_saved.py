@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from go_variants import OutlineGoEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from alphago.ui.web.saved import open_file, save_file
 from alphago.ui.web.wire import AnalysisView, MoveView
 
 GO = GoEnv(9, komi=6.5).match_variant()
+BASES = {"go": GO, "outline-go": OutlineGoEnv()}
 NAMES = {1: "Ada]", -1: "alphago 9x9"}
 SGF = "(;GM[1]SZ[9]KM[5.5]PB[a]PW[b]RE[W+R];B[cc];W[gg](;B[cg];W[gc])(;B[gc](;W[cg])(;W[ee];B[cc])))"
 
@@ -82,7 +84,7 @@ def test_other_programs_files() -> None:
 )
 def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:
     """It is told, and saved as it was."""
-    tree, _ = open_file(text, {"go": GO})
+    tree, _ = open_file(text, BASES)
     assert (len(tree.nodes), len(tree.remarks)) == (3, 1)
     assert remark in tree.remarks[0]
     assert save_file(tree, NAMES)[1] == text + "\n"
@@ -117,9 +119,9 @@ def test_who_begins_on_a_rectangular_board() -> None:
     stones = "SZ[5:4]AB[aa]AW[bb]"
     begins = {"PL[W]": -1, "PL[2]": -1, "PL[B]": 1, "": 1, "PL[B];W[cc]": -1}
     for text, side in begins.items():
-        assert open_file(f"(;{stones}{text})", {"go": GO})[0].start.to_play == side, text
-    assert open_file("(;GM[Go]SZ[5:4];B[cc])", {"go": GO})[0].env.plane_shape == (4, 5)
-    tree, _ = open_file("(;SZ[13:9]HA[2];W[cc])", {"go": GO})
+        assert open_file(f"(;{stones}{text})", BASES)[0].start.to_play == side, text
+    assert open_file("(;GM[Go]SZ[5:4];B[cc])", BASES)[0].env.plane_shape == (4, 5)
+    tree, _ = open_file("(;SZ[13:9]HA[2];W[cc])", BASES)
     assert "handicap stones must be set up on a board that is not square" in tree.remarks[0]
 
 
@@ -134,7 +136,7 @@ def test_a_node_of_two_moves_keeps_their_order() -> None:
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
     text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
-    tree, names = open_file(text, {"go": GO})
+    tree, names = open_file(text, BASES)
     assert [names[1], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
     assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
     assert tree.position_at(1).board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
@@ -143,8 +145,10 @@ def test_a_rectangular_board_there_and_back() -> None:
     tree.play("D3")
     name, saved = save_file(tree, names)
     assert name == "game.sgf"
-    assert moves(open_file(saved, {})[0])[-1] == "E2 A3 D1 D3"
-    assert open_link(link_of(tree), {}).position.board.tolist() == tree.position.board.tolist()
+    assert moves(open_file(saved, BASES)[0])[-1] == "E2 A3 D1 D3"
+    assert open_link(link_of(tree), BASES).position.board.tolist() == tree.position.board.tolist()
+    with pytest.raises(ValueError, match=r"square, got 5x3; a page that is opened by alphago web --game examples/go_v"):
+        open_file(text, {"go": GO})
 
 
 def test_a_link_restores_the_position() -> None:
@@ -191,7 +195,7 @@ def test_other_games_are_json() -> None:
 )
 def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
-        open_file(text, {"go": GO})
+        open_file(text, BASES)
 
 
 @settings(max_examples=80)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from go_variants import TwoStonesGoEnv
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.position import IllegalMove, Position
-from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model

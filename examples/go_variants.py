@@ -6,13 +6,13 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
+from go_on_a_graph import GraphGo
 
 from alphago.env.board import StonesEnv, StonesPosition, check_player
 from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
 from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries
-from alphago.examples.go_on_a_graph import GraphGo
 from alphago.system.validation import check_float, check_int
 
 

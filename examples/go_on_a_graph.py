@@ -1,4 +1,4 @@
-"""A position of Go on any graph of points; `go_variants` has the games."""
+"""A position of Go on any graph of points; go_variants.py has the games."""
 
 from typing import Any, NamedTuple, Protocol
 
