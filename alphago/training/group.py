@@ -19,7 +19,6 @@ from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import GAMES, Stopwatch
 from alphago.training.beginning import draw_beginning
-from alphago.training.seating import Moves, OneNetwork, Players, Seating, draw_moves
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import OnGame
 
@@ -41,6 +40,20 @@ class Slots(NamedTuple):
     def state(self, slot: int) -> dict[str, Any]:
         """Return the entries of one slot by name, as plain data."""
         return {name: column[slot].item() for name, column in self._asdict().items()}
+
+
+class Moves(NamedTuple):
+    """The next move of each of n games, before it is played; A actions."""
+
+    games: np.ndarray  # int64 [n], the games' slots
+    movers: np.ndarray  # int8 [n], the player to move, 1 Black, -1 White
+    searched: np.ndarray  # bool [n], whether the move is searched; otherwise the network's policy chooses it
+    legal: np.ndarray  # bool [n, A]
+    priors: np.ndarray  # float32 [n, A], the network's policy
+    values: np.ndarray  # float32 [n], the root's value in the mover's view
+    policies: np.ndarray  # float32 [n, A], the policy target; zeros if the move was not searched
+    actions: np.ndarray  # int32 [n], the move
+    weights: np.ndarray  # float32 [n], the position's weight in training; 0 for a position that is not learned
 
 
 class GroupPlan:
@@ -66,8 +79,8 @@ class GroupPlan:
         self.readouts_done = 0  # simulations and evaluations of root positions
         self.stopwatch = Stopwatch()  # measures the work of the thread that plays
 
-    def use(self, players: Players) -> None:
-        """Let the games continue with other evaluators."""
+    def use(self, evaluator: Evaluator) -> None:
+        """Let the games continue with another evaluator."""
         raise NotImplementedError
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
@@ -97,7 +110,7 @@ class GroupPlan:
         """Return plain data of the game in each slot; None for an empty slot."""
         raise NotImplementedError
 
-    def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord], players: Players) -> None:
+    def restore(self, state: Mapping[str, Any], records: Iterator[GameRecord]) -> None:
         """Continue from a saved group's `state`; empty slots begin new games.
 
         state: the result of the saved group's method `state`.
@@ -108,15 +121,13 @@ class GroupPlan:
         self.resign_threshold = state["resign_threshold"]
         self.capacity = state["capacity"]
         # In `records`, a group's games in progress come before its finished games.
-        self.restore_slots(state["slots"], records, players)
+        self.restore_slots(state["slots"], records)
         self.add_finished(islice(records, state["finished"]))
 
-    def restore_slots(
-        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], players: Players
-    ) -> None:
+    def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         """Continue the games in progress.
 
-        slots: the result of the saved group's `slot_states`.  The others: as in `restore`.
+        slots: the result of the saved group's `slot_states`.  records: as in `restore`.
         """
         raise NotImplementedError
 
@@ -130,7 +141,7 @@ class GroupPlan:
 class Group(GroupPlan):
     """Games that one thread plays in parallel: all searches share the network's batches.
 
-    evaluator: the evaluator of the network that plays first.
+    evaluator: the evaluator of the network that plays, until `use` is given another.
     threads: number of threads of the group's Search.
     The others: see GroupPlan.
     """
@@ -149,20 +160,18 @@ class Group(GroupPlan):
         super().__init__(env, settings, width, seed=seed, numbers=numbers)
         self.threads = threads
         self.search = Search(env, evaluator, width, settings.search, threads)
-        self.seating: Seating = settings.seating.make_seating(env, width) if settings.seating else OneNetwork()
         self.builders: list[RecordBuilder | None] = [None] * width  # None: the slot is empty
         self.generators = [np.random.default_rng(0)] * width  # `begin` replaces them by the games' own generators
         self.slots = Slots(np.zeros(width, np.int32), np.zeros(width, np.int32), np.zeros(width, np.bool_))
         plies = settings.temperature_plies
         self.temperature_plies = temperature_plies(env) if plies is None else plies
 
-    def use(self, players: Players) -> None:
-        """Let the games continue with other evaluators: clear the trees, and begin games in free slots."""
-        self.seating.use(players.evaluators, players.shares)
+    def use(self, evaluator: Evaluator) -> None:
+        """Let the games continue with another evaluator: clear the trees, and begin games in free slots."""
         for slot in range(self.capacity):
             if self.builders[slot] is None:
                 self.begin(slot)
-        self.search.evaluator = players.evaluators[0]
+        self.search.evaluator = evaluator
         self.search.forget(np.arange(len(self.builders)))
 
     def begin(self, slot: int) -> None:
@@ -177,7 +186,6 @@ class Group(GroupPlan):
         self.search.forget(slots)
         self.builders[slot] = RecordBuilder(setup, seed=(self.seed, number), env=self.env)
         self.generators[slot] = generator
-        self.seating.begin(slot, generator)
         self.slots.set(slot, plies=0, opening=opening, may_resign=may_resign)
 
     def play(self, stop: threading.Event, until: float | None = None) -> None:
@@ -215,14 +223,10 @@ class Group(GroupPlan):
         searched = self.slots.plies[games] >= self.slots.opening[games]
         readouts = np.where(searched, self.readouts, 0).astype(np.int32)
         movers = search.batch.to_play(games, np.empty(count, np.int8))
-        priors = np.empty((count, self.env.action_space), np.float32)
-        for mask, evaluator in self.seating.evaluators(games, movers):
-            search.evaluator = evaluator
-            priors[mask] = self.search_moves(games[mask], readouts[mask])
+        priors = self.search_moves(games, readouts)
         self.readouts_done += int(readouts.sum()) + count  # each root is evaluated, too
         return Moves(
             games=games,
-            plies=self.slots.plies[games],
             movers=movers,
             searched=searched,
             legal=search.batch.legal_mask(games, np.empty((count, self.env.action_space), np.bool_)),
@@ -266,14 +270,11 @@ class Group(GroupPlan):
         moves.actions[by_policy] = policy_actions
 
     def record(self, moves: Moves, plays_on: np.ndarray) -> None:
-        """Add the moves to the games' records, after the seating has altered them.
+        """Add the moves to the games' records.
 
         plays_on: bool [n], whether the player to move plays the move instead of resigning.
         """
-        changes_course = self.seating.alter(moves, self.generators_of(moves.games))
         surprises = divergence(moves.policies, moves.priors)
-        for slot in moves.games[changes_course & plays_on]:
-            self.builder(slot).drop_samples()  # the moves so far are not learned
         add_moves(
             [self.builder(slot) for slot in moves.games[plays_on]],
             policies=moves.policies[plays_on],
@@ -289,8 +290,6 @@ class Group(GroupPlan):
         """Play the moves, and finish the games that are over or resigned; plays_on: as in `record`."""
         playing = moves.games[plays_on]
         self.search.advance(playing, moves.actions[plays_on])
-        # In games of two networks, a network must not use the evaluations of the other network.
-        self.search.forget(self.seating.mixed(playing))
         self.slots.plies[playing] += 1
         self.moves += len(playing)
         # The mover resigns and loses: -1 in Black's view if that is Black (1), and 1 if it is White (-1).
@@ -343,14 +342,10 @@ class Group(GroupPlan):
     def _slot_state(self, slot: int) -> dict[str, Any] | None:
         if self.builders[slot] is None:
             return None
-        generator = self.generators[slot].bit_generator.state
-        return {**self.slots.state(slot), **self.seating.state(slot), "generator": generator}
+        return {**self.slots.state(slot), "generator": self.generators[slot].bit_generator.state}
 
-    def restore_slots(
-        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], players: Players
-    ) -> None:
+    def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         """Continue the saved games in their slots, and begin games in empty slots; see `GroupPlan.restore_slots`."""
-        self.seating.use(players.evaluators, players.shares)
         games: dict[int, GameRecord] = {}
         for slot, state in enumerate(slots):
             if state is None:
@@ -359,7 +354,6 @@ class Group(GroupPlan):
             games[slot] = record = next(records)
             self.builders[slot] = RecordBuilder.of(record)
             self.slots.set(slot, **state)
-            self.seating.restore(slot, state)
             self.generators[slot] = np.random.default_rng(0)  # the next line sets its state
             self.generators[slot].bit_generator.state = state["generator"]
         if games:
@@ -391,3 +385,19 @@ def divergence(policies: np.ndarray, priors: np.ndarray) -> np.ndarray:
     """
     ratio = np.divide(policies, priors, out=np.ones_like(policies), where=(policies > 0) & (priors > 0))
     return (policies * np.log(ratio)).sum(axis=1)
+
+
+def draw_moves(env: GameEnv, weights: np.ndarray, generators: Sequence[np.random.Generator]) -> np.ndarray:
+    """Draw a random move for each of n games, int32 [n].
+
+    weights: float32 [n, A], to which the actions' probabilities are proportional.  Changed in place: the weight of a
+        pass becomes 0 if another action has a positive weight.
+    generators: the random generators of the n games.
+    """
+    if env.pass_action is not None:
+        can_move = np.delete(weights, env.pass_action, axis=1).any(axis=1)
+        weights[can_move, env.pass_action] = 0
+    sums = np.cumsum(weights, axis=1)
+    random = np.array([generator.random() for generator in generators])
+    drawn = random[:, None] * sums[:, -1:]
+    return np.argmax(sums > drawn, axis=1).astype(np.int32)  # the first action whose sum exceeds the number drawn

@@ -9,8 +9,6 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.seating import SeatingSettings
-from alphago.training.source import Company
 
 RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this file
 
@@ -24,15 +22,12 @@ class Judge(Protocol[RunT]):
     decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
         verdict.
     best: the network that self-play uses instead of the latest one; None if it uses the latest.
-    company: the networks that play self-play beside `best`; None if `best` plays alone.  It is the same object until a
-        network or a share in it changes.
     ends_run: whether this judge's verdict ends the run.
     """
 
     name: str
     decides: bool = True
     best: NeuralNet | None = None
-    company: Company | None = None
     ends_run: bool = False
 
     def due(self, run: RunT) -> bool:
@@ -40,6 +35,14 @@ class Judge(Protocol[RunT]):
 
     def judge(self, run: RunT, stop: threading.Event) -> bool:
         """Judge the run's network; return False, with no verdict, if `stop` was set before the end."""
+
+    def hand_over(self, stage: Any) -> None:
+        """Hand the source of games what it needs of this judge beside `best`, such as networks that play against it.
+
+        stage: the run's Stage, whose `source` plays the next games.  Called when a run begins or resumes, on a new
+            board, and after gradient steps and verdicts, before `best` or the latest network is published.
+        """
+        return
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence to report at the run's end; "" for nothing to report.
@@ -73,10 +76,6 @@ class JudgeSettings(Protocol[RunT]):
     @property
     def chooses(self) -> bool:
         """Whether the judge chooses self-play's network; a run has at most one such judge."""
-
-    @property
-    def seating(self) -> SeatingSettings | None:
-        """The seating that a Company of the judge needs; None if the judge adds no networks to self-play."""
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Judge[RunT]:
         """Return the judge of a new run; `restore` continues the judge of a saved run.

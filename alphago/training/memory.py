@@ -54,8 +54,6 @@ class Memory(Protocol):
     Each board of a run's curriculum has a memory of its own.
     """
 
-    keeps_games: bool  # whether the run's folder must keep the games, since they are stored nowhere else
-
     def __len__(self) -> int:
         """Return the number of positions in memory."""
 
@@ -66,10 +64,6 @@ class Memory(Protocol):
     @property
     def can_learn(self) -> bool:
         """Whether training on this board may begin."""
-
-    @property
-    def rate(self) -> float:
-        """The factor of the learning rate at present."""
 
     @property
     def samples_per_position(self) -> float:

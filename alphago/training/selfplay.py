@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,8 @@ from alphago.nn.threads import Workers, quick_switches
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.cores import available_cores
 from alphago.training.group import Group, GroupPlan
-from alphago.training.seating import Players
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.source import Company, GameSource, OnGame
+from alphago.training.source import GameSource, OnGame
 
 
 class SelfPlay(GameSource):
@@ -34,6 +32,8 @@ class SelfPlay(GameSource):
     numbers: the numbers of the games to play.  workers: the threads.  seed: the run's seed.
     device: the name of the network's device, such as "cpu" or "cuda".
     """
+
+    group_class = Group  # a derived class may name a derived class of Group
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class SelfPlay(GameSource):
         self.workers = workers
         self.seed = seed
         self.device = device
-        self.players = Players(())  # no evaluators until the first network is published
+        self.evaluator: Evaluator | None = None  # until the first network is published
         self.groups: Sequence[GroupPlan] = []  # none until games begin
 
     def _new_groups(self) -> Sequence[GroupPlan]:
@@ -60,36 +60,32 @@ class SelfPlay(GameSource):
         groups = min(self.settings.groups, in_flight)
         widths = divide(in_flight, groups)
         return [
-            self._new_group(width, numbers=self.numbers[group::groups], groups=groups)
+            self.new_group(width, numbers=self.numbers[group::groups], groups=groups)
             for group, width in enumerate(widths)
         ]
 
-    def _new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
+    def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         """Return one of `groups` groups, with `width` slots and these games' numbers."""
         # With the network on a GPU, a group may use several cores for its trees.  On 16 cores, two groups of 2 048
         # games were faster with three threads each than with one thread each (docs/experiments/34).  So each has half
         # of its share of the cores, less one.
         threads = 1 if self.device == "cpu" else max(1, available_cores() // (2 * groups) - 1)
-        evaluator = self.players.evaluators[0]
-        return Group(self.env, evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads)
+        assert self.evaluator is not None
+        return self.group_class(
+            self.env, self.evaluator, self.settings, width, seed=self.seed, numbers=numbers, threads=threads
+        )
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of its company's networks.
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+        """Let the next iterations use a snapshot of a network: the best one so far, or the latest one.
 
-        net: the best network so far, or the latest one.
         dtype: dtype of inference, as in NetEvaluator.
-        company: the networks that play beside `net`; None if `net` plays alone.
         """
-        nets = (net, *(() if company is None else company.nets))
-        # Pairs of a network and the evaluator that is replaced, which is None if there is none.
-        pairs = zip_longest(nets, self.players.evaluators[: len(nets)])
-        evaluators = tuple(self._snapshot(player, dtype, before) for player, before in pairs)
-        self.players = Players(evaluators, () if company is None else company.shares)
+        self.evaluator = self.snapshot(net, dtype, self.evaluator)
 
-    def _snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
+    def snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
 
-        before: the evaluator to replace.  On a GPU this evaluator is reused with the new weights, so that its buffers
+        before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new weights, so that its buffers
             and CUDA graphs remain; on a CPU the network is not traced again.
         """
         if not isinstance(before, DeviceEvaluator):
@@ -102,7 +98,7 @@ class SelfPlay(GameSource):
 
         on_game: called with the number and the record of each finished game, from several threads at the same time.
         """
-        self.players = Players((evaluator,))
+        self.evaluator = evaluator
         self.groups = self._new_groups()
         for group in self.groups:
             group.on_game = on_game
@@ -125,11 +121,12 @@ class SelfPlay(GameSource):
             if their number is larger.  None for `games_in_flight`.
         resign_threshold: a player resigns if the root's value is below it; None for the settings' threshold.
         """
+        assert self.evaluator is not None  # `publish` was called
         self.groups = self.groups or self._new_groups()
         capacities = divide(sys.maxsize if side_by_side is None else side_by_side, len(self.groups))
         for group, capacity in zip(self.groups, capacities, strict=True):
             group.capacity = max(1, min(capacity, group.width))  # every group must play its own games
-            group.use(self.players)
+            group.use(self.evaluator)
             group.readouts = readouts or group.settings.readouts
             group.resign_threshold = self.settings.resign_threshold if resign_threshold is None else resign_threshold
             group.left = sys.maxsize if plies is None else plies
@@ -182,8 +179,8 @@ class SelfPlay(GameSource):
         for state in data["groups"]:
             # The group's remaining numbers, of which every `count`-th is the group's, as in `_new_groups`.
             numbers = range(state["next"], self.numbers.stop, self.numbers.step * count)
-            group = self._new_group(len(state["slots"]), numbers, groups=count)
-            group.restore(state, records, self.players)
+            group = self.new_group(len(state["slots"]), numbers, groups=count)
+            group.restore(state, records)
             groups.append(group)
         self.groups = groups
 

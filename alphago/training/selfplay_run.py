@@ -1,6 +1,6 @@
 """The class SelfPlayRun: a run whose games a network plays, stage by stage."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -11,14 +11,13 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import PUBLISHING
-from alphago.training.batches import Batch
 from alphago.training.curriculum import lessons
 from alphago.training.memory import Sample
 from alphago.training.metrics import Pace, game_metrics, time_shares
 from alphago.training.run import Run, RunContext
 from alphago.training.runs.state import State
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.source import Company, MakeSource
+from alphago.training.source import MakeSource
 from alphago.training.stage import Stage
 
 
@@ -76,8 +75,8 @@ class SelfPlayRun(Run):
             device=self.device,
         )
         self._closing.callback(self.stage.source.close)
-        # The published network, its number of gradient steps, and its company; None before the first is published.
-        self._published: tuple[NeuralNet, int, Company | None] | None = None
+        # The published network and its number of gradient steps; None before the first is published.
+        self._published: tuple[NeuralNet, int] | None = None
         self.learner.resize(env)
         self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
         self.game_metrics = {}
@@ -127,17 +126,12 @@ class SelfPlayRun(Run):
         """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
         if samples := self.stage.remember(records):
             self.set_counts(samples_due=self.counts.samples_due + samples, batches_taken=0)
-        if self.stage.memory.keeps_games:
-            self.folder.shards.add(records, self.stage.env.N)
+        self.folder.shards.add(records, self.stage.env.N)
         self.set_counts(games=self.games + len(records))
         self.reporter.games(self.stage.env, records)
 
     def draw(self, number: int, generator: np.random.Generator) -> Sample[np.ndarray]:
         return self.stage.memory.batch(number, self.settings.learning.batch_size, generator)
-
-    def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
-        self.learner.factor = self.stage.memory.rate
-        return super().batches(may_go_on)
 
     def _own_metrics(self) -> dict[str, Any]:
         return {
@@ -152,13 +146,14 @@ class SelfPlayRun(Run):
 
     @PUBLISHING
     def publish(self) -> None:
-        """Let self-play continue with snapshots of the present `player` and its company, if either has changed."""
-        company = next((judge.company for judge in self.judges if judge.company is not None), None)
+        """Let self-play continue with a snapshot of the present `player`, if it has changed."""
+        for judge in self.judges:
+            judge.hand_over(self.stage)
         # The latest network changes with its steps; the best network is a new object whenever it changes.
-        latest = self.learner.net, self.learner.steps, company
-        present = latest if self.best is None else (self.best, 0, company)
+        latest = self.learner.net, self.learner.steps
+        present = latest if self.best is None else (self.best, 0)
         if present != self._published:
-            self.stage.publish(self.player, company)
+            self.stage.publish(self.player)
             self._published = present
 
     # --- saved state ---

@@ -2,27 +2,15 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 
 # Called with a finished game's number and its record, in any order and from several threads at the same time.
 OnGame = Callable[[int, GameRecord], object]
-
-
-class Company(NamedTuple):
-    """Networks that a judge lets play self-play beside a run's own."""
-
-    nets: tuple[NeuralNet, ...]
-    shares: tuple[float, ...]  # how often which networks play each other, as the games' Seating defines
-
-    def resized(self, env: GameEnv) -> "Company":
-        """Return the company with networks for the board of `env` and the same weights."""
-        return self._replace(nets=tuple(net.resized(env) for net in self.nets))
 
 
 class GameSource(Protocol):
@@ -33,13 +21,8 @@ class GameSource(Protocol):
     can continue.  A run makes a source for each stage, and closes it when the stage or `train` ends.
     """
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
-        """Let the next iterations use snapshots of a network and of its company's networks.
-
-        net: the network.
-        dtype: dtype of inference, as in NetEvaluator.
-        company: the networks that play beside `net`; None if `net` plays alone.
-        """
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+        """Let the next iterations use a snapshot of a network; dtype: dtype of inference, as in NetEvaluator."""
 
     def begin(
         self,

@@ -1,7 +1,6 @@
 """A stage of a run: the game of one board, the source of its games, its memory, and its threshold of resignation."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -18,7 +17,7 @@ from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, Resignation, calibrate
 from alphago.training.runs.state import pack_arrays, tensor_name, unpack_arrays
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.source import Company, GameSource, MakeSource
+from alphago.training.source import GameSource, MakeSource
 
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
@@ -50,7 +49,7 @@ class Stage:
         self.env = env
         self.variant = env if settings.exact_rules else selfplay_game(env).variant()  # the game of self-play
         self.settings = settings
-        self.selfplay = replace(settings.selfplay, seating=settings.seating)
+        self.selfplay = settings.selfplay
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
         self.memory = kept or settings.memory.make_memory(
             self.variant,
@@ -70,14 +69,9 @@ class Stage:
         """The class that defines the source's method `state`, as "module:name"; the source may be of a subclass."""
         return qualified_name(type(self.source).state).removesuffix(".state")
 
-    def publish(self, net: NeuralNet, company: Company | None = None) -> None:
-        """Let the next iterations be played with snapshots of a network and of its company.
-
-        net: the network, which is resized to this board.
-        company: the networks that play beside `net`; None if `net` plays alone.
-        """
-        company = None if company is None else company.resized(self.env)
-        self.source.publish(net.resized(self.env), self.settings.selfplay_dtype, company=company)
+    def publish(self, net: NeuralNet) -> None:
+        """Let the next iterations be played with a snapshot of a network, which is resized to this board."""
+        self.source.publish(net.resized(self.env), self.settings.selfplay_dtype)
 
     def begin(self, readouts: int, side_by_side: int) -> None:
         """Begin an iteration of self-play; readouts: simulations per move.  side_by_side: number of parallel games."""

@@ -61,9 +61,6 @@ class WindowMemory:
     games: holds the games.  start: the number of positions from which training begins.
     """
 
-    keeps_games = True
-    rate = 1.0
-
     def __init__(self, settings: Window, games: ReplayMemory, start: int) -> None:
         self.settings = settings
         self.games = games

@@ -12,7 +12,6 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.records.record import SEED_END, GameRecord
 from alphago.system.validation import check_int, checks_keywords, shown
-from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
@@ -75,8 +74,8 @@ def selfplay(
         selfplay_settings = selfplay_settings.filled(in_flight, default_groups(player_device))
         if isinstance(player, NeuralNet):
             assert pool is not None
-            players = Players((player.evaluator(exact=True, shared=False),))
-            version = Version.of(env, selfplay_settings, players, exact=True, nets=[player], dtype=None, seed=seed)
+            evaluator = player.evaluator(exact=True, shared=False)
+            version = Version.of(env, selfplay_settings, evaluator, exact=True, net=player, dtype=None, seed=seed)
             return play_by_workers(pool, version, num_games, on_game)
         with Workers(min(selfplay_settings.groups, in_flight)) as threads:
             source = SelfPlay(env, selfplay_settings, range(num_games), threads, seed=seed, device=player_device)

@@ -57,7 +57,6 @@ class Gate:
     )
 
     chooses = True
-    seating = None
 
     def __post_init__(self) -> None:
         check_ranges(self, "a gate's ")

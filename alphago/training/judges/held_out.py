@@ -30,7 +30,6 @@ class HeldOutGames:
     records: Sequence[GameRecord]
     checks: int
     chooses = True
-    seating = None
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
         """Return the judge of a run that begins with `net`."""

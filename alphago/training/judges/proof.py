@@ -54,7 +54,6 @@ class Opponent:
     )
 
     chooses = False
-    seating = None
 
     def __post_init__(self) -> None:
         check_ranges(self, "an opponent's ")

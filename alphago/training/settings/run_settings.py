@@ -10,7 +10,6 @@ from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.curriculum import Curriculum, check_curriculum
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
-from alphago.training.seating import SeatingSettings
 from alphago.training.settings.learning_settings import MEASURED, LearningSettings
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
@@ -164,11 +163,6 @@ class RunSettings(AnyRunSettings):
     def target_rule(self) -> Targets:
         """The rule that makes value and policy targets."""
         return as_targets(self.targets)
-
-    @property
-    def seating(self) -> SeatingSettings | None:
-        """The seating of self-play: the setting of self-play, or else the seating that a judge's networks need."""
-        return self.selfplay.seating or next((judge.seating for judge in self.judges if judge.seating), None)
 
     def filled(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.

@@ -8,7 +8,6 @@ from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, check_heeds_earl
 from alphago.system.cores import available_cores
 from alphago.system.settings_tree import SettingsTree, part
 from alphago.system.validation import MOST_READOUTS, check_ranges, setting, settings
-from alphago.training.seating import SeatingSettings
 
 NO_LIMIT = 10**9  # number of games of a run that `num_games` does not limit; no run plays more
 
@@ -85,21 +84,12 @@ class SelfPlaySettings:
         shown="the search",
         python="Settings such as Puct(c_puct=1.5); or a name or dictionary, with enough leaves to fill a batch",
     )
-    seating: SeatingSettings | None = part(
-        "who plays which move of a game, and which moves are learned; None: one network plays all moves, or those "
-        "networks that a judge gives",
-        default=None,
-        title="who plays which move",
-        optional=True,
-    )
 
     def __post_init__(self) -> None:
         check_ranges(self)
         search = make_search(self.search, self.readouts, leaves=1, rule=SELF_PLAY_RULE)  # raises for an invalid search
         if self.temperature_plies is not None:
             check_heeds_early(search, "temperature_plies")
-        if self.seating is not None and not hasattr(self.seating, "make_seating"):
-            raise TypeError(f"seating must be settings with a method make_seating, got {self.seating!r}")
 
     @property
     def usual_search(self) -> SearchSettings:

@@ -13,7 +13,6 @@ from alphago.nn.threads import own_thread
 from alphago.records.record import read_arrays
 from alphago.training.group import Group
 from alphago.training.runs.state import unpack_arrays
-from alphago.training.seating import Players
 from alphago.training.workers.gpu_seats import SEATS
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import SealedWork
@@ -21,22 +20,22 @@ from alphago.workers.work import RemoteWork, WorkerRefused
 
 
 class GroupPlayer(RemoteWork):
-    """Plays tasks with the networks of a version.
+    """Plays tasks with the network of a version.
 
     device: "cpu"; or "cuda", if results need not be equal to the run's to the bit.
-    Raises WorkerRefused if the version has a digest for the networks' results, and this machine's results differ.
+    Raises WorkerRefused if the version has a digest for the network's results, and this machine's results differ.
     """
 
     def __init__(self, version: Version, device: str = "cpu") -> None:
-        self.version = version._replace(nets=(), compiled=())  # without the networks, which are large
+        self.version = version._replace(compiled=b"")  # which is large
         self.device = device
-        self.seated = [] if device == "cpu" else list(version.nets)  # on a GPU: tasks borrow evaluators of these
-        self.nets: tuple[Evaluator, ...] = ()  # on the CPU: all tasks share these evaluators
+        self.shared: Evaluator | None = None  # on the CPU all tasks share it; on a GPU they borrow evaluators of `net`
         if device == "cpu":
+            self.version = self.version._replace(net=None)
             with own_thread():
-                self.nets = tuple(evaluators_of(version))
+                self.shared = evaluator_of(version)
                 if version.check is not None:
-                    check_network(version.env, self.nets[0], version.check)
+                    check_network(version.env, self.shared, version.check)
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
@@ -44,11 +43,14 @@ class GroupPlayer(RemoteWork):
         return cls(version, device_for(version, device))
 
     @contextlib.contextmanager
-    def evaluators(self) -> Iterator[tuple[Evaluator, ...]]:
-        """Lend the evaluators of the version's networks for one task."""
-        with contextlib.ExitStack() as stack:
-            dtype = self.version.dtype
-            yield self.nets or tuple(stack.enter_context(SEATS.taken(net, dtype, self.device)) for net in self.seated)
+    def evaluator(self) -> Iterator[Evaluator]:
+        """Lend the evaluator of the version's network for one task."""
+        if self.shared is not None:
+            yield self.shared
+            return
+        assert self.version.net is not None
+        with SEATS.taken(self.version.net, self.version.dtype, self.device) as evaluator:
+            yield evaluator
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
@@ -62,24 +64,24 @@ class GroupPlayer(RemoteWork):
         must then be done again from its beginning.
         """
         version = self.version
-        with self.evaluators() as evaluators:
+        with self.evaluator() as evaluator:
             group = Group(
                 version.env,
-                evaluators[0],
+                evaluator,
                 version.settings,
                 len(task.state["slots"]),
                 seed=version.seed,
                 numbers=range(task.state["next"], task.end, task.step),
             )
             games = iter(read_arrays(unpack_arrays(task.games)))
-            group.restore(task.state, games, Players(evaluators, version.shares))
+            group.restore(task.state, games)
             group.play(stop)
             must_repeat = group.left and version.settings.search.keeps_trees
             return None if must_repeat else Played.of(group)
 
 
 def device_for(version: Version, device: str) -> str:
-    """Return the device on which a worker plays with a version's networks.
+    """Return the device on which a worker plays with a version's network.
 
     device: "cpu", "cuda", or "auto" for the GPU if there is a GPU and the run allows it.
     Raises WorkerRefused for a GPU if games must be equal to the bit to those of a CPU.
@@ -94,11 +96,11 @@ def device_for(version: Version, device: str) -> str:
     return "cpu"
 
 
-def evaluators_of(version: Version) -> Iterator[Evaluator]:
-    """Yield the evaluators of a version's networks, as the run has compiled them if this machine can use that form."""
-    for i in range(len(version.nets)):
-        ready = compiled_evaluator(version.env, version.compiled[i]) if version.compiled else None
-        yield ready or version.nets[i].evaluator(version.dtype, exact=True, shared=False)
+def evaluator_of(version: Version) -> Evaluator:
+    """Return the evaluator of a version's network, as the run has compiled it if this machine can use that form."""
+    assert version.net is not None
+    ready = compiled_evaluator(version.env, version.compiled) if version.compiled else None
+    return ready or version.net.evaluator(version.dtype, exact=True, shared=False)
 
 
 class ChunkPlayer(SealedWork):

@@ -14,14 +14,13 @@ from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.group import GroupPlan
-from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.source import Company
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.task import LoosePlayed, Played, Task, Version
 from alphago.workers.dispatcher import Dispatcher
@@ -40,7 +39,7 @@ class RemoteGroup(GroupPlan):
         self.saved: list[dict[str, Any] | None] = [None] * width  # the state of each slot
         self.games: list[GameRecord] = []  # the games in progress
 
-    def use(self, players: Players) -> None:
+    def use(self, evaluator: Evaluator) -> None:
         """Do nothing: each task begins games in free slots, and there are no trees to clear."""
 
     def records(self) -> list[GameRecord]:
@@ -49,9 +48,7 @@ class RemoteGroup(GroupPlan):
     def slot_states(self) -> list[dict[str, Any] | None]:
         return self.saved
 
-    def restore_slots(
-        self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord], *_: object
-    ) -> None:
+    def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         self.saved = [None if slot is None else dict(slot) for slot in slots]
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
 
@@ -135,15 +132,15 @@ class RemoteSelfPlay(SelfPlay):
         self.kind = Played if self.exact else LoosePlayed
         self.dispatcher = Dispatcher(connect(), read=self.kind.from_bytes, referee=self._referee, audits=audits)
 
-    def _new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
+    def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Give the workers a new version of the network for their next tasks; see `GameSource.publish`."""
-        super().publish(net, dtype, company=company)
-        nets = (net, *(() if company is None else company.nets))
+        super().publish(net, dtype)
+        assert self.evaluator is not None
         version = Version.of(
-            self.env, self.settings, self.players, exact=self.exact, nets=nets, dtype=dtype, seed=self.seed
+            self.env, self.settings, self.evaluator, exact=self.exact, net=net, dtype=dtype, seed=self.seed
         )
         version_bytes = version.to_bytes()
         work = to_publish(GroupPlayer, version_bytes, exact=self.exact)

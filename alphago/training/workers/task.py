@@ -4,13 +4,13 @@ A task continues a group of games, by the moves that the group's state has left,
 task and the version have all that is needed.  So any worker can do a task, and doing it again gives the same answer.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import network_digest
 from alphago.nn.inference.cpu import compiled_network
 from alphago.nn.net import NeuralNet, build_net
@@ -21,13 +21,13 @@ from alphago.system.settings_tree import SettingsTree
 from alphago.training.group import GroupPlan
 from alphago.training.run_parts import PARTS
 from alphago.training.runs.state import State, pack_arrays, state_from_bytes, to_bytes, unpack_arrays
-from alphago.training.seating import Players
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.known_games import known_game, plain_game
 
-COMPILED = "compiled.{}"
+NET = "net."  # prefix of the network's tensors
+COMPILED = "compiled"
 ALIKE = 0.15  # largest mean gap of two answers that were computed with the same network
-SELFPLAY = SettingsTree(SelfPlaySettings, {name: PARTS[name] for name in ("search", "seating")})
+SELFPLAY = SettingsTree(SelfPlaySettings, {"search": PARTS["search"]})
 
 
 class Task(NamedTuple):
@@ -134,65 +134,44 @@ def unpacked(data: bytes) -> dict[str, Any]:
     return {**state.data, **state.tensors}
 
 
-class TravelledNets(Sequence[NeuralNet]):
-    """The networks in a version's bytes; a network is built when its item is read."""
-
-    def __init__(self, state: State) -> None:
-        self.state = state
-
-    def __len__(self) -> int:
-        return len(self.state.data["nets"])
-
-    def __getitem__(self, i: Any) -> Any:
-        # The rules of a network's game may differ from the run's, and matter: its random games calibrate int8.
-        game, config = self.state.data["nets"][i]
-        net = build_net(config, known_game(game))
-        net.load_state_dict(strip_prefix(self.state.tensors, f"{i}."))
-        return net
-
-
 class Version(NamedTuple):
     """A version of a run's network, with all data that its tasks have in common.
 
-    nets: the run's network, then the networks of its company.  shares: the company's shares.
+    net: the network; None where a worker needs it no more.
     dtype: dtype of inference.  seed: the run's seed.
     check: the digest that `network_digest` must return on a worker; None if any result will do.
-    compiled: the results of `compiled_network` for the networks; may be left out.
+    compiled: the result of `compiled_network` for the network; may be left out.
     """
 
     env: GameEnv
     settings: SelfPlaySettings
-    nets: Sequence[NeuralNet]
-    shares: tuple[float, ...]
+    net: NeuralNet | None
     dtype: str | None
     seed: int
     check: str | None
-    compiled: Sequence[bytes] = ()
+    compiled: bytes = b""
 
     @classmethod
-    def of(cls, env: GameEnv, settings: SelfPlaySettings, players: Players, *, exact: bool, **more: Any) -> "Version":
-        """Return the version whose networks are those of the evaluators, which compute on a CPU.
+    def of(
+        cls, env: GameEnv, settings: SelfPlaySettings, evaluator: Evaluator, *, exact: bool, **more: Any
+    ) -> "Version":
+        """Return the version whose network is that of the evaluator, which computes on a CPU.
 
-        exact: whether a worker's results must be those of this machine.  more: nets, dtype and seed.
+        exact: whether a worker's results must be those of this machine.  more: net, dtype and seed.
         """
-        check = network_digest(env, players.evaluators[0]) if exact else None
-        compiled = list(map(compiled_network, players.evaluators))
-        return cls(env, settings, shares=players.shares, check=check, compiled=compiled, **more)
+        check = network_digest(env, evaluator) if exact else None
+        return cls(env, settings, check=check, compiled=compiled_network(evaluator), **more)
 
     def to_bytes(self) -> bytes:
         """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
-        for net in self.nets:
-            check_travels(net)
-        tensors: dict[str, torch.Tensor] = {}
-        for i, net in enumerate(self.nets):
-            tensors |= {f"{i}.{name}": tensor for name, tensor in net.state_dict().items()}
-        for i, data in enumerate(self.compiled):
-            tensors[COMPILED.format(i)] = torch.from_numpy(np.frombuffer(data, np.uint8).copy())
+        assert self.net is not None
+        check_travels(self.net)
+        tensors = dict(self.net.state_dict(prefix=NET))
+        tensors[COMPILED] = torch.from_numpy(np.frombuffer(self.compiled, np.uint8).copy())
         plain = {
             "game": plain_game(self.env),
             "settings": SELFPLAY.to_data(self.settings),
-            "nets": [(plain_game(net.env), net.config) for net in self.nets],
-            "shares": self.shares,
+            "net": (plain_game(self.net.env), self.net.config),
             "dtype": self.dtype,
             "seed": self.seed,
             "check": self.check,
@@ -206,8 +185,9 @@ class Version(NamedTuple):
         fields = dict(state.data)
         env = known_game(fields.pop("game"))
         fields["settings"] = SELFPLAY.load(fields["settings"], given={}, who="this run")
-        fields["shares"] = tuple(fields["shares"])
-        nets = fields["nets"] = TravelledNets(state)
-        names = [name for i in range(len(nets)) if (name := COMPILED.format(i)) in state.tensors]
-        compiled = [state.tensors[name].numpy().tobytes() for name in names]
-        return cls(env, compiled=compiled, **fields)  # dtype, seed and check as they are
+        # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
+        game, config = fields.pop("net")
+        net = build_net(config, known_game(game))
+        net.load_state_dict(strip_prefix(state.tensors, NET))
+        compiled = state.tensors[COMPILED].numpy().tobytes()
+        return cls(env, net=net, compiled=compiled, **fields)  # dtype, seed and check as they are

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from merged import Means, MergedSamples, merge_layers
 
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
-from alphago.system.validation import check_float, check_int, check_ranges, setting, settings
-from alphago.training.cgzero.merged import Means, MergedSamples, merge_layers
+from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.columns import Entry
 from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
 from alphago.training.targets import Targets
@@ -23,8 +23,6 @@ HIGH_COUNTS = 0.4  # share of the inputs that have high counts
 MERGED_AT_ONCE = 256  # number of positions that are merged together
 ENDLESS = 2**40  # capacity of the memory of games: the pool, not this memory, drops old games
 STREAM = 4_000_000_007  # the pool's generators are seeded with (seed, STREAM, generation, …); game numbers are smaller
-
-Rates = tuple[tuple[int, float], ...]  # pairs (first generation, factor from this generation on), in order
 
 
 @settings
@@ -62,16 +60,9 @@ class Pool:
         least=1,
         structural=True,
     )
-    rates: Rates = setting(
-        "factors of the learning rate, as pairs (first generation, factor): ((0, 8), (1, 6), (5, 2), (10, 1)); the "
-        "run's `schedule` applies as well",
-        default=((0, 8.0), (1, 6.0), (5, 2.0), (10, 1.0)),
-        structural=True,
-    )
 
     def __post_init__(self) -> None:
         check_ranges(self, "a pool's ")
-        object.__setattr__(self, "rates", check_rates(self.rates))
 
     def make_memory(
         self, env: GameEnv, *, targets: Targets, masked: bool, start: int, seed: int, threads: int = 1
@@ -97,28 +88,6 @@ class Pool:
     def passes(self, generation: int) -> int:
         """Return the number of passes over the subset in a generation, counted from 0."""
         return min(generation + 1, self.epochs)
-
-    def rate(self, generation: int) -> float:
-        """Return the factor of the learning rate in a generation, counted from 0."""
-        return next(factor for first, factor in reversed(self.rates) if generation >= first)
-
-
-def check_rates(given: Any) -> Rates:
-    """Return the setting `rates`, pairs of a generation and a factor, as tuples.
-
-    Raises ValueError unless the generations rise from 0 on.
-    """
-    try:
-        rates = tuple((check_int("", generation, 0), check_float("", factor, 0)) for generation, factor in given)
-    except (TypeError, ValueError):
-        rates = ()  # refused below, by a message about all pairs
-    numbers = [generation for generation, _ in rates]
-    if not rates or numbers[0] != 0 or numbers != sorted(set(numbers)):
-        raise ValueError(
-            "a pool's rates must be pairs (generation, factor >= 0) with rising generations from 0 on, such as "
-            f"((0, 8), (10, 1)), got {given!r}"
-        )
-    return rates
 
 
 class Layer(NamedTuple):
@@ -149,8 +118,6 @@ class SamplePool:
     start: the number of positions from which training may begin.
     seed: seed of the random generators that draw the subsets and their orders.
     """
-
-    keeps_games = True
 
     def __init__(self, records: ReplayMemory, settings: Pool, *, start: int = 0, seed: int = 0) -> None:
         self.env = records.env
@@ -190,11 +157,6 @@ class SamplePool:
     def generation(self) -> int:
         """The generation that the network learns from, counted from 0; -1 before the first."""
         return self.current.generation - 1
-
-    @property
-    def rate(self) -> float:
-        """The factor of the learning rate in the present generation."""
-        return self.settings.rate(max(0, self.generation))
 
     @property
     def samples_per_position(self) -> float:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+import kernels
 import numpy as np
 
 from alphago.env.batch import GameBatch
@@ -10,7 +11,6 @@ from alphago.mcts.puct import Puct, PuctRule, only_legal
 from alphago.mcts.rule import choose_actions
 from alphago.mcts.tree import Tree, Wave
 from alphago.system.validation import setting, settings
-from alphago.training.cgzero.kernels import cgzero_search
 
 SEEDS = 2**63  # upper bound of the seeds of a move's value noise
 
@@ -87,7 +87,7 @@ class CGZeroRule(PuctRule):
 
     def change_values(self, wave: Wave, over: np.ndarray, values: np.ndarray) -> None:
         if self.noise.spread:
-            cgzero_search.add_value_noise(wave, over, self.noise, values)
+            kernels.add_value_noise(wave, over, self.noise, values)
 
     def settled(self, tree: Tree, budget: np.ndarray) -> np.ndarray:
         """Return for each game, bool [B], whether its move can no longer change.
@@ -104,5 +104,5 @@ class CGZeroRule(PuctRule):
         if self.settings.near_best is None:
             return super().choose(tree, games, by_chance, chance)
         weights = np.empty((len(games), tree.waiting.shape[2]), np.float32)  # 1 for nearly best actions, otherwise 0
-        cgzero_search.near_best(tree, games, self.settings.near_best, weights)
+        kernels.near_best(tree, games, self.settings.near_best, weights)
         return choose_actions(weights, np.ones(len(games), np.bool_), chance)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from games import CGZeroSelfPlay, Lineup, Shares
+from pool import SamplePool
 
 from alphago.arena.match import MatchStopped
 from alphago.env.game import GameEnv
@@ -19,12 +21,10 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import numbered_tensors, strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.cgzero.lineup import CGZeroGames, Shares
-from alphago.training.cgzero.pool import SamplePool
 from alphago.training.judge import Judge
 from alphago.training.judges.candidate import Terms, log_match, play_candidate
 from alphago.training.selfplay_run import SelfPlayRun
-from alphago.training.source import Company
+from alphago.training.stage import Stage
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
 STREAM = 4_000_000_009  # recent networks are drawn by generators seeded with (seed, STREAM, candidates)
@@ -36,8 +36,9 @@ FIELDS = ("candidates", "judged_games", "judged_steps", "best_number", "second_n
 class Champions:
     """Settings of a run whose two best networks, the champions, play self-play (see ChampionKeeper).
 
-    They state when a candidate, the latest network, becomes a champion, and which networks play each other.  The
-    defaults are CGZero's (marchete 2020) unless a setting's help gives another number for CGZero.
+    They state when a candidate, the latest network, becomes a champion, and which networks play each other: the run
+    needs `source=CGZeroGames()`.  The defaults are CGZero's (marchete 2020) unless a setting's help gives another
+    number for CGZero.
     """
 
     win_rate: float = setting(
@@ -82,7 +83,6 @@ class Champions:
     )
 
     chooses = True
-    seating = CGZeroGames()
 
     def __post_init__(self) -> None:
         check_ranges(self, "the champions' ")
@@ -132,7 +132,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         """
         self.best, self.second = self.nets[self.best_number], self.nets[self.second_number]
         others = self.second, self.nets[self.recent_number]
-        self.company = None if self.second is self.best else Company(others, self.shares)
+        self.lineup = None if self.second is self.best else Lineup(others, self.shares)
 
     @property
     def shares(self) -> Shares:
@@ -147,6 +147,14 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         alone_part = 1 - against_best / total if total else 0.5  # 0.5 if the candidate has lost all games
         alone = max(self.champions.least_share, champions_alone * alone_part)
         return Shares(alone, champions_alone - alone, self.champions.recent_share)
+
+    def hand_over(self, stage: Stage) -> None:
+        if isinstance(stage.source, CGZeroSelfPlay):
+            stage.source.invite(self.lineup, stage.env, stage.settings.selfplay_dtype)
+        elif self.lineup is not None:
+            raise TypeError(
+                f"champions must have source=CGZeroGames(), whose games two networks play, got {stage.source!r}"
+            )
 
     def due(self, run: SelfPlayRun) -> bool:
         """Return whether the latest network should play the champions now."""

@@ -1,1 +1,0 @@
-"""The compiled parts of CGZero's search."""
