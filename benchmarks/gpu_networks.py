@@ -179,12 +179,11 @@ def gradient_step(scale: Scale) -> Iterator[Figure]:
 
 
 def training(scale: Scale) -> Iterator[Figure]:
-    """A slice of a run by a recipe, left in a compact folder."""
+    """A slice of a run by a recipe."""
     with tempfile.TemporaryDirectory() as place:
         folder, env = Path(place) / "run", RECIPES[scale.preset].make_env()
         how: dict[str, Any] = {"preset": scale.preset, "stop_after": scale.minutes, **scale.settings, **scale.where}
-        train(env, folder=folder, compact=True, **how)
-        sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+        train(env, folder=folder, **how)
         rows = read_history(folder).metrics if (folder / METRICS).is_file() else []
     name = f"training by the recipe {scale.preset}"
     if not rows:
@@ -194,9 +193,6 @@ def training(scale: Scale) -> Iterator[Figure]:
     later = rows[1:]  # the first one compiles
     seconds, positions_made = number(last, "seconds") or 0.0, number(last, "positions") or 0.0
     yield Figure(name, f"{positions_made / max(seconds, 1e-9):,.0f} positions/s")
-    whole, largest = sum(sizes) / 2**20, max(sizes) / 2**20
-    fits = whole <= 60 and largest <= 16
-    yield Figure("its compact folder", f"{whole:.1f} MiB, {largest:.1f} a file", "at most 60 MiB, 16 a file", fits)
     try:
         shares = mean_shares(later)
     except ValueError as error:  # few of them

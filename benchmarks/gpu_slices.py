@@ -6,7 +6,7 @@
 Each part is a process of its own, stopped with all that it started when its time is over; whatever it prints is kept
 in FOLDER/log.txt as it comes, figures in FOLDER/figures.json.  A part begins only if its time fits into what is left
 of the slice; the next slice, which is told where the last one's folder is, goes on with those that are not done.
-Training goes on in slices too: its run folder is compact and packed into a few files of FOLDER, which the next slice
+Training goes on in slices too: its run folder is packed into a few files of FOLDER, which the next slice
 unpacks, on another machine if need be.  `--list` shows the order, with each part's time.
 """
 

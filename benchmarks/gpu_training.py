@@ -1,7 +1,6 @@
 """A run of training on a device in slices: `benchmarks/gpu_training.py --preset 19x19 --minutes 30 --stop-after 9`.
 
-Begins the run, or goes on with the one in its folder, and leaves the folder compact.  The exit code is 0 once the run
-is over, and 75 while it goes on in the next slice.  The matches that a result stands on are played afterwards, where
+Begins the run, or goes on with the one in its folder.  The exit code is 0 once the run is over, and 75 while it goes on in the next slice.  The matches that a result stands on are played afterwards, where
 the opponent is installed: `alphago evaluate runs/gpu-9x9@64 gnugo:10 --games 200`.
 """
 
@@ -44,7 +43,6 @@ def main() -> None:
             reports=[console, end],
             device=options.device,
             stop_after=options.stop_after,
-            compact=True,
             **({**SMALL_RUN, "curriculum": ()} if options.small else {"max_minutes": options.minutes}),
         )
     raise SystemExit(UNFINISHED if end.stopped else 0)

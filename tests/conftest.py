@@ -29,7 +29,6 @@ LONGEST = (
     "training/judges/test_gate.py",
     "training/cgzero/test_champions.py",
     "nn/inference/test_cpu.py",
-    "training/call/test_compact.py",
     "training/judges/test_watcher.py",
     "training/runs/test_folder.py",
     "training/supervised/test_call.py",

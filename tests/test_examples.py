@@ -32,6 +32,7 @@ RUNS = {
     "selfplay_records": "--games 2 --readouts 2",
     "tic_tac_toe": "",
     "train_small": "--games 4 --readouts 2",
+    "two_processes": "--games 2",
 }
 
 

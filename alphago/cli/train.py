@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from functools import partial
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -28,8 +27,6 @@ BRIEF = {
     "--tensorboard": "write curves for TensorBoard",
     "--workers": "who plays: a number, ADDRESS, folder:PATH",
     "--max-lag": "",
-    "--learners": "",
-    "--compact": "",
     "--verbose": "",
 }
 NOTES = {
@@ -60,20 +57,7 @@ def add_options(parser: Parser) -> None:
     )
     option(parser, "--folder PATH", "the run's folder (a new one in runs)")
     option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
-    option(
-        parser,
-        "--compact",
-        "reduce the run's folder to at most 60 MiB, 16 MiB per file: the latest network and the newest games",
-        action="store_true",
-        default=None,
-    )
     add_workers(parser)
-    option(
-        parser,
-        "--learners N",
-        "processes that share every gradient step, each with a GPU of its own or with some cores (1)",
-        integer,
-    )
     option(
         parser,
         "--max-lag N",
@@ -94,19 +78,16 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
     from alphago.training.call.session import train
-    from alphago.training.joint_learner import JointLearner
     from alphago.training.runs.going_on import call_options
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
-    names = ("folder", "preset", "tower_height", "channels", "stop_after", "compact", "workers", "max_lag")
+    names = ("folder", "preset", "tower_height", "channels", "stop_after", "workers", "max_lag")
     given = given_options(options, *names)
     # These flags, and those of settings, are in `options` only if they were given.
     given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
     given |= given_keywords(options, RUN)
     game_settings = given_game_settings(options)
-    if options.learners is not None:
-        given["learner"] = partial(JointLearner, processes=options.learners)
     if options.model is not None:
         path = model_file(options.model)
         env = game_of_model(path, options, game_settings)
@@ -116,7 +97,7 @@ def run(options: argparse.Namespace) -> int:
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
     # Options of this call that the run does not keep: the command that goes on with the run repeats them.
-    of_call = ("workers", "max_lag", "learners", "device", "compact", "tensorboard", "verbose")
+    of_call = ("workers", "max_lag", "device", "tensorboard", "verbose")
     more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     more_reports += [GameReport()] if options.verbose else []
     with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:

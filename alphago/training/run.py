@@ -48,7 +48,6 @@ class RunCounts:
     samples_due: float = 0.0  # samples to train on before the next iteration
     batches_taken: int = 0  # batches learned since samples last became due
     saved_games: int = 0  # value of `games` when a network was last kept under its number of games
-    compacted: int = 0  # number of times that the run's folder was made compact
 
 
 @dataclass(frozen=True)
@@ -235,7 +234,6 @@ class Run:
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
             **self._own_metrics(),
-            "compacted": self.counts.compacted,
             **mean_metrics(self.step_metrics),
             **self.game_metrics,
             "gpu_busy": self.reporter.gpu_busy(),

@@ -154,14 +154,14 @@ def test_the_exit_code_says_whether_a_run_is_over(bench: Bench, tmp_path: Path, 
     with pytest.raises(SystemExit) as caught:
         bench.run("gpu_training.py", "--preset", "19x19", "--minutes", "30", "--stop-after", "9", "--folder", "runs/a")
     assert caught.value.code == code
-    run = {"preset": "19x19", "folder": Path("runs/a"), "device": "cuda", "compact": True}
+    run = {"preset": "19x19", "folder": Path("runs/a"), "device": "cuda"}
     assert calls == [{**run, "stop_after": 9.0, "max_minutes": 30.0}]
 
 
 @needs_compiler
 @pytest.mark.slow
 def test_training_in_slices(bench: Bench, tmp_path: Path) -> None:
-    """A slice that ends before the run, and one that ends it; the folder is compact."""
+    """A slice that ends before the run, and one that ends it."""
     arguments = ("--preset", "7x7", "--device", "host", "--small", "--folder", str(tmp_path / "run"))
     codes = []
     for stop_after in ("0.01", "60"):
@@ -171,5 +171,3 @@ def test_training_in_slices(bench: Bench, tmp_path: Path) -> None:
     assert codes == [75, 0]
     last = json.loads((tmp_path / "run" / METRICS).read_text().splitlines()[-1])
     assert last["games"] >= 32
-    assert len(json.loads((tmp_path / "run" / "config.json").read_text())["compacted"]) == 2
-    assert os.listdir(tmp_path / "run")

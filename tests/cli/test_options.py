@@ -92,7 +92,7 @@ class TestSettings:
 
     def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="2"):
-            main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--compact"])
+            main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])
         assert "no option --max-minutes: --minutes is the length" in capsys.readouterr().err
 
     def test_only_what_was_given(self) -> None:

@@ -202,9 +202,6 @@ def news_of_going_on(run: Run, plan: Plan[Any]) -> list[str]:
         news.append(f"this run ended {where}; more games or minutes prolong it")
     else:
         news.append(f"this run goes on {where}")
-    if compacted := run.counts.compacted:
-        times = "once" if compacted == 1 else f"{compacted} times"
-        news.append(f"its folder was made compact {times}: it goes on without its oldest games, so not bit-identical")
     return news
 
 

@@ -182,7 +182,6 @@ def run_config(env: GameEnv, model: NeuralNet) -> dict[str, Any]:
         "taught_by": model.taught_by,
         "until": None,
         "changes": [],
-        "compacted": [],
     }
 
 

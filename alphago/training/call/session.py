@@ -17,7 +17,6 @@ from alphago.system.files import user_path
 from alphago.system.live_bar import LiveBar
 from alphago.system.user_warning import warn_user
 from alphago.system.validation import UNSET, Unset, check_positive, checks_keywords
-from alphago.training.call.compact import check_network, make_compact
 from alphago.training.call.opening import RunT, SelfPlayKind, TrainingKind, begin, open_run
 from alphago.training.call.plan import Plan, Settings, TrainCall
 from alphago.training.call.summary import longer
@@ -49,7 +48,6 @@ def train(
     reports: Sequence[Report] | None = None,
     until: str | Opponent | Unset | None = UNSET,
     stop_after: float | None = None,
-    compact: bool = False,
     device: str = "auto",
     source: MakeSource = SelfPlay,
     learner: MakeLearner = Learner,
@@ -92,9 +90,6 @@ def train(
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
             schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
             When they are over, the call completes the move or gradient step in progress, saves and returns.
-        compact: whether to make the folder small enough to copy to another machine, at most 60 MiB and 16 MiB per file
-            (see `alphago.training.call.compact`), by removing older networks and the memory's oldest games.  The run
-            can be resumed there, but is no longer bit-identical to a run that was not made compact.
         device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
             game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
             from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
@@ -134,9 +129,9 @@ def train(
         kind = SelfPlayKind(crew, learner, default_settings=crew.default_settings)
     # Options of this call that the run does not keep: the command that goes on with the run repeats them.
     options = call_options(
-        {"workers": workers, "max_lag": max_lag, "compact": compact, "device": None if device == "auto" else device}
+        {"workers": workers, "max_lag": max_lag, "device": None if device == "auto" else device}
     )
-    return train_run(call, Slice(folder, reports, stop_after, compact, options), kind)
+    return train_run(call, Slice(folder, reports, stop_after, options), kind)
 
 
 class Slice(NamedTuple):
@@ -148,7 +143,6 @@ class Slice(NamedTuple):
     folder: str | Path | None = None
     reports: Sequence[Report] | None = None
     stop_after: float | None = None
-    compact: bool = False
     options: str = ""
 
 
@@ -217,14 +211,10 @@ def open_folder(
     )
     with bar:
         plan = None if holds_run(path) else kind.new_plan(call)
-    if plan is not None and this_call.compact:
-        check_network(plan.model)
     # Another process may have made `path` meanwhile, where the call names no folder.
     with RunFolder(new_folder(name) if this_call.folder is None else path) as folder:
         if folder.config is not None:
             plan = kind.resumed_plan(call, folder.config, path)
-            if this_call.compact:
-                check_network(plan.model)
         assert plan is not None
         yield folder, plan
 
@@ -252,7 +242,7 @@ def train_on(
         anything_to_do = bool(damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
         with suppress(Stopped), run.stopwatch.running(OTHER):
             kind.loop(run, stop)
-        finish(run, plan, stopped=stop.is_set(), compact=this_call.compact, save=anything_to_do)
+        finish(run, plan, stopped=stop.is_set(), save=anything_to_do)
 
 
 @contextmanager
@@ -274,10 +264,10 @@ def divergence(run: Run) -> str:
     )
 
 
-def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: bool) -> None:
+def finish(run: Run, plan: Plan[Any], *, stopped: bool, save: bool) -> None:
     """Report the run's end; `plan.model` becomes its network.
 
-    stopped: whether the call was stopped early.  compact: whether to make the folder compact.
+    stopped: whether the call was stopped early.
     save: whether to save the run first; False if this call had nothing to do.
     """
     latest = run.checkpoint(keep=run.is_over) if save else run.folder.path / LATEST
@@ -290,8 +280,6 @@ def finish(run: Run, plan: Plan[Any], *, stopped: bool, compact: bool, save: boo
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
-    if compact:
-        run.note(compact_folder(run))
     # Only after the checkpoint: until here `plan.model` is the network that trains, whose latest weights are saved.
     # The run's network may be an earlier one, which a judge has chosen.
     plan.model.load_state_dict(run.player.state_dict())
@@ -312,17 +300,3 @@ def tell_that_nothing_was_learned(run: Run) -> None:
         run.note(text)
     else:
         warn_user(text)
-
-
-def compact_folder(run: Run) -> str:
-    """Make the run's folder compact, log that in config.json, and return a sentence about it.
-
-    The run must have just been saved by a checkpoint.
-    """
-    folder = run.folder
-    run.set_counts(compacted=run.counts.compacted + 1)
-    size = make_compact(folder, run.state(), run.env.N)
-    assert folder.config is not None
-    entry = {"games": run.games, "kept_games": size.games, "of": size.games_before}
-    folder.write_config(folder.config | {"compacted": [*folder.config["compacted"], entry]})
-    return str(size)

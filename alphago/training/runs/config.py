@@ -9,7 +9,6 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
-from alphago.training.runs.older import newer_config
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
@@ -17,15 +16,15 @@ if TYPE_CHECKING:
 CONFIG = "config.json"
 COPY = "config.copy.json"
 MOST_BYTES = 2**26  # largest config that is read
-VERSION = 2  # of the config's form; a config of version 1 has no version
+VERSION = 2  # of the config's form
 FIELDS: dict[str, tuple[type, ...]] = {
+    "version": (int,),
     "game": (str,),
     "env": (dict,),
     "network": (dict,),
     "settings": (dict,),
     "until": (dict, NoneType),
     "changes": (list,),
-    "compacted": (list,),
 }
 
 
@@ -62,11 +61,9 @@ def parse_config(path: Path) -> dict[str, Any]:
     wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
     if wrong:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
-    version = config.get("version", 1)
-    if version not in (1, VERSION):
-        raise ValueError(f"is of version {version!r}, and this program reads versions up to {VERSION}")
+    if config["version"] != VERSION:
+        raise ValueError(f"is of another version (it must be {VERSION}, got {config['version']})")
     try:
-        config = newer_config(config) if version == 1 else config
         flat_settings(config)  # raises if a setting is missing
     except (KeyError, TypeError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error

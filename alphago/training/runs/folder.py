@@ -37,7 +37,7 @@ class RunFolder:
     matches/gate-N-9x9.npz    a judge's match after N games; the candidate has Black in games 0, 2, …
     evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
     proof.json                the match, if any, that proved the network stronger than the opponent to beat
-    state/N.safetensors       the newest two states to resume from, large ones in pieces
+    state/N.safetensors       the newest two states to resume from
     lock                      held by the process that trains
 
     Each file is written atomically; logs are appended line by line.  A state lists the files of games and the lengths

@@ -32,7 +32,7 @@ def how_to_continue(folder: Path, more: str = "") -> str:
 
 
 def call_options(given: Mapping[str, Any]) -> str:
-    """Return options of a call, such as "--workers 2 --compact".
+    """Return options of a call, such as "--workers 2 --max-lag 1".
 
     given: keywords and their values; None and False for an option that was not given.
     """

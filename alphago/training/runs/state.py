@@ -16,15 +16,12 @@ from safetensors.torch import load as tensors_from
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
-from alphago.training.runs.older import newer_state
 
 FORMAT = "alphago-state"
-FORMAT_VERSION = "5"
-OLDER_VERSION = "4"  # which is read as well, see older.py
+FORMAT_VERSION = "6"
 STATES = 2  # number of states kept on disk, since the newest may be damaged
-MOST_BYTES = 2**30  # largest file of a state that is read
+MOST_BYTES = 2**33  # largest state that is read
 FASTEST = 1  # level of zlib
-PIECE = 16 * 2**20  # bytes; a larger state is split into files of at most this size, its pieces
 
 
 class VersionError(ValueError):
@@ -47,12 +44,11 @@ class State:
 class StateFiles:
     """The newest states of a run, in numbered files such as state/000012.safetensors.
 
-    A state of more than `piece` bytes is split: it continues in 000012.safetensors.2, .3 and so on.  The first file is
-    written last, and only then is the oldest state removed, so a complete state always exists.
+    The oldest state is removed only when the new one is written, so a complete state always exists.
     """
 
-    def __init__(self, folder: Path, piece: int = PIECE) -> None:
-        self.folder, self.piece = folder, piece
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def numbers(self) -> list[int]:
         """Return the numbers of the states on disk, ascending."""
@@ -65,22 +61,10 @@ class StateFiles:
         """Write `state` as the newest state; if that fails, raise OSError and keep the earlier states."""
         self.folder.mkdir(exist_ok=True)
         numbers = self.numbers()
-        path = self.path(numbers[-1] + 1 if numbers else 1)
-        data = memoryview(to_bytes(state))
-        for piece in pieces(path)[1:]:  # left by a process that was killed while it wrote
-            piece.unlink()
-        # The first file comes last, since the state exists as soon as its first file does.
-        for begin in reversed(range(0, len(data), self.piece)):
-            piece = path if begin == 0 else path.with_name(f"{path.name}.{begin // self.piece + 1}")
-            write_atomic(piece, data[begin : begin + self.piece])
+        write_atomic(self.path(numbers[-1] + 1 if numbers else 1), to_bytes(state))
         kept_before = STATES - 1  # beside the state just written
-        for number in numbers[:-kept_before]:
-            for piece in filter(Path.is_file, pieces(self.path(number))):
-                piece.unlink()
-
-    def newest_files(self) -> list[Path]:
-        """Return the files of the newest state."""
-        return pieces(self.path(self.numbers()[-1]))
+        for path in filter(Path.is_file, map(self.path, numbers[:-kept_before])):
+            path.unlink()
 
     def read(self) -> State:
         """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
@@ -91,23 +75,15 @@ class StateFiles:
         for number in reversed(self.numbers()):
             path = self.path(number)
             try:
-                state = state_from_bytes(b"".join(read_file(piece, MOST_BYTES) for piece in pieces(path)))
+                state = state_from_bytes(read_file(path, MOST_BYTES))
             except VersionError as error:
                 raise VersionError(f"{path} {error}") from error
             except ValueError as error:
-                for piece in pieces(path)[1:]:
-                    set_aside(piece, str(error))
                 notes.append(set_aside(path, str(error)))
             else:
                 state.notes = notes
                 return state
         raise ValueError("; ".join([*notes, f"{self.folder} holds no state to go on from"]))
-
-
-def pieces(path: Path) -> list[Path]:
-    """Return all files of a state, in order; path: the first file."""
-    further = [piece for piece in path.parent.glob(f"{path.name}.*") if piece.suffix[1:].isdecimal()]
-    return [path, *sorted(further, key=lambda piece: int(piece.suffix[1:]))]
 
 
 def to_bytes(state: State) -> bytes:
@@ -138,10 +114,9 @@ def state_from_bytes(data: bytes) -> State:
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not is_sound:
         raise ValueError("is damaged (its digest differs)")
-    if file_format != FORMAT or version not in (FORMAT_VERSION, OLDER_VERSION):
+    if (file_format, version) != (FORMAT, FORMAT_VERSION):
         raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {file_format} {version})")
-    saved = json.loads(header["data"])
-    return State(tensors, newer_state(saved) if version == OLDER_VERSION else saved)
+    return State(tensors, json.loads(header["data"]))
 
 
 def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:

@@ -65,6 +65,8 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
+            (lambda config: config.update(version=1), "is of another version (it must be 2, got 1)"),
+            (lambda config: config.pop("version"), "is of another version, or incomplete (version)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
             (lambda config: config["env"].pop("komi"), "has a game of another version"),
             (lambda config: config.pop("until"), "is of another version, or incomplete (until)"),
