@@ -92,7 +92,7 @@ def setting_of(entry: SettingEntry) -> Setting:
 def part_setting(entry: SettingEntry) -> Setting:
     """Return the Setting of a part's keyword.
 
-    Where values of the part's first setting stand for the part, as a number does for Pool, the Setting has the values
+    Where values of the part's first setting stand for the part, as a number does for Gate, the Setting has the values
     of the first setting.  Otherwise it has the names of the parts, if there are several.
     """
     slot = entry.slot

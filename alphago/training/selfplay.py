@@ -85,8 +85,8 @@ class SelfPlay(GameSource):
     def snapshot(self, net: NeuralNet, dtype: str | None, before: Evaluator | None) -> Evaluator:
         """Return an evaluator of a snapshot of `net`.
 
-        before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new weights, so that its buffers
-            and CUDA graphs remain; on a CPU the network is not traced again.
+        before: the evaluator to replace; None if there is none.  On a GPU this evaluator is reused with the new
+            weights, so that its buffers and CUDA graphs remain; on a CPU the network is not traced again.
         """
         if not isinstance(before, DeviceEvaluator):
             return net.evaluator(dtype, self.device, exact=True, shared=False, before=before)

@@ -1,7 +1,7 @@
 """CGZero's whole recipe (marchete 2020, github.com/marchete/CGZero): `python examples/cgzero/train.py --minutes 45`.
 
 Oware by the rules of CodinGame's contest, with all that CGZero has: network, search, games, targets, losses, pool of
-merged samples, champions.  The same command with the same folder goes on with a run; docs/cgzero.md describes the parts.
+merged samples, champions.  The same command with the same folder goes on with a run.  See docs/cgzero.md.
 """
 
 import argparse

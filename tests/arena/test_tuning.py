@@ -21,7 +21,6 @@ from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
 from alphago.system.files import lock
-from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from tests.arena.test_tournament import Heard
 
 GO, GOMOKU = GoEnv(3, komi=0.5), GomokuEnv(3, 3)
@@ -119,17 +118,12 @@ class TestValues:
             ("c_puct", Gumbel(), "c_puct is a setting of Puct, but this search is Gumbel: give search='puct'"),
             ("virtual_loss", Gumbel(), "virtual_loss is a setting of Puct, but this search is Gumbel"),
             ("near_best", Puct(), "name must be a search setting, got 'near_best'"),
-            ("value_noise", CGZeroPuct(), "name must be a setting that matters in matches, got value_noise"),
             ("decisive_moves", Puct(), "name must be a setting that has an effect, got decisive_moves: GoEnv("),
         ],
     )
     def test_settings_without_effect(self, name: str, search: SearchSettings, sentence: str) -> None:
         with pytest.raises(ValueError, match="^" + re.escape(sentence)):
             check_effect(name, search, GO)
-
-    def test_settings_of_a_subclass(self) -> None:
-        check_effect("near_best", CGZeroPuct(), GO)
-        check_effect("c_puct", CGZeroPuct(), GO)
 
     @pytest.mark.parametrize(
         ("keywords", "sentence"),

@@ -1,7 +1,6 @@
 """The parts of `make gpu` in slices: order, limits, what is kept, and runs of training that go from slice to slice."""
 
 import json
-import os
 import sys
 import time
 from argparse import Namespace

@@ -128,9 +128,7 @@ def train(
     else:
         kind = SelfPlayKind(crew, learner, default_settings=crew.default_settings)
     # Options of this call that the run does not keep: the command that goes on with the run repeats them.
-    options = call_options(
-        {"workers": workers, "max_lag": max_lag, "device": None if device == "auto" else device}
-    )
+    options = call_options({"workers": workers, "max_lag": max_lag, "device": None if device == "auto" else device})
     return train_run(call, Slice(folder, reports, stop_after, options), kind)
 
 

@@ -81,7 +81,7 @@ def flat_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     is_supervised = "given" in config
     if not is_supervised:
         flat |= in_parts.pop("selfplay")
-        if in_parts["memory"]["kind"] == "window":
+        if in_parts["memory"].get("kind", "window") == "window":
             flat |= {name: value for name, value in in_parts["memory"].items() if name != "kind"}
     judges = {judge["kind"]: judge for judge in in_parts.get("judges", ())}
     return {**in_parts, **judges, **flat}
