@@ -25,7 +25,6 @@ from alphago.nn.threads import one_torch_thread
 from alphago.training.group import Group
 from alphago.training.recipes import RECIPES
 from alphago.training.run_parts import run_settings
-from alphago.training.seating import Players
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES = 128  # side by side
@@ -56,7 +55,7 @@ def played(
     counting = Counting(evaluator)
     group = Group(env, counting, settings, GAMES, seed=0, numbers=range(1_000_000))
     group.search = kind(env, counting, GAMES, settings.search)
-    group.use(Players((counting,)))
+    group.use(counting)
     group.step()
     counting.asked, before, start = 0, group.moves, time.perf_counter()
     for _ in range(plies):

@@ -34,7 +34,6 @@ from alphago import GoEnv, NeuralNet
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
 
@@ -63,7 +62,7 @@ class OurGames:
         settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0)
         settings = settings.filled(width, default_groups(DEVICE))
         self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=DEVICE)
-        self.games.players = Players((net.evaluator(dtype=dtype, device=DEVICE),))
+        self.games.evaluator = net.evaluator(dtype=dtype, device=DEVICE)
         self.games.begin(1)  # compiles
         self.games.go_on()
 

@@ -33,7 +33,6 @@ from alphago.nn.inference.hardware import processor
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
@@ -95,7 +94,7 @@ def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, rea
     settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0).filled(width * cores, cores)
     with one_torch_thread(), Workers(cores) as workers:
         games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
-        games.players = Players((counting,))
+        games.evaluator = counting
         games.begin(1)
         games.go_on()
         counting.counts.clear()

@@ -30,9 +30,15 @@ from alphago.arena.elo import elo_difference
 from alphago.arena.openings import opening_length
 from alphago.env.game import GameEnv
 from alphago.nn.loss import LossWeights
-from alphago.training.cgzero import CGZeroGames, Champions, MixedTargets, Pool
 from alphago.training.history import read_rows
 from alphago.training.recipes import RECIPES, recipe_for
+
+sys.path.append(str(Path(__file__).parents[1] / "examples" / "cgzero"))
+from champions import Champions
+from games import CGZeroGames
+from pool import Pool
+from rates import GenerationRates
+from targets import MixedTargets
 
 GAMES: dict[str, GameEnv] = {
     "go": RECIPES["7x7"].make_env(),
@@ -51,7 +57,7 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
 
     games: of each training.  generation: the new positions of a pool's generation.  pit: games of a candidate.
     """
-    pool = Pool(generation, subset=3 * generation, epochs=2, rates=((0, 1.0),))
+    pool = Pool(generation, subset=3 * generation, epochs=2)
     champions = Champions(games=pit, every=max(1, games // CANDIDATES))
     return {
         "results alone": {"search_share": 0.0},
@@ -59,15 +65,19 @@ def changes_of(games: int, generation: int, pit: int) -> dict[str, dict[str, Any
         "k 0.9 to 1 by legal moves": {"targets": MixedTargets(**VISITS)},
         "k 0.9 and policies that end as the move played": {"targets": MixedTargets()},
         "pool": {"memory": pool},
-        "pool, falling rates": {"memory": replace(pool, rates=FALLING)},
-        "champions": {"judges": [champions]},
-        "pool and champions": {"memory": pool, "judges": [replace(champions, every=None)]},
+        "pool, falling rates": {"memory": pool, "judges": [GenerationRates(FALLING)]},
+        "champions": {"judges": [champions], "source": CGZeroGames()},
+        "pool and champions": {
+            "memory": pool,
+            "judges": [replace(champions, every=None)],
+            "source": CGZeroGames(),
+        },
         "no opening by the policy": {"opening_plies": 0.0},
         "opening of the usual length": {"opening_plies": None},
         "opening of 2 plies": {"opening_plies": 2.0},
         "opening of 5 plies": {"opening_plies": 5.0},
-        "random moves, 10 % of 12 plies": {"seating": CGZeroGames(random_move_share=0.1, random_move_plies=12)},
-        "random moves, 10 % of 30 plies": {"seating": CGZeroGames(random_move_share=0.1, random_move_plies=30)},
+        "random moves, 10 % of 12 plies": {"source": CGZeroGames(0.1, 12)},
+        "random moves, 10 % of 30 plies": {"source": CGZeroGames(0.1, 30)},
         "samples drawn uniformly": {"surprise_share": 0.0},
         "samples drawn by surprise": {"surprise_share": 1.0},
         "5 samples of each position": {"samples_per_position": 5.0},

@@ -21,7 +21,6 @@ from alphago.env.game import GameEnv
 from alphago.env.games import selfplay_game
 from alphago.nn.threads import Workers
 from alphago.system.stopwatch import Stopwatch
-from alphago.training.seating import Players
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
@@ -50,7 +49,7 @@ def spent(env: GameEnv, options: argparse.Namespace, workers: Workers) -> dict[s
     ).filled(options.games, 1)
     games = SelfPlay(env, settings, range(10**9), workers, seed=1)
     evaluator: Any = AtOnce(env, options.games)
-    games.players = Players((evaluator,))
+    games.evaluator = evaluator
     for group in games.groups:
         group.stopwatch = Stopwatch(time.thread_time)  # of the processor: other programs do not count
     turns: list[dict[str, float]] = []

@@ -27,7 +27,6 @@ LONGEST = (
     "training/call/test_session.py",
     "training/test_loop.py",
     "training/judges/test_gate.py",
-    "training/cgzero/test_champions.py",
     "nn/inference/test_cpu.py",
     "training/judges/test_watcher.py",
     "training/runs/test_folder.py",

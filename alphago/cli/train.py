@@ -19,7 +19,7 @@ from alphago.training.run_parts import RUN
 BRIEF = {
     "--game": "go, gomoku, connect-four, reversi, oware, …",
     "--board-size": "size of the board",
-    "--preset": "a recipe and its game: 9x9, cody2007, cgzero, …",
+    "--preset": "a recipe and its game: 9x9, cody2007, oware, …",
     "--model": "a network to start from",
     "--until": "end once the network is proved stronger, as gnugo",
     "--stop-after": "save and stop; --folder resumes",
@@ -32,7 +32,6 @@ BRIEF = {
 NOTES = {
     "the run": "Values in parentheses are defaults, which a recipe may replace.",
     "the gate": "Any of these options switches the gate on.",
-    "the champions": "Any of these options switches the champions on.",
 }
 
 
@@ -44,7 +43,7 @@ def add_options(parser: Parser) -> None:
     )
     parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
-    option(parser, "--preset NAME", "a recipe and its game, instead of the board's own: 9x9, cody2007, cgzero, …")
+    option(parser, "--preset NAME", "a recipe and its game, instead of the board's own: 9x9, cody2007, oware, …")
     option(parser, "--tower-height N", "residual blocks (the recipe's)", integer)
     option(parser, "--channels N", "channels of the network (the recipe's)", integer)
     option(parser, "--model FILE", "a network to start from; its file is not changed")

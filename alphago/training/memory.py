@@ -27,9 +27,9 @@ REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the 
 class Sample(NamedTuple, Generic[ArrayT]):
     """n training positions, each with a random symmetry applied, in the view of the player to move.
 
-    The entries are NumPy arrays, or torch tensors.  In a sample from a pool, `ownership` and `ended` are means over
-    several games, float32.  To add a target, add an entry, which is None where there is no target; only its loss (in
-    alphago/nn/loss.py) and the head that predicts it use the entry.
+    The entries are NumPy arrays, or torch tensors.  In a sample of merged positions, `ownership` and `ended` are
+    means over several games, float32.  To add a target, add an entry, which is None where there is no target; only its
+    loss (in alphago/nn/loss.py) and the head that predicts it use the entry.
     """
 
     planes: ArrayT  # float32 [n, planes, height, width]

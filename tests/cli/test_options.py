@@ -178,7 +178,7 @@ class TestSettings:
         text = parser_of(verb).format_help(all_options=True)
         names = {SHORT.get(name, name) for name in tree.keywords}
         missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
-        assert missing <= {"judges", "seating", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
+        assert missing <= {"judges", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
 
     def test_every_keyword_of_a_game_has_a_flag(self) -> None:
         text = parser_of("train").format_help(all_options=True)
@@ -266,17 +266,10 @@ class TestTrain:
             ("--gate 0.6", {"gate": 0.6}),
             ("--gate 0.6 --gate-games 40", {"gate": 0.6, "gate_games": 40}),
             ("--gate-sprt 0:40 --gate-readouts none", {"gate_sprt": (0.0, 40.0), "gate_readouts": None}),
-            ("--champions 0.6 --champions-recent 3", {"champions": 0.6, "champions_recent": 3}),
-            ("--memory pool --pool-positions 500", {"memory": "pool", "pool_positions": 500}),
-            ("--targets mixed-targets --result-share 0.8", {"targets": "mixed-targets", "result_share": 0.8}),
-            ("--random-move-share 0.1", {"random_move_share": 0.1}),
             ("--watch random@0,rave:10 --watch-share 0.1", {"watch": ("random@0", "rave:10"), "watch_share": 0.1}),
             ("--search puct --c-puct 5 --no-decisive-moves", {"search": "puct", "c_puct": 5, "decisive_moves": False}),
             ("--c-scale 0.5", {"c_scale": 0.5}),
-            (
-                "--search-share 0.1 --near-best 0.95 --search cgzero-puct --loss-masked",
-                {"search_share": 0.1, "near_best": 0.95, "search": "cgzero-puct", "loss_masked": True},
-            ),
+            ("--search-share 0.1 --loss-masked", {"search_share": 0.1, "loss_masked": True}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:
@@ -297,10 +290,9 @@ class TestTrain:
 
     def test_the_game_of_a_preset(self, given: Callable[[str], tuple]) -> None:
         """A preset of another game than Go brings its game with it."""
-        cgzero = OwareEnv(rules="cgzero", planes="one-hot")
-        assert given("--preset cgzero") == (cgzero, {"preset": "cgzero"})
-        assert given("--preset cgzero --max-moves 150")[0] == cgzero.replace(max_moves=150)
-        assert given("--preset cgzero --game go --board-size 5")[0] == GoEnv(5)
+        assert given("--preset oware") == (OwareEnv(), {"preset": "oware"})
+        assert given("--preset oware --max-moves 150")[0] == OwareEnv(150)
+        assert given("--preset oware --game go --board-size 5")[0] == GoEnv(5)
 
     @pytest.mark.parametrize(
         ("words", "sentence"),
@@ -311,15 +303,9 @@ class TestTrain:
             ("--model 7x7 --connect-row 3", "go has no connect_row, got 3"),
             ("--gate none --gate-games 4", "--gate-games must be left out where gate is None, got 4"),
             ("--gate-games 3", "a gate's games must be"),
-            ("--c-puct 4", "--c-puct is a setting of Puct and CGZeroPuct, but this search is Gumbel: add --search pu"),
+            ("--c-puct 4", "--c-puct is a setting of Puct, but this search is Gumbel: add --search puct"),
             ("--search puct --c-visit 4", "--c-visit is a setting of Gumbel, but this search is Puct: add --search gu"),
             ("--temperature-plies 4", "--temperature-plies is a setting of Puct, but this search is Gumbel: add --se"),
-            ("--pool-size 4", "--pool-size is a setting of Pool, but this memory is Window: add --memory pool"),
-            ("--memory pool --memory-size 9", "--memory-size is a setting of Window, but this memory is Pool: add --m"),
-            (
-                "--result-share 1",
-                "--result-share is a setting of MixedTargets, but these targets are LambdaReturns: add --target",
-            ),
             ("--watch-share 0.1", '--watch must be names such as "random@0" and "gnugo:10@64", got none'),
             ("--loss-value -1", "the loss's weight value "),
             ("--schedule 0.5:0.1,half:0.1", "--schedule must be 'cosine', "),

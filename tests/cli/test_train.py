@@ -74,31 +74,6 @@ def test_a_timed_run(tmp_path: Path) -> None:
     assert config["network"]["tower_height"] == 4
 
 
-@pytest.mark.slow
-def test_cgzeros_preset(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    """Whole, and from where it ended."""
-    folder = tmp_path / "run"
-    command = """
-        train --preset cgzero --minutes none --games 8 --first-readouts 2 --readouts 2 --games-in-flight 4
-        --plies-per-iteration 16 --seed 3 --folder
-    """
-    assert main([*command.split(), str(folder)]) == 0
-    assert "finished after 8 games" in capsys.readouterr().err
-    config = json.loads((folder / "config.json").read_text())
-    settings = config["settings"]
-    assert (settings["memory"]["kind"], settings["memory"]["positions"]) == ("pool", 50_000)
-    assert [(judge["kind"], judge["win_rate"]) for judge in settings["judges"]] == [("champions", 0.556)]
-    assert (settings["targets"]["kind"], settings["selfplay"]["seating"]["random_move_share"]) == (
-        "mixed-targets",
-        0.015,
-    )
-    assert settings["learning"]["losses"]["masked"]
-    assert config["env"]["planes"] == "one-hot"
-    assert load_model(folder).num_parameters == 19_831
-    assert main(["train", "--folder", str(folder), "--games", "12"]) == 0
-    assert "finished after 12 games" in capsys.readouterr().err
-
-
 def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0

@@ -15,10 +15,9 @@ from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
+from alphago.mcts.puct import Puct, PuctRule
 from alphago.nn.net import NeuralNet
 from alphago.records.record import POLICY_SCALE
-from alphago.training.cgzero.cgzero_search import CGZeroPuct
 from tests import diagrams
 from tests.mcts.games import DummyNet
 from tests.mcts.trees import improved
@@ -423,10 +422,14 @@ class TestViews:
 
 
 @pytest.mark.parametrize(("setup", "plies"), [({}, 0), ({"move_number": 90}, 90)])
-def test_c_puct_grows_with_the_plies_before_a_set_up_too(setup: dict[str, int], plies: int) -> None:
+def test_the_search_is_told_the_plies_before_a_set_up_too(
+    setup: dict[str, int], plies: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(PuctRule, "begin_move", lambda rule, games, plies: told.extend(plies.tolist()))
     env = OwareEnv()
-    player = MCTSPlayer(env, UniformEvaluator(), 2, settings=CGZeroPuct(c_puct=1.0, c_puct_growth=0.01))
+    player = MCTSPlayer(env, UniformEvaluator(), 2, settings=Puct())
     player.initialize_game(env.position(**setup))
-    for ply in range(3):
+    for _ in range(3):
         player.play_move(player.suggest_move())
-        assert player.search.rule.parameters.c_puct.tolist() == pytest.approx([1 + 0.01 * (plies + ply)])
+    assert told == [plies, plies + 1, plies + 2]

@@ -29,7 +29,7 @@ from alphago.training.loop import train_loop
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
 from alphago.training.selfplay_run import SelfPlayRun
-from alphago.training.source import Company, MakeSource
+from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
@@ -130,7 +130,6 @@ class Ready(NamedTuple):
 
     judge: Judge[SelfPlayRun]
     chooses = True
-    seating = None
 
     def make_judge(self, *_: Any) -> Judge[SelfPlayRun]:
         return self.judge
@@ -230,7 +229,7 @@ class RandomGames:
     def begun(self) -> int:
         return self.numbers.start
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         self.published.append(frozen_copy(net))
 
     def begin(
@@ -295,11 +294,11 @@ class RandomGames:
 class Published(SelfPlay):
     """Keeps what it is given to play with."""
 
-    nets: list[tuple[NeuralNet, Company | None]]
+    nets: list[NeuralNet]
 
-    def publish(self, net: NeuralNet, dtype: str | None = None, *, company: Company | None = None) -> None:
-        super().publish(net, dtype, company=company)
-        self.nets = [*getattr(self, "nets", []), (net, company)]
+    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
+        super().publish(net, dtype)
+        self.nets = [*getattr(self, "nets", []), net]
 
 
 class Sources:

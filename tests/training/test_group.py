@@ -13,16 +13,14 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
+from alphago.mcts.puct import Puct, PuctRule
 from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.cgzero.cgzero_search import CGZeroPuct
-from alphago.training.group import Group, divergence
-from alphago.training.seating import Players, draw_moves
+from alphago.training.group import Group, divergence, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests.mcts.games import CountingEnv
@@ -83,7 +81,7 @@ class TestReproducibility:
         side_by_side, finished = [], []
         with Workers(2) as workers:
             games = source(GO, 9, workers, seed=0, readouts=12, games_in_flight=5)
-            games.players = Players((HashEvaluator(),))
+            games.evaluator = HashEvaluator()
             for capacity in (1, 1, 2, 4, 4, 9, 9, *[5] * 100):
                 games.begin(2, side_by_side=capacity)
                 side_by_side.append(sum(builder is not None for group in games.groups for builder in group.builders))
@@ -99,12 +97,12 @@ class TestReproducibility:
         finished: list[GameRecord] = []
         with Workers(2) as workers:
             games = source(GO, 11, workers, **settings)
-            games.players = Players((HashEvaluator(),))
+            games.evaluator = HashEvaluator()
             while len(finished) < 11:
                 games.begin(3)
                 while not games.go_on(until=0.0):  # a pause after every move
                     again = source(GO, 11, workers, **settings)
-                    again.players = Players((HashEvaluator(),))
+                    again.evaluator = HashEvaluator()
                     again.restore(*games.state())
                     games = again
                 part = games.take()
@@ -208,19 +206,20 @@ class TestOpenings:
             assert not record.policies[record.weights == 0].any()
 
 
-def test_the_search_is_told_the_ply() -> None:
+def test_the_search_is_told_the_ply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each game's own: one that began later is at an earlier ply."""
-    search = CGZeroPuct(c_puct=1.0, c_puct_growth=0.5)
-    settings = SelfPlaySettings(readouts=2, search=search, opening_plies=0)
+    told: list[list[int]] = []
+    monkeypatch.setattr(PuctRule, "begin_move", lambda rule, games, plies: told.append(plies.tolist()))
+    settings = SelfPlaySettings(readouts=2, search=SEARCH, opening_plies=0)
     group = Group(TIC_TAC_TOE, HashEvaluator(), settings, 2, seed=0, numbers=range(2))
     group.capacity = 1
-    group.use(Players((HashEvaluator(),)))
+    group.use(HashEvaluator())
     for _ in range(2):
         group.step()
     group.capacity = 2
-    group.use(Players((HashEvaluator(),)))
+    group.use(HashEvaluator())
     group.step()
-    assert group.search.rule.parameters.c_puct.tolist() == [2.0, 1.0]
+    assert told == [[0], [1], [2, 0]]
 
 
 class TestSurprise:
@@ -330,7 +329,7 @@ class TestErrors:
 
         with Workers(2) as workers:
             games = source(GO, 1000, workers, readouts=4, games_in_flight=4, search=SEARCH)
-            games.players = Players((Stops(),))
+            games.evaluator = Stops()
             games.begin(None)
             assert not games.go_on(stop)
             moves = games.moves
@@ -360,7 +359,7 @@ class TestDevice:
         for threads in (1, 3):
             settings = SelfPlaySettings(readouts=4, search=GUMBEL)
             group = Group(GO, evaluator, settings, 200, seed=3, numbers=range(200), threads=threads)
-            group.use(Players((evaluator,)))
+            group.use(evaluator)
             for _ in range(4):
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])
@@ -368,7 +367,7 @@ class TestDevice:
         settings = SelfPlaySettings().filled(6, 2)
         for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
-            games.players = Players((tiny().evaluator("float32", where),))
+            games.evaluator = tiny().evaluator("float32", where)
             games.begin(1)
             assert [group.threads for group in games.groups] == [threads] * 2
 
@@ -382,7 +381,7 @@ class TestDevice:
                 with torch.no_grad():
                     net.policy.last.bias.fill_(seed)  # how much is passed tells them apart
                 games.publish(net)
-                evaluators.append(games.players.evaluators[0])
+                evaluators.append(games.evaluator)
                 priors = np.empty((1, GO.action_space), np.float32)
                 evaluators[-1].evaluate(GO.new_batch(1), np.zeros(1, np.int64), priors, np.empty(1, np.float32))
                 passes.append(float(priors[0, -1]))

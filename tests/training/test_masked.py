@@ -15,11 +15,9 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.cgzero import Pool
 from alphago.training.learner import Learner
 from alphago.training.memory import ReplayMemory
 from alphago.training.settings.learning_settings import LearningSettings
-from alphago.training.targets import LambdaReturns
 
 
 def games(env: GameEnv, count: int) -> list[GameRecord]:
@@ -74,22 +72,3 @@ def test_illegal_moves_are_not_learned(threads: int) -> None:
         assert torch.equal(after[name][2], before[name][2])
         assert not torch.equal(after[name][1], before[name][1])
     assert rows[-1]["policy_loss"] < rows[0]["policy_loss"]  # type: ignore[index]
-
-
-def test_merged_samples_keep_their_marks() -> None:
-    """A pool's means have sum 1 over legal actions, and the same marks as its positions."""
-    env = OwareEnv(rules="cgzero", planes="one-hot")
-    records = games(env, 6)
-    pool = Pool(positions=1).make_memory(env, targets=LambdaReturns(), masked=True, start=0, seed=0)
-    pool.add([*records, *records])
-    pool.begin_generation()
-    plain = ReplayMemory(env, masked=True)
-    plain.add(records)
-    single = plain.sample(2000, np.random.default_rng(0))
-    marks = {planes.tobytes(): policy == ILLEGAL for planes, policy in zip(single.planes, single.policy, strict=True)}
-    batch = pool.batch(0, 200, np.random.default_rng(0))
-    for planes, policy in zip(batch.planes, batch.policy, strict=True):
-        if planes.tobytes() in marks:
-            assert np.array_equal(policy == ILLEGAL, marks[planes.tobytes()])
-    assert (batch.policy == ILLEGAL).any()
-    assert np.maximum(batch.policy, 0).sum(axis=1) == pytest.approx(np.ones(200), abs=1e-5)

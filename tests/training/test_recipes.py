@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
@@ -15,19 +14,15 @@ from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import temperature_plies
-from alphago.nn.loss import LossWeights
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import UNSET, qualified_name
 from alphago.training.call import plan as plan_module
 from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
-from alphago.training.call.session import train
-from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.proof import Opponent
-from alphago.training.optimizer import rate_factor
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.run_parts import run_settings
 from alphago.training.runs.config import flat_settings
-from tests.training.small_runs import EXACT, GO, Listener, RandomGames, interrupt_at, run
+from tests.training.small_runs import GO, RandomGames, interrupt_at, run
 
 TINY = {"tower_height": 0, "channels": 4}
 
@@ -131,62 +126,6 @@ def test_alphago_jl() -> None:
     assert selfplay.search == form
     assert (Puct().c_puct, Puct().dirichlet_weight) == (0.96, 0.25)
     assert env.first_pass == temperature_plies(env) == 30
-
-
-class TestCGZero:
-    """Its Oware, network, search, targets and losses together."""
-
-    def plan(self) -> Plan:
-        return new_run(TrainCall(RECIPES["cgzero"].make_env(), UNSET, "cgzero", None, {}, None, {}))
-
-    def test_what_it_brings(self) -> None:
-        plan = self.plan()
-        assert plan.model.env == OwareEnv(rules="cgzero", planes="one-hot")
-        assert plan.model.num_parameters == 19_831
-        settings = plan.settings
-        assert (settings.max_minutes, settings.num_games) == (45, None)
-        assert settings.learning.losses == LossWeights(ownership=0, score=0, log_sum=0, kl=True, masked=True)
-        assert settings.targets == MixedTargets(0.9, 0.1, 0.2, 0.95)
-        assert settings.selfplay.seating == CGZeroGames(0.015, 12)
-        assert (settings.memory, settings.judges) == (Pool(50_000), (Champions(0.556),))
-        search = settings.selfplay.search
-        assert isinstance(search, CGZeroPuct)
-        assert (search.leaves, search.near_best) == (1, 0.95)
-        rule = search.new_rule(3, 6)
-        rule.begin_move(np.arange(3), np.array([0, 10, 100]))
-        assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])
-
-    def test_it_goes_on(self) -> None:
-        plan = self.plan()
-        again = gone_on(plan, plan.model.env)
-        assert again.settings == plan.settings
-        assert again.model.config == plan.model.config
-
-    def test_the_rates_of_its_generations(self) -> None:
-        """8, 6, 2 and 1 thousandths for 32 samples."""
-        settings = self.plan().settings
-        assert isinstance(settings.memory, Pool)
-        rates = [settings.learning.learning_rate * settings.memory.rate(generation) for generation in (0, 1, 5, 10)]
-        assert rates == pytest.approx([32e-3, 24e-3, 8e-3, 4e-3])
-        assert {rate_factor(settings.learning.schedule, progress) for progress in (0, 0.5, 1)} == {1}
-
-    def test_it_trains(self, tmp_path: Path) -> None:
-        small = {
-            "readouts": 4,
-            "first_readouts": None,
-            "start_training_after": 40,
-            "memory": Pool(100),
-            "judges": [Champions(0.556, games=2)],
-        }
-        counted: dict[str, Any] = {"games_in_flight": 4, "max_minutes": None, "ckp_freq": 100, **EXACT, **small}
-        listener = Listener()
-        env = RECIPES["cgzero"].make_env()
-        net = train(env, 6, preset="cgzero", folder=tmp_path / "run", reports=[listener], **counted)
-        assert listener.rows[-1]["games"] == 6
-        assert listener.rows[-1]["steps"] > 0
-        assert net.preset == "cgzero"
-        dropped = [record for record in listener.records if (record.weights == 0).any()]
-        assert all(record.weights[-1] == 1 for record in dropped)
 
 
 class TestNeeded:

@@ -228,7 +228,7 @@ class TestStages:
 class FirstForEver:
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name, decides, company = "first", True, None
+    name, decides = "first", True
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None

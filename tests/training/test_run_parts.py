@@ -57,7 +57,6 @@ class Counting:
 
     every: int
     chooses = False
-    seating = None
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Counter":
         return Counter(self.every)
@@ -105,9 +104,8 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
     "given",
     [
         {"memory": Window(7), "start_training_after": 5},
-        {"memory": "pool", "pool_positions": 500, "targets": "mixed-targets", "random_move_share": 0.1},
+        {"memory_size": 5000, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
         {"gate": {"win_rate": 0.6, "sprt": (0, 10)}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
-        {"champions": 0.6, "champions_recent": 2, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
     ],
     ids=str,
 )

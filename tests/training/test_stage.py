@@ -19,4 +19,4 @@ def test_self_play_computes_in_what_the_settings_say(dtype: str | None) -> None:
         settings = run_settings(num_games=8, selfplay_dtype=dtype).filled("cpu")
         stage = Stage(GO, settings, range(8), workers, make_source=SelfPlay)
         stage.publish(net)
-    assert stage.source.players.evaluators[0].dtype == net.evaluator(dtype).dtype  # type: ignore[attr-defined]
+    assert stage.source.evaluator.dtype == net.evaluator(dtype).dtype  # type: ignore[attr-defined]

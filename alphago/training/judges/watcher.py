@@ -74,7 +74,6 @@ class Watch:
     watched: Sequence[Watched]
     share: float
     chooses = False
-    seating = None
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Watcher":
         """Return the judge that tests a run's networks for `env`."""

@@ -103,7 +103,7 @@ def value_overfit(recent: Recent) -> Finding | None:
     """Report that the value's error is much larger on new games than on training samples."""
     memory = recent.settings.get("memory", {}).get("kind", "window")
     if memory != "window":
-        return None  # a pool trains on mean results, whose error is smaller than that of a new game's result
+        return None  # a memory of one's own may train on mean results, whose error is smaller than a new game's
     if (recent.latest("games") or 0) < OVERFIT_GAMES:
         return None
     trained, fresh = recent.mean("value_loss"), recent.mean("fresh_value_loss")

@@ -223,7 +223,7 @@ class TestRun:
             assert len(accepted) > 2
             assert all(accepted)
             assert len(source.nets) == 1 + len(accepted)
-            assert same(run.player, source.nets[-1][0])
+            assert same(run.player, source.nets[-1])
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 

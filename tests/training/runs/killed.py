@@ -11,7 +11,6 @@ from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference import hardware
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.cgzero import Champions, Pool
 from alphago.training.loop import train_loop
 from alphago.training.memory import ReplayMemory
 from tests.training.small_runs import GO, EagerSaving, opened
@@ -22,12 +21,6 @@ memory.add(selfplay(memory.env, HashEvaluator(), 4, 2, groups=1, device="cpu", s
 memory.sample(4, np.random.default_rng(0))
 
 SETTINGS: dict[str, Any] = {"num_games": 12, "samples_per_position": 3.0}
-
-CHAMPIONS: dict[str, Any] = {  # of merged samples, and of two networks in a game
-    "num_games": 16,
-    "judges": [Champions(0.25, games=2, readouts=2, recent=2, recent_share=0.4)],
-    "memory": Pool(30, subset=60, epochs=2),
-}
 
 
 def train_here(folder: Path, settings: dict[str, Any]) -> None:

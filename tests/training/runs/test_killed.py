@@ -10,9 +10,8 @@ import pytest
 
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
-from alphago.training.history import read_rows
 from alphago.training.runs.state import state_from_bytes
-from tests.training.runs.killed import CHAMPIONS, SETTINGS, train_here
+from tests.training.runs.killed import SETTINGS, train_here
 from tests.training.small_runs import GO, run, same
 
 pytestmark = pytest.mark.skipif(
@@ -79,14 +78,6 @@ def newest(path: Path) -> int:
 def test_a_few_times(tmp_path: Path) -> None:
     """How far a run comes before each kill differs from machine to machine; what becomes of it does not."""
     kill_often(tmp_path, 4, 1)
-
-
-@pytest.mark.slow
-def test_with_a_pool_and_champions(tmp_path: Path) -> None:
-    """The merged samples come from the games again; champions and candidates are in the state."""
-    kill_often(tmp_path, 3, 2, CHAMPIONS)
-    rows = read_rows(tmp_path / "killed" / "evaluations.jsonl", "opponent")
-    assert {row["opponent"] for row in rows} == {"best so far", "second best"}
 
 
 @pytest.mark.slow

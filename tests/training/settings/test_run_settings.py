@@ -17,7 +17,6 @@ from alphago.mcts.search_forms import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.validation import UNSET
 from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.cgzero import CGZeroGames, CGZeroPuct, Champions, MixedTargets, Pool
 from alphago.training.judges.gate import Gate
 from alphago.training.judges.proof import Opponent
 from alphago.training.run_parts import RUN, run_settings
@@ -27,7 +26,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.targets import LambdaReturns
 from alphago.training.watch_names import WatchList
 from alphago.training.window import Window
-from tests.training.small_runs import nadam, run
+from tests.training.small_runs import Ready, nadam, run
 
 
 def ranged(kind: Any) -> list[Any]:
@@ -36,7 +35,7 @@ def ranged(kind: Any) -> list[Any]:
     return [pytest.param(kind, one, id=f"{kind.__name__}.{one.name}") for one in found]
 
 
-PARTS = (Window, LambdaReturns, Gate, Champions, CGZeroGames, CGZeroPuct, MixedTargets, Pool, Opponent, WatchList)
+PARTS = (Window, LambdaReturns, Gate, Puct, Opponent, WatchList)
 KINDS = (SelfPlaySettings, LearningSettings, RunSettings, *PARTS)
 RANGED = [one for kind in KINDS for one in ranged(kind)]
 
@@ -101,7 +100,6 @@ def test_what_is_no_curriculum(wrong: Any) -> None:
     [
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
         ({"judges": [Gate(), 0.55]}, "judges must be settings with a method make_judge, got 0.55"),
-        ({"seating": Gate()}, r"seating must be settings with a method make_seating, got Gate\("),
     ],
     ids=str,
 )
@@ -112,7 +110,7 @@ def test_what_is_no_part(given: dict[str, Any], sentence: str) -> None:
 
 def test_one_judge_chooses() -> None:
     with pytest.raises(ValueError, match=r"judges must have at most one that chooses self-play's network, got \[Gate"):
-        run_settings(gate=0.55, champions=0.55)
+        run_settings(judges=[Gate(), Ready(None)])
 
 
 class TestGamesInFlight:
@@ -188,9 +186,6 @@ class TestSearch:
         assert search_of(1, search="puct") == Puct(leaves=8)
         assert search_of(64, search={"kind": "puct", "c_puct": 2.0}, temperature_plies=3) == Puct(c_puct=2.0, leaves=2)
         assert search_of(64, search="puct", c_puct=2.0) == Puct(c_puct=2.0, leaves=2)
-        assert search_of(1, search="cgzero-puct", c_puct=2.0, near_best=0.9) == CGZeroPuct(
-            c_puct=2.0, leaves=8, near_best=0.9
-        )
 
     @pytest.mark.parametrize("name", [one.name for one in fields(Puct) if one.name not in SHARED])
     def test_puct_s_settings_in_the_usual_one(self, name: str) -> None:

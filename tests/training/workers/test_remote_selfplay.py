@@ -310,7 +310,7 @@ class TestTasks:
             for parameter in net.policy.parameters():
                 parameter *= factor
         right = GroupPlayer(version).play(self.task(4), stop)
-        other = GroupPlayer(version._replace(nets=[net], dtype=dtype)).play(self.task(4), stop)
+        other = GroupPlayer(version._replace(net=net, dtype=dtype)).play(self.task(4), stop)
         assert right is not None
         assert other is not None
         assert LoosePlayed(*right).same_games(other) == same
@@ -328,7 +328,7 @@ class TestTasks:
         """By whose rules 8-bit numbers are calibrated, whatever the run plays."""
         sent = self.version()._replace(env=GO.replace(komi_spread=1.0, first_pass=4))
         got = Version.from_bytes(sent.to_bytes())
-        assert (got.env, got.nets[0].env) == (sent.env, NET.env)
+        assert (got.env, got.net.env) == (sent.env, NET.env)
 
     def test_damage_is_found(self) -> None:
         data = bytearray(self.task(1).to_bytes())

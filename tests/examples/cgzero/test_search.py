@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from kernels import add_value_noise, near_best
+from search import CGZeroPuct, ValueNoise
 
-from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
@@ -18,8 +19,6 @@ from alphago.mcts.search import Search
 from alphago.mcts.tree import new_wave
 from alphago.records.record import GameRecord
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.cgzero.cgzero_search import CGZeroPuct, ValueNoise
-from alphago.training.cgzero.kernels.cgzero_search import add_value_noise, near_best
 from tests.mcts.trees import assert_same_tree, children, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one
 
@@ -43,7 +42,7 @@ def good(search: Search, game: int, share: float) -> list[int]:
     return sorted(action for action, score in own.items() if score >= share * max(own.values()))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.8, 0.95, 0.98, 1.0])
+@pytest.mark.parametrize("share", [0.0, 0.95, 1.0])
 @pytest.mark.parametrize("env", [OwareEnv(rules="cgzero"), GoEnv(4)], ids=str)
 def test_moves_by_the_formula(env: GameEnv, share: float) -> None:
     random = np.random.default_rng(3)
@@ -89,15 +88,6 @@ def test_a_lead_in_visits_ends_no_search() -> None:
     assert search.rule.settled(search.tree, np.ones(1, np.int32))[0]
 
 
-def test_players_and_self_play_take_it() -> None:
-    env, settings = OwareEnv(rules="cgzero"), CGZeroPuct(near_best=0.0)
-    player = MCTSPlayer(env, HashEvaluator(), 60, two_player_mode=True, settings=settings, seed=0)
-    player.suggest_move()
-    assert {player.pick_move() for _ in range(80)} == set(range(6))
-    records = selfplay(env, HashEvaluator(), 12, 4, search=settings, opening_plies=0, temperature_plies=0, seed=0)
-    assert len({tuple(record.moves[:4]) for record in records}) == 4
-
-
 def signed(x: int) -> int:
     return (x & MASK) - (2**64 if x & 2**63 else 0)
 
@@ -131,14 +121,6 @@ def test_noise_by_the_formula() -> None:
             wanted = min(1.0, max(-1.0, wanted * (1 + 0.5 * uniform(int(seeds[game]), leaf))))
         assert values[i] == np.float32(wanted), i
     assert (values != before).sum() > 350
-
-
-def test_it_is_uniform() -> None:
-    drawn = np.array([uniform(seed, node) for seed in range(1, 60) for node in range(1, 60)])
-    assert drawn.min() >= -1
-    assert drawn.max() < 1
-    counts = np.histogram(drawn, 20, (-1, 1))[0]
-    assert ((counts - len(drawn) / 20) ** 2 / (len(drawn) / 20)).sum() < 60  # 19 degrees of freedom
 
 
 def games(**settings: object) -> list[GameRecord]:
@@ -177,19 +159,6 @@ def test_only_where_there_is_noise() -> None:
     assert not np.array_equal(three.tree.value[0, 1:20], three.tree.value[1, 1:20])
     moves = [MCTSPlayer(GO, HashEvaluator(), 30, settings=one, seed=1).suggest_move() for one in (noisy, plain)]
     assert moves[0] == moves[1]
-
-
-def test_a_broken_value_is_still_noticed() -> None:
-    class Broken(UniformEvaluator):
-        def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-            super().evaluate(batch, slots, priors, values)
-            values[:] = 1.5 if batch.planes(slots, np.empty((len(slots), 16, 3, 3), np.float32))[:, :2].any() else 0
-
-    search = search_from([GO.position()], Broken(), CGZeroPuct(value_noise=0.9))
-    search.expand_roots(np.zeros(1, np.int64))
-    search.add_noise(np.zeros(1, np.int64), [np.random.default_rng(0)])
-    with pytest.raises(ValueError, match="every value must be finite, from -1 to 1"):
-        run(search, 5)
 
 
 class TestByPly:

@@ -6,12 +6,12 @@ samples that were seen once with a sum below 1; both stand here as what must not
 
 import numpy as np
 import pytest
+from merged import MergedSamples, canonical_inputs, merge_layers
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.cgzero.merged import MergedSamples, canonical_inputs, group_inputs, merge_layers
 from alphago.training.memory import Entry, ReplayMemory, Sample
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
@@ -60,22 +60,6 @@ def everything(counts: np.ndarray) -> np.ndarray:
 
 
 class TestSameInput:
-    def test_turned_and_mirrored(self) -> None:
-        memory = ReplayMemory(GO, 10**9)
-        memory.add(random_games(GO, 4))
-        (entries, plies), sample = all_samples(memory)
-        _, keys = canonical_inputs(GO, sample.planes)
-        for symmetry in range(8):
-            turned = memory.rebuild(entries, plies, np.full(len(plies), symmetry))
-            back, others = canonical_inputs(GO, turned.planes)
-            assert others == keys
-            again = memory.rebuild(entries, plies, np.zeros(len(plies), np.int64)).planes
-            points = GO.symmetries.points
-            for i in range(len(plies)):  # both forms are the same
-                mine = turned.planes[i].reshape(GO.planes, -1)[:, points[back[i]]]
-                first = canonical_inputs(GO, again[i : i + 1])[0][0]
-                assert np.array_equal(mine, again[i].reshape(GO.planes, -1)[:, points[first]])
-
     @pytest.mark.parametrize("env", [GO, COUNTERS, OwareEnv()], ids=str)
     def test_different_inputs_stay_apart(self, env: GameEnv) -> None:
         """As many keys as there are different inputs, by comparing all numbers of all turned ones."""
@@ -111,13 +95,6 @@ class TestSums:
         assert sums.seen.sum() == sum(map(len, records))
         assert sums.ownership.shape[1] == (9 if env is GO else 0)
 
-    def test_in_parts_to_the_bit(self) -> None:
-        records = random_games(GO, 10)
-        one, other = layer(GO, records), layer(GO, records, at_once=7)
-        assert one.keys.tobytes() == other.keys.tobytes()
-        assert all(np.array_equal(mine, yours) for mine, yours in zip(one.sums, other.sums, strict=True))
-        assert one.places.plies == other.places.plies
-
     def test_marks_of_illegal_actions_are_not_added_up(self) -> None:
         """Which stand in a policy as numbers below 0."""
         memory = ReplayMemory(GO, 10**9)
@@ -152,25 +129,3 @@ class TestSums:
         assert means.value == pytest.approx([(1 - 1.5) / 2.5])
         assert means.policy[0, [4, 9]] == pytest.approx([0.6, 0.4])
         assert means.places.entries == new.places.entries  # the newest game that has it
-
-    def test_score_and_ownership_of_games_that_were_played_out(self) -> None:
-        """Means over these alone; the share of them weighs what is learned of it."""
-        records = [one_move(1.0, 4, score=8.5), one_move(1.0, 4, resigned=True), one_move(1.0, 4, score=2.5)]
-        means = merge_layers([(layer(GO, records), 0.65)], everything)
-        assert means.ended == pytest.approx([2 / 3])
-        assert means.score == pytest.approx([5.5])
-        assert means.ownership == pytest.approx(np.ones((1, 9)))  # one stone owns the board
-        unknown = merge_layers([(layer(GO, [one_move(1.0, resigned=True)]), 1.0)], everything)
-        assert (unknown.ended.tolist(), unknown.score.tolist()) == ([0.0], [0.0])
-        assert not unknown.ownership.any()
-
-    def test_only_those_that_are_chosen(self) -> None:
-        one, other = layer(COUNTERS, random_games(COUNTERS, 9)), layer(COUNTERS, random_games(COUNTERS, 9, seed=1))
-        groups, counts = group_inputs([(one, 0.5), (other, 1.0)])
-        assert len(counts) < len(one) + len(other)
-        assert counts.sum() == pytest.approx(0.5 * one.sums.seen.sum() + other.sums.seen.sum())
-        whole = merge_layers([(one, 0.5), (other, 1.0)], everything)
-        some = merge_layers([(one, 0.5), (other, 1.0)], lambda counts: np.array([0, 3, len(counts) - 1]))
-        for mine, all_of_them in zip(some[1:], whole[1:], strict=True):
-            assert np.array_equal(mine, all_of_them[[0, 3, len(counts) - 1]])
-        assert max(map(int, groups[0])) < len(counts)

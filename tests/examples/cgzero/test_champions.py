@@ -1,0 +1,139 @@
+"""The champions: two best networks, who plays whom, and what happens to a candidate."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from champions import ChampionKeeper, Champions
+from games import CGZeroGames, CGZeroSelfPlay
+from pool import Pool
+
+from alphago.nn.net import load_model
+from alphago.training.history import read_history
+from alphago.training.loop import train_loop
+from alphago.training.run import Run
+from tests.training.small_runs import (
+    BLACK_WINS,
+    GO,
+    RandomGames,
+    go_on,
+    net_of,
+    opened,
+    run,
+    run_killed,
+    same,
+    without_times,
+)
+
+QUICK: dict[str, Any] = {"win_rate": 0.25, "games": 2, "every": 5, "readouts": 2, "recent": 3, "recent_share": 0.6}
+PLAYED: dict[str, Any] = {"source": CGZeroGames(), "opening_plies": 0.0, "plies_per_iteration": 12}
+
+
+@pytest.mark.parametrize(
+    ("rates", "shares"),
+    [
+        ((0.5, 0.5), (0.45, 0.45, 0.1)),
+        ((0.4, 0.6), (0.54, 0.36, 0.1)),
+        ((1.0, 0.0), (0.2, 0.7, 0.1)),  # a fifth at least
+        ((0.0, 0.0), (0.45, 0.45, 0.1)),
+    ],
+)
+def test_more_games_against_the_harder_one(rates: tuple[float, float], shares: tuple[float, float, float]) -> None:
+    keeper = ChampionKeeper(Champions(), net_of(1))
+    assert keeper.lineup is None  # one champion plays alone
+    keeper.rates = list(rates)
+    assert keeper.shares == pytest.approx(shares)
+
+
+def keeper_of(made: Run) -> ChampionKeeper:
+    (judge,) = made.judges
+    assert isinstance(judge, ChampionKeeper)
+    return judge
+
+
+def judged(path: Path, *seeds: int, **champions: Any) -> ChampionKeeper:
+    """After candidates of these seeds, one after the other, each of which wins half of its games."""
+    settings = {"games": 4, "readouts": 0, **champions}
+    with opened(path, env=BLACK_WINS, source=RandomGames, judges=[Champions(**settings)]) as made:
+        keeper = keeper_of(made)
+        for seed in seeds:
+            made.learner.net.load_state_dict(net_of(seed, BLACK_WINS).state_dict())
+            made.learner.steps += 1
+            assert keeper.judge(made, threading.Event())
+        for number in (keeper.best_number, keeper.second_number):
+            assert same(keeper.nets[number], net_of((0, *seeds)[number], BLACK_WINS))
+        return keeper
+
+
+@pytest.mark.parametrize(
+    ("champions", "seeds", "numbers"),
+    [
+        ({"win_rate": 0.5}, (5, 6), (2, 1)),  # a promotion: the best so far becomes the second, and so on
+        ({"win_rate": 0.5, "second_rate": 0.51}, (5, 6), (2, 0)),  # a second that the candidate loses to stays
+        ({"win_rate": 0.556}, (5, 6), (0, 0)),  # a rejection
+    ],
+    ids=str,
+)
+def test_who_is_champion(
+    tmp_path: Path, champions: dict[str, Any], seeds: tuple[int, ...], numbers: tuple[int, int]
+) -> None:
+    keeper = judged(tmp_path, *seeds, **champions)
+    assert (keeper.best_number, keeper.second_number) == numbers
+    rows = read_history(tmp_path).evaluations
+    assert {row["opponent"] for row in rows} <= {"best so far", "second best"}
+    assert all((row["wins"], row["losses"], row["played"]) == (2, 2, 4) for row in rows)
+
+
+def test_networks_that_nothing_needs_go(tmp_path: Path) -> None:
+    """The champions stay, and the latest candidates, whether they were accepted or not."""
+    keeper = judged(tmp_path, *range(1, 5), recent=3)
+    assert sorted(keeper.nets) == [0, 2, 3, 4]
+    assert keeper.recent_number in (2, 3, 4)
+
+
+def test_when_a_candidate_is_due(tmp_path: Path) -> None:
+    """After so many games; or after each generation of a pool, which is over as soon as steps were taken."""
+    for champions, more, wanted in (
+        (Champions(every=10), {}, [False, True, False]),
+        (Champions(), {"memory": Pool(100)}, [True, True, False]),
+    ):
+        with opened(tmp_path / str(wanted), 1000, source=RandomGames, judges=[champions], **more) as made:
+            found = []
+            for games, steps in ((9, 5), (10, 5), (10, 0)):
+                made.set_counts(games=games)
+                made.learner.steps = steps
+                found.append(keeper_of(made).due(made))
+            assert found == wanted
+
+
+def test_champions_play_and_are_saved(tmp_path: Path) -> None:
+    champions = Champions(**QUICK | {"win_rate": 0.5, "readouts": 0})
+    with opened(tmp_path, env=BLACK_WINS, judges=[champions], **PLAYED) as made:
+        train_loop(made, threading.Event())
+        source, keeper = made.stage.source, keeper_of(made)
+        assert isinstance(source, CGZeroSelfPlay)
+        assert same(load_model(tmp_path, BLACK_WINS), keeper.best)
+        assert source.lineup is keeper.lineup
+        assert source.lineup.nets[0] is keeper.second
+        assert len({id(source.evaluator), *map(id, source.others.evaluators)}) == 3
+
+
+def test_a_source_of_one_network_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="champions must have source=CGZeroGames"):
+        run(tmp_path, env=BLACK_WINS, judges=[Champions(**QUICK | {"win_rate": 0.5, "readouts": 0})])
+
+
+@pytest.mark.slow
+def test_it_goes_on_to_the_bit(tmp_path: Path) -> None:
+    """Killed three times, each time after so many saves, over two boards."""
+    settings = {"num_games": 22, "judges": [Champions(**QUICK)], "curriculum": ((2, 0.4),), **PLAYED}
+    net, _ = run(tmp_path / "whole", **settings)
+    assert net.env == GO
+    for saves in (25, 15, 15):
+        run_killed(tmp_path / "killed", saves, **settings)
+    again, _ = go_on(tmp_path / "killed", source=CGZeroGames())
+    assert same(again, net)
+    rows = [without_times(read_history(tmp_path / name).evaluations) for name in ("whole", "killed")]
+    assert rows[0] == rows[1]
+    assert {row["opponent"] for row in rows[0]} == {"best so far", "second best"}
