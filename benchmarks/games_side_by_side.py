@@ -11,8 +11,9 @@ import time
 from alphago import load_model, selfplay
 from alphago.env.games import selfplay_game
 from alphago.nn.inference.hardware import describe_machine
+from alphago.system.settings import make
 from alphago.training.recipes import RECIPES
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.run_settings import RunSettings
 
 
 def main() -> None:
@@ -24,7 +25,7 @@ def main() -> None:
     recipe = RECIPES["7x7"]
     env = recipe.make_env()
     evaluator = load_model("7x7", env).evaluator(exact=True)
-    settings = run_settings(**recipe.settings).filled("cpu").selfplay
+    settings = make(RunSettings, recipe.settings).completed("cpu").selfplay
     names = ("opening_plies", "search")
     how = {name: getattr(settings, name) for name in names}
 

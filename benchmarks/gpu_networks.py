@@ -136,7 +136,7 @@ def moves_per_second(
     """Moves per second of many games, and how busy the GPU was; the first `warm_up` plies do not count."""
     net = NeuralNet(env, tower_height=tower[0], channels=tower[1])
     settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0, search=search)
-    settings = settings.filled(flight, default_groups(scale.device))
+    settings = settings.completed(flight, default_groups(scale.device))
     with Workers(settings.groups) as workers, GpuMeter() as meter:
         source = SelfPlay(env, settings, range(100 * flight), workers, seed=0, device=scale.device)
         source.publish(net)

@@ -123,7 +123,7 @@ def profile(scale: Scale) -> Iterator[Figure]:
     yield Figure("copy of a large array on the device", f"{rate / 1e12:.3g} TB/s")
 
     settings = SelfPlaySettings(readouts=scale.readouts, games_in_flight=scale.flight, resign_threshold=-1.0)
-    settings = settings.filled(scale.flight, default_groups(scale.device))
+    settings = settings.completed(scale.flight, default_groups(scale.device))
     with workers_of(settings.groups, on_gpu) as workers:
         source = SelfPlay(env, settings, range(100 * scale.flight), workers, seed=1, device=scale.device)
         source.publish(net)

@@ -22,9 +22,10 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import one_torch_thread
+from alphago.system.settings import make
 from alphago.training.group import Group
 from alphago.training.recipes import RECIPES
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 GAMES = 128  # side by side
@@ -77,8 +78,8 @@ def main() -> None:
         evaluator = load_model(f"{size}x{size}", env).evaluator()
         for readouts in READOUTS:
             settings = (
-                run_settings(**{**preset.settings, "readouts": readouts, "games_in_flight": GAMES})
-                .filled("cpu")
+                make(RunSettings, {**preset.settings, "readouts": readouts, "games_in_flight": GAMES})
+                .completed("cpu")
                 .selfplay
             )
             turns = []

@@ -14,8 +14,9 @@ from figures import Figures, add_option
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.env.games import selfplay_game
 from alphago.records.record import RecordBuilder, save_records
+from alphago.system.settings import make
 from alphago.training.recipes import RECIPES
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.run_settings import RunSettings
 
 WANTED = 500_000  # positions of a run's memory
 
@@ -28,7 +29,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = Figures(options.json)
     env = selfplay_game(RECIPES["9x9"].make_env()).variant()
-    settings = run_settings(num_games=options.games, games_in_flight=64).filled("cpu").selfplay
+    settings = make(RunSettings, {"num_games": options.games, "games_in_flight": 64}).completed("cpu").selfplay
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)

@@ -60,7 +60,7 @@ class OurGames:
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
         settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0)
-        settings = settings.filled(width, default_groups(DEVICE))
+        settings = settings.completed(width, default_groups(DEVICE))
         self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=DEVICE)
         self.games.evaluator = net.evaluator(dtype=dtype, device=DEVICE)
         self.games.begin(1)  # compiles

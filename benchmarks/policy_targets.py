@@ -25,8 +25,9 @@ from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.search import Search
 from alphago.nn.inference.hardware import processor
+from alphago.system.settings import make
 from alphago.training.recipes import recipe_for
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.run_settings import RunSettings
 
 SETTINGS = "16/8/1 6/6/1 8/8/1 8/8/2 12/12/1 12/12/2 16/16/1 16/16/2 24/12/1 32/16/1 64/16/1"
 JUDGED_AT_ONCE = 512  # positions
@@ -35,7 +36,7 @@ ONE = np.zeros(1, np.int64)
 
 def drawn_positions(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
     """Positions that were searched in self-play and are not decided, one from each game."""
-    recipe = vars(run_settings(**recipe_for(env).settings).filled("cpu").selfplay)
+    recipe = vars(make(RunSettings, recipe_for(env).settings).completed("cpu").selfplay)
     records = selfplay(env, evaluator, num_games=2 * count, seed=0, **recipe)
     generator = np.random.default_rng(0)
     batch = env.new_batch(count)

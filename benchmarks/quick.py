@@ -91,7 +91,7 @@ def threads_rate(evaluator: Evaluator, games: int, threads: int, seconds: float)
 def selfplay_rates(evaluator: Evaluator, env: GoEnv, width: int, cores: int, readouts: int, plies: int) -> tuple:
     """Moves and network evaluations per second of self-play on all cores."""
     counting = Counting(evaluator)
-    settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0).filled(width * cores, cores)
+    settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0).completed(width * cores, cores)
     with one_torch_thread(), Workers(cores) as workers:
         games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
         games.evaluator = counting

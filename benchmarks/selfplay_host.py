@@ -46,7 +46,7 @@ def spent(env: GameEnv, options: argparse.Namespace, workers: Workers) -> dict[s
     """Microseconds of a processor a move by kind of work, the medians of the turns."""
     settings = SelfPlaySettings(
         readouts=options.readouts, games_in_flight=options.games, groups=1, opening_plies=0, resign_threshold=-1.0
-    ).filled(options.games, 1)
+    ).completed(options.games, 1)
     games = SelfPlay(env, settings, range(10**9), workers, seed=1)
     evaluator: Any = AtOnce(env, options.games)
     games.evaluator = evaluator

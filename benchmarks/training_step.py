@@ -18,10 +18,11 @@ from alphago.nn import passes, winograd
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
+from alphago.system.settings import make
 from alphago.training.learner import Learner
 from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.run_settings import RunSettings
 
 WARM_UP = 3  # steps of each kind that are not counted
 
@@ -42,7 +43,7 @@ def main() -> None:
         recipe = RECIPES[name]
         sizes = {"channels": options.channels} if options.channels else {}
         net = NeuralNet(recipe.make_env(), **{**recipe.network, **sizes})
-        settings = run_settings(**recipe.settings).learning
+        settings = make(RunSettings, recipe.settings).learning
         size = options.batch_size or settings.batch_size
         settings = replace(settings, bfloat16=False) if options.float32 else settings
         batch = random_sample(net.env, size)

@@ -9,7 +9,7 @@ from types import TracebackType
 
 from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer, option
-from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
+from alphago.cli.settings_flags import add_flags, given_settings_of
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator
@@ -19,10 +19,11 @@ from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.files import LOCK, is_new_or_empty, lock, write_atomic
 from alphago.system.live_bar import LiveBar
+from alphago.system.settings import make
 from alphago.system.validation import check_int
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.runs.folder import default_folder, new_folder
-from alphago.training.settings.selfplay_settings import SELF_PLAYS
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.watch.game_log import game_text
 
 
@@ -40,8 +41,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "--records", "save records, with policies and values, instead of SGF", action="store_true")
     option(parser, "--verbose", "print each game: moves, the search's results, final position", action="store_true")
     option(parser, "--folder PATH", "folder for the games, new or empty (a new one in runs)")
-    defaults = {**SELF_PLAY_DEFAULTS, "resign_threshold": "the model's own"}
-    add_tree(parser, SELF_PLAYS, "self-play", defaults=defaults)
+    add_flags(parser, SelfPlaySettings, "self-play", defaults={"resign_threshold": "the model's own"})
     add_game_settings(parser)
 
 
@@ -49,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     game_settings = given_game_settings(options)
     komi = game_settings.pop("komi", None)
     env, network = load(options.model, options.board_size, komi, game=options.game, given=game_settings)
-    given = given_keywords(options, SELF_PLAYS)
-    SELF_PLAYS.make(given)  # raises before there is a progress bar
+    given = given_settings_of(options, SelfPlaySettings)
+    make(SelfPlaySettings, given)  # raises before there is a progress bar
     # Workers get the network itself, and make their own evaluators.
     player = network if options.workers is not None else as_evaluator(network, env, options.device)
     given.setdefault("resign_threshold", measured_threshold(network, env.position()))

@@ -57,7 +57,8 @@ def add_flags(
     if by_path:
         text = f"another setting, by its path: {', '.join(by_path)}"
         option(parser, "--set PATH=VALUE", text, action=SetByPath, default={}, dest=BY_PATH, root=root)
-        parser.shorten("--set", f"another setting: {by_path[0]}=…")
+        example = next((path for path in by_path if path.startswith("search.")), by_path[0])
+        parser.shorten("--set", f"any setting by its path, as {example}")
 
 
 class SetByPath(argparse.Action):

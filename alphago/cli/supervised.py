@@ -8,8 +8,8 @@ from typing import Any
 
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, given_options, integer, number, option
-from alphago.cli.settings_flags import add_tree, given_keywords
-from alphago.training.supervised.supervised_settings import SUPERVISED
+from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 
 def add_options(parser: Parser) -> None:
@@ -40,7 +40,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
     add_device(parser)
     option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
-    add_tree(parser, SUPERVISED, "the run")
+    add_flags(parser, SupervisedSettings, "the run")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         print(measures_text(predict_games(net, options.dataset)))
         return 0
     given = given_options(options, "folder", "tower_height", "channels", "stop_after")
-    given |= given_keywords(options, SUPERVISED)
+    given |= given_settings_of(options, SupervisedSettings)
     device = None if options.device == "auto" else options.device
     with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]

@@ -3,17 +3,16 @@
 import argparse
 import sys
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
-from alphago.cli.options import Parser, Setting, given_options, integer, number, option
-from alphago.cli.settings_flags import SELF_PLAY_DEFAULTS, add_tree, given_keywords
+from alphago.cli.options import Parser, given_options, integer, number, option
+from alphago.cli.settings_flags import add_flags, given_settings_of
 from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
-from alphago.training.run_parts import RUN
+from alphago.training.settings.run_settings import RunSettings
 
 # What --help says of options that are no settings.
 BRIEF = {
@@ -21,7 +20,6 @@ BRIEF = {
     "--board-size": "size of the board",
     "--preset": "a recipe and its game: 9x9, cody2007, oware, …",
     "--model": "a network to start from",
-    "--until": "end once the network is proved stronger, as gnugo",
     "--stop-after": "save and stop; --folder resumes",
     "--device": "cpu, cuda or auto",
     "--tensorboard": "write curves for TensorBoard",
@@ -47,13 +45,6 @@ def add_options(parser: Parser) -> None:
     option(parser, "--tower-height N", "residual blocks (the recipe's)", integer)
     option(parser, "--channels N", "channels of the network (the recipe's)", integer)
     option(parser, "--model FILE", "a network to start from; its file is not changed")
-    option(
-        parser,
-        "--until PLAYER",
-        "play matches against PLAYER, such as gnugo or rave:1000, and end once the network is proved stronger",
-        Setting("until", (str, NoneType)).read,
-        default=argparse.SUPPRESS,
-    )
     option(parser, "--folder PATH", "the run's folder (a new one in runs)")
     option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
     add_workers(parser)
@@ -67,7 +58,7 @@ def add_options(parser: Parser) -> None:
     add_device(parser, default=argparse.SUPPRESS)
     option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
     option(parser, "--verbose", "print a line for each game of self-play", action="store_true")
-    add_tree(parser, RUN, "the run", defaults=SELF_PLAY_DEFAULTS, notes=NOTES)
+    add_flags(parser, RunSettings, "the run", notes=NOTES)
     add_game_settings(parser)
     for flag, text in BRIEF.items():
         parser.shorten(flag, text)
@@ -84,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
     names = ("folder", "preset", "tower_height", "channels", "stop_after", "workers", "max_lag")
     given = given_options(options, *names)
     # These flags, and those of settings, are in `options` only if they were given.
-    given |= {name: getattr(options, name) for name in ("until", "device") if name in options}
-    given |= given_keywords(options, RUN)
+    given |= {"device": options.device} if "device" in options else {}
+    given |= given_settings_of(options, RunSettings)
     game_settings = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)

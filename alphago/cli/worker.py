@@ -26,7 +26,7 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from alphago.mcts.warm_up import warm_up
-    from alphago.training.watch.run_clock import stopped_by_interrupt
+    from alphago.system.interrupts import stopped_by_interrupt
     from alphago.workers.ray_cluster import join_cluster
     from alphago.workers.shared_folder import FolderWorker
 

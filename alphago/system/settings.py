@@ -210,7 +210,7 @@ def _walk(owner: type, path: str = "", title: str = "", prefix: str = "", made: 
 
     made: an object of the class, which has the defaults; None for the class's own.
     """
-    for field in fields(owner):  # type: ignore[arg-type]
+    for field in fields(owner):
         here, default = path + field.name, field.default if made is None else getattr(made, field.name)
         declared = part_of(field)
         if declared is None:
@@ -283,7 +283,7 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
 def own_names(kind: type) -> set[str]:
     """Return the names of a class's fields, with those of its groups in place of the groups' own."""
     names: set[str] = set()
-    for field in fields(kind):  # type: ignore[arg-type]
+    for field in fields(kind):
         declared = part_of(field)
         names |= own_names(declared.kind) if declared is not None and declared.is_group else {field.name}
     return names
@@ -361,7 +361,7 @@ def value_from_data(
         kind = type(same_class)
     if kind is None:
         kind = named_class(str(name), keyword, who)
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         return from_data(kind, values, given, who)
     return same_class  # an object without saved settings, which only the call can give
 

@@ -146,8 +146,8 @@ def train(
             settings = start.settings
             assert isinstance(settings, RunSettings)
             judges = make_judges(settings, env, start.model, run_folder.path)
-            of_run = {"judges": judges, "make_source": crew or source, "make_learner": learner}
-            return SelfPlayRun(settings, start.model, env=env, folder=run_folder, **of_run, **parts)
+            parts |= {"judges": judges, "make_source": crew or source, "make_learner": learner}
+            return SelfPlayRun(settings, start.model, env=env, folder=run_folder, **parts)
 
         progress = partial(SelfPlayProgress, step_seconds=start.step_seconds)
         return train_run(start, run_folder, call, wish, make_run, train_loop, make_progress=progress)

@@ -182,7 +182,7 @@ def resumed_run(
     return Start(
         settings,
         model,
-        config=config | {"settings": to_data(settings)},
+        config={**config, "settings": to_data(settings)},
         changes=changed,
         positions_to_beat=positions_to_beat(settings, recipe, env),
     )

@@ -39,7 +39,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
-        "opponent (until)": (config["until"] or {}).get("name", "none"),
+        "opponent (until)": (settings.get("until") or {}).get("name", "none"),
         "over": over or "no",
         "to go on": how_to_continue(folder, longer_by(settings, over, last)),
         **latest_losses(rows),

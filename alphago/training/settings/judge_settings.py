@@ -49,7 +49,13 @@ class Gate:
 class Opponent:
     """A player that a run is to beat, and the schedule of the matches against it."""
 
-    name: str = setting('the player\'s name, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8")', default="")
+    name: str = setting(
+        'a player, as for `evaluate` ("gnugo:10", "rave:1000", "alphabeta:8"), that plays matches against the network '
+        "every minute of training; the run ends once a sequential test proves that the network is stronger.  Without "
+        "a proof, the last network plays it too.  The time of these matches is no training time",
+        default="",
+        shown="end once the network is proved stronger, as gnugo",
+    )
     readouts: int = setting(
         "the network's simulations per move; 0 plays its policy alone", default=64, least=0, rare=True
     )

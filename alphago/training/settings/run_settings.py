@@ -151,9 +151,7 @@ class RunSettings(AnyRunSettings):
         optional=True,
     )
     until: Opponent | None = part(
-        "the opponent that plays the network every minute of training; the run ends early when a sequential test "
-        "proves that the network is stronger, or the last network plays it; the time of these matches is no training "
-        "time",
+        "the opponent to beat, and the matches against it",
         default=None,
         title="the opponent to beat",
         kind=Opponent,
