@@ -33,10 +33,10 @@ from alphago.records.record import RecordBuilder, load_records, save_records
 from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
-from alphago.training.run_parts import run_settings
 from alphago.training.runs.state import State, state_from_bytes, to_bytes
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
+from tests.training.small_runs import run_settings
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()

@@ -269,7 +269,8 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
             made[name] = change(made[name], {path: given[path] for path in given if path.partition(".")[0] in names})
             continue
         if name in given:
-            made[name] = given[name] if declared is None else declared.read(name, given[name], made[name])
+            value = field.default if declared and given[name] is None and is_automatic(field) else given[name]
+            made[name] = value if declared is None else declared.read(name, value, made[name])
         inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
         if inner:
             assert declared is not None
@@ -278,6 +279,11 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
             made[name] = declared.change(name, made[name], inner)
     return make_settings(type(before), **made)
+
+
+def is_automatic(field: Field[Any]) -> bool:
+    """Return whether None stands for the usual value of a field."""
+    return bool(field.metadata.get("automatic", False))
 
 
 def own_names(kind: type) -> set[str]:

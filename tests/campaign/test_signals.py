@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.training.judges.gate import Gate
+from alphago.training.settings.judge_settings import Gate
 from tests.campaign.tally import Area, rounds, times
 from tests.training.runs.killed import CHAMPIONS, SETTINGS
 from tests.training.runs.test_killed import kill_often

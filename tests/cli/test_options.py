@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_type_hints
+from typing import Literal, get_type_hints
 
 import pytest
 
@@ -15,12 +15,12 @@ from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.mcts.search_forms import SEARCHES
-from alphago.system.settings_tree import SettingsTree
-from alphago.training.run_parts import RUN, run_settings
+from alphago.system.settings import keywords
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.settings.selfplay_settings import SELF_PLAYS, SelfPlaySettings
-from alphago.training.supervised.call import SUPERVISED
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.supervised.supervised_settings import SupervisedSettings
+from tests.training.small_runs import run_settings
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,14 @@ class TestSettings:
         assert len(set(texts.values())) == len(texts), "each has a text of its own"
 
     @pytest.mark.parametrize(
-        ("verb", "tree"),
-        [("train", RUN), ("selfplay", SELF_PLAYS), ("supervised", SUPERVISED)],
+        ("verb", "root"),
+        [("train", RunSettings), ("selfplay", SelfPlaySettings), ("supervised", SupervisedSettings)],
         ids=["train", "selfplay", "supervised"],
     )
-    def test_help_all_lists_every_setting(self, verb: str, tree: SettingsTree[Any]) -> None:
+    def test_help_all_lists_every_setting(self, verb: str, root: type) -> None:
         """Except what cannot be typed: judges and games of one's own."""
         text = parser_of(verb).format_help(all_options=True)
-        names = {SHORT.get(name, name) for name in tree.keywords}
+        names = {SHORT.get(name, name) for name in keywords(root)}
         missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
         assert missing <= {"judges", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
 
@@ -215,7 +215,7 @@ class TestSettings:
         text = " ".join(parser_of("train").format_help(all_options=True).split())
         assert "0.5:0.1,0.8:0.01" in text
         assert "7:0.25 plays the first quarter" in text
-        assert "(half of the readouts, 2 to 16)" in text
+        assert "by default half of the readouts, 2 to 16" in text
 
 
 class TestTrain:
@@ -261,15 +261,15 @@ class TestTrain:
             ("--curriculum ()", {"curriculum": ()}),
             ("--curriculum 7:0.25,9:0.5", {"curriculum": ((7, 0.25), (9, 0.5))}),
             ("--losses alphago-zero", {"losses": "alphago-zero"}),
-            ("--loss-value 0.5 --no-loss-kl", {"loss_value": 0.5, "loss_kl": False}),
-            ("--losses cody2007 --loss-l2 0", {"losses": "cody2007", "loss_l2": 0.0}),
+            ("--loss-value 0.5 --set losses.l2=0.1", {"loss_value": 0.5, "losses.l2": 0.1}),
+            ("--losses cody2007 --loss-value 0", {"losses": "cody2007", "loss_value": 0.0}),
             ("--gate 0.6", {"gate": 0.6}),
             ("--gate 0.6 --gate-games 40", {"gate": 0.6, "gate_games": 40}),
             ("--gate-sprt 0:40 --gate-readouts none", {"gate_sprt": (0.0, 40.0), "gate_readouts": None}),
             ("--watch random@0,rave:10 --watch-share 0.1", {"watch": ("random@0", "rave:10"), "watch_share": 0.1}),
             ("--search puct --c-puct 5 --no-decisive-moves", {"search": "puct", "c_puct": 5, "decisive_moves": False}),
             ("--c-scale 0.5", {"c_scale": 0.5}),
-            ("--search-share 0.1 --loss-masked", {"search_share": 0.1, "loss_masked": True}),
+            ("--search puct --set search.squash=0.5", {"search": "puct", "search.squash": 0.5}),
         ],
     )
     def test_values_with_parts(self, command: str, settings: dict, given: Callable[[str], tuple]) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from alphago.cli.options import Parser
-from alphago.cli.settings_flags import add_tree, given_keywords
-from alphago.system.settings_tree import SettingsTree, group, part, parts
+from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.system.settings import group, make, part
 from alphago.system.validation import setting, settings
 
 
@@ -40,28 +40,49 @@ class House:
         "limit of the power; None for none", default=None, shown="limit of the power", python="Or a Fuse"
     )
     kitchen: Kitchen = group("kitchen", Kitchen)
-    light: Any = part("what burns", default=Lamp(), title="light", shown="what burns")
-    guests: tuple[Any, ...] = parts("those who come")
-
-
-TREE = SettingsTree(House, {"light": {"lamp": Lamp, "candle": Candle}, "guests": {"aunt": Guest}})
+    light: Any = part(
+        "what burns", default=Lamp(), title="light", choices={"lamp": Lamp, "candle": Candle}, shown="what burns"
+    )
+    aunt: Guest | None = part(
+        "whether the aunt comes", default=None, title="the aunt", kind=Guest, prefix="aunt_", first=True, optional=True
+    )
+    guests: tuple[Any, ...] = setting("further guests", default=())
+    paint: str = setting("colour of the walls", default="white", rare=True)
+    windows: int = setting("panes of glass", default=4, least=1, rare=True)
 
 
 @pytest.fixture
 def parser() -> Parser:
     parser = Parser(prog="house")
-    add_tree(parser, TREE, "house", flags={"most_watts": "limit"}, notes={"the aunt": "Any of these invites her."})
+    add_flags(parser, House, "house", flags={"most_watts": "limit"}, notes={"the aunt": "Any of these invites her."})
     return parser
 
 
 def test_what_is_given(parser: Parser) -> None:
     words = "--limit none --doors 2 --threads none --no-fast --light candle --hours 3 --aunt 0.25 --aunt-chairs 2"
-    given = given_keywords(parser.parse_args(words.split()), TREE)
+    given = given_settings_of(parser.parse_args(words.split()), House)
     expected = {"most_watts": None, "doors": 2, "threads": None, "fast": False, "light": "candle", "hours": 3.0}
     assert given == {**expected, "aunt": 0.25, "aunt_chairs": 2}
-    assert TREE.make(given).guests == (Guest(0.25, 2),)
-    assert given_keywords(parser.parse_args([]), TREE) == {}
-    assert given_keywords(parser.parse_args(["--aunt", "none"]), TREE) == {"aunt": None}
+    assert make(House, given).aunt == Guest(0.25, 2)
+    assert given_settings_of(parser.parse_args([]), House) == {}
+    assert given_settings_of(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
+
+
+def test_what_is_given_by_path(parser: Parser, capsys: pytest.CaptureFixture[str]) -> None:
+    """A value is read as its setting's type; a path that there is not is answered with near misses."""
+    words = ["--set", "windows=6", "--set", "paint=red", "--set", "light.hours=2", "--light", "candle"]
+    given = given_settings_of(parser.parse_args(words), House)
+    assert given == {"windows": 6, "paint": "red", "light.hours": 2.0, "light": "candle"}
+    made = make(House, given)
+    assert (made.windows, made.paint, made.light) == (6, "red", Candle(2.0))
+    for wrong, sentence in (
+        ("window=6", "--set has no setting window: did you mean windows"),
+        ("windows", "--set takes PATH=VALUE, got windows"),
+        ("windows=many", "--set windows must be a whole number, got 'many'"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            parser.parse_args(["--set", wrong])
+        assert sentence in capsys.readouterr().err
 
 
 def test_help_shows_what_people_set(parser: Parser) -> None:
@@ -70,6 +91,7 @@ def test_help_shows_what_people_set(parser: Parser) -> None:
         "--limit N limit of the power",
         "--doors N doors (1)",
         "--light NAME what burns: lamp, candle (lamp)",
+        "--set PATH=VALUE any setting by its path, as paint",
     ]
     assert "invites" not in text
 

@@ -10,8 +10,8 @@ import torch
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.training.call.plan import seeded
 from alphago.training.call.selfplay_call import selfplay
+from alphago.training.call.start import seeded
 from alphago.training.learner import CPU, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.settings.learning_settings import LearningSettings

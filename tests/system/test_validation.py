@@ -41,12 +41,11 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, printable
-from alphago.training.judges.gate import Gate
-from alphago.training.judges.proof import Opponent
-from alphago.training.run_parts import run_settings
+from alphago.training.settings.judge_settings import Gate, Opponent
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.ui.thinker import MoveLimit
+from tests.training.small_runs import run_settings
 
 GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"

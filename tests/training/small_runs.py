@@ -19,16 +19,19 @@ from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
+from alphago.system.settings import make, spread
 from alphago.system.validation import UNSET, Unset
-from alphago.training.call.opening import SelfPlayKind, begin, open_run
-from alphago.training.call.plan import TrainCall, seeded
-from alphago.training.call.session import train
+from alphago.training.call.progress import RunProgress
+from alphago.training.call.session import Call, begin, open_run, train
+from alphago.training.call.start import NetworkWish, Start, new_run, resumed_run, seeded
 from alphago.training.judge import Judge
-from alphago.training.judges.proof import Opponent
+from alphago.training.judges.made import make_judges
 from alphago.training.loop import train_loop
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
 from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.settings.judge_settings import Opponent
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
@@ -125,14 +128,16 @@ def go_on(
     return train(env, num_games, folder=folder, reports=[listener], **settings), listener
 
 
-class Ready(NamedTuple):
-    """The settings of a judge that is there already."""
+def run_settings(**given: Any) -> RunSettings:
+    """The settings of a run that has these values."""
+    return make(RunSettings, given)
 
-    judge: Judge[SelfPlayRun]
-    chooses = True
 
-    def make_judge(self, *_: Any) -> Judge[SelfPlayRun]:
-        return self.judge
+def started(
+    env: GameEnv, given: Mapping[str, Any], *, device: str = "cpu", preset: str | None = None, **sizes: int
+) -> Start:
+    """How a new run starts whose call gives these settings."""
+    return new_run(env, spread(RunSettings, given), preset, NetworkWish(None, sizes, device))
 
 
 @contextmanager
@@ -150,16 +155,27 @@ def opened(
     **settings: Any,
 ) -> Iterator[SelfPlayRun]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
-    call = TrainCall(
-        env, num_games, None, None, {**SIZES, "tower_height": tower_height}, until, {**SETTINGS, **settings}
-    )
+    given = spread(RunSettings, {**SETTINGS, "num_games": num_games, "until": until, **settings})
+    wish = NetworkWish(None, {**SIZES, "tower_height": tower_height}, "cpu")
     with RunFolder(folder) as run_folder:
-        kind = SelfPlayKind(source, judges=[Ready(judge) for judge in extra])
         config = run_folder.config
-        plan = kind.new_plan(call) if config is None else kind.resumed_plan(call, config, folder)
-        with open_run(plan, run_folder, [report or Listener()], kind, "cpu") as (made, state):
+        if config is None:
+            start = new_run(env, given, None, wish)
+        else:
+            start = resumed_run(env, given, None, wish, config=config, folder=folder)
+
+        def make_run(**parts: Any) -> SelfPlayRun:
+            settings = start.settings
+            assert isinstance(settings, RunSettings)
+            judges = [*make_judges(settings, env, start.model, folder), *extra]
+            return SelfPlayRun(
+                settings, start.model, env=env, folder=run_folder, judges=judges, make_source=source, **parts
+            )
+
+        call = Call([report or Listener()], None, "")
+        with open_run(start, run_folder, call, "cpu", make_run) as (made, is_new):
             made.saving = saving or made.saving
-            begin(made, plan, kind, [] if state is None else state.notes, is_new=state is None)
+            begin(made, start, RunProgress(made), [], is_new=is_new)
             yield made
 
 

@@ -38,7 +38,7 @@ def play(env: GameEnv, games: int, evaluator=None, readouts: int = 12, **setting
 
 def source(env: GameEnv, games: int, workers: Workers | None = None, *, seed: int = 1, **settings: Any) -> SelfPlay:
     """Such games in two groups; `workers` if they are played by `go_on`."""
-    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings}).filled(64, 2)
+    given = SelfPlaySettings(**{"opening_plies": 0, "groups": 2, "search": GUMBEL, **settings}).completed(64, 2)
     return SelfPlay(env, given, range(games), workers or Workers(2), seed=seed)
 
 
@@ -364,7 +364,7 @@ class TestDevice:
                 group.step()
             played.append([record.moves.tolist() for record in group.records()])
         assert device == "cuda" or played[0] == played[1]
-        settings = SelfPlaySettings().filled(6, 2)
+        settings = SelfPlaySettings().completed(6, 2)
         for where, threads in ((device, max(1, available_cores() // 4 - 1)), ("cpu", 1)):
             games = SelfPlay(GO, settings, range(6), Workers(2), device=where)
             games.evaluator = tiny().evaluator("float32", where)
@@ -374,7 +374,7 @@ class TestDevice:
     def test_what_is_published_keeps_its_graphs(self, device: str) -> None:
         """New weights go into the evaluator that there is; on the CPU each network has its own."""
         for where, keeps in ((device, True), ("cpu", False)):
-            games = SelfPlay(GO, SelfPlaySettings().filled(64, 1), range(8), Workers(1), device=where)
+            games = SelfPlay(GO, SelfPlaySettings().completed(64, 1), range(8), Workers(1), device=where)
             evaluators, passes = [], []
             for seed in (1, 2):
                 net = tiny(seed)

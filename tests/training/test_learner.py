@@ -21,12 +21,13 @@ from alphago.nn.loss import Losses, LossWeights, alphazero_loss
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
+from alphago.system.settings import make
 from alphago.training import captured
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import WARM_UP_STEPS, Learner
 from alphago.training.memory import ReplayMemory, Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
-from alphago.training.settings.learning_settings import LEARNING, LearningSettings
+from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import nadam
 
 ENV = TicTacToeEnv()
@@ -83,7 +84,7 @@ def network_without_batch_norm(seed: int = 0) -> NeuralNet:
 def learner_of(net: NeuralNet, workers: Workers, rate: float = 0.01, decay: float = 0.0, **settings: Any) -> Learner:
     """In float32, unless it is asked otherwise: the same numbers on every processor."""
     given = {"learning_rate": rate, "weight_decay": decay, "bfloat16": False, **settings}
-    return Learner(net, LEARNING.make(given), workers)
+    return Learner(net, make(LearningSettings, given), workers)
 
 
 def state(net: NeuralNet) -> dict[str, torch.Tensor]:

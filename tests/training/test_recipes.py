@@ -15,26 +15,28 @@ from alphago.env.reversi import ReversiEnv
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import temperature_plies
 from alphago.nn.net import NeuralNet
-from alphago.system.validation import UNSET, qualified_name
-from alphago.training.call import plan as plan_module
-from alphago.training.call.plan import Plan, TrainCall, new_run, old_run
-from alphago.training.judges.proof import Opponent
+from alphago.system.settings import spread
+from alphago.training.call import start as start_module
+from alphago.training.call.start import NetworkWish, Start, resumed_run
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
-from alphago.training.run_parts import run_settings
 from alphago.training.runs.config import flat_settings
-from tests.training.small_runs import GO, RandomGames, interrupt_at, run
+from alphago.training.settings.run_settings import RunSettings
+from tests.training.small_runs import GO, RandomGames, interrupt_at, run, run_settings, started
 
 TINY = {"tower_height": 0, "channels": 4}
 
 
-def asked(env: GameEnv, num_games: Any = UNSET, until: str | None = None, **settings: Any) -> TrainCall:
-    return TrainCall(env, num_games, None, None, TINY, Opponent(until) if until else None, settings)
+def asked(env: GameEnv, num_games: int | None = None, **settings: Any) -> Start:
+    games = {} if num_games is None else {"num_games": num_games}
+    return started(env, games | settings, **TINY)
 
 
-def gone_on(plan: Plan, env: GameEnv, until: str | None = None, **settings: Any) -> Plan:
-    """The plan of the same run when it goes on, from its config as it is saved."""
-    again = TrainCall(env, UNSET, None, None, {}, Opponent(until) if until else UNSET, settings)
-    return old_run(again, json.loads(json.dumps(plan.config)), Path("run"))
+def gone_on(start: Start, env: GameEnv, **settings: Any) -> Start:
+    """The same run when it goes on, from its config as it is saved."""
+    config = json.loads(json.dumps(start.config))
+    return resumed_run(
+        env, spread(RunSettings, settings), None, NetworkWish(None, {}, "cpu"), config=config, folder=Path("run")
+    )
 
 
 class TestBoards:
@@ -69,7 +71,7 @@ class TestBoards:
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
-        for plan in (new_run(asked(GoEnv(5), max_minutes=10)), new_run(asked(GoEnv(5)))):
+        for plan in (asked(GoEnv(5), max_minutes=10), asked(GoEnv(5))):
             assert plan.settings.selfplay.readouts == 16
             assert plan.settings.max_minutes == 10
             assert plan.notes[0].startswith("5x5 has no recipe of its own")
@@ -86,8 +88,7 @@ class TestBoards:
 
     def test_few_games(self) -> None:
         """A run of few games learns more from each, with the board's network."""
-        call = TrainCall(GoEnv(7), 100, None, None, {}, None, {"epochs": 2})
-        plan = new_run(call)
+        plan = started(GoEnv(7), {"num_games": 100, "epochs": 2})
         chosen = {"games_in_flight": 12, "epochs": 2, "max_minutes": None}
         assert (FEW_GAMES | chosen).items() <= flat_settings(plan.config).items()
         assert plan.model.tower_height == RECIPES["7x7"].network["tower_height"]
@@ -95,13 +96,12 @@ class TestBoards:
 
     def test_many_games(self) -> None:
         """A run of many games takes the board's recipe, and ends with the games."""
-        settings = new_run(asked(GoEnv(7), 100_000)).settings
+        settings = asked(GoEnv(7), 100_000).settings
         assert (settings.selfplay.readouts, settings.curriculum, settings.max_minutes) == (16, ((5, 0.1),), None)
 
     def test_a_recipe_by_name(self) -> None:
         """What the call says goes first, of settings and of the network."""
-        call = TrainCall(GO, 1, "9x9", None, {"channels": 4}, None, {"readouts": 1, "curriculum": ()})
-        plan = new_run(call)
+        plan = started(GO, {"num_games": 1, "readouts": 1, "curriculum": ()}, preset="9x9", channels=4)
         recipe = RECIPES["9x9"]
         assert (plan.settings.selfplay.readouts, plan.settings.curriculum, plan.model.channels) == (1, (), 4)
         assert plan.model.tower_height == recipe.network["tower_height"]
@@ -122,8 +122,7 @@ def test_alphago_jl() -> None:
     selfplay = run_settings(**RECIPES["alphago.jl"].settings).selfplay
     assert isinstance(env, GoEnv)
     assert (env.N, env.planes, selfplay.readouts, selfplay.resign_threshold) == (19, 17, 800, -0.9)
-    form = {"kind": qualified_name(Puct), "first_play_reduction": 0.0, "leaves": 8, "squash": 0.98}
-    assert selfplay.search == form
+    assert selfplay.search == Puct(first_play_reduction=0.0, leaves=8, squash=0.98)
     assert (Puct().c_puct, Puct().dirichlet_weight) == (0.96, 0.25)
     assert env.first_pass == temperature_plies(env) == 30
 
@@ -159,12 +158,12 @@ class TestNeeded:
         engine.chmod(0o755)
         monkeypatch.setenv("PATH", str(tmp_path))
         env = GoEnv(7)
-        plan = new_run(asked(env, until="gnugo"))
+        plan = asked(env, until="gnugo")
         for each in (plan, gone_on(plan, env), gone_on(plan, env, max_minutes=99)):
             assert each.positions_to_beat == 320_000
         assert gone_on(plan, env, until="rave:10").positions_to_beat == 0
-        assert gone_on(new_run(asked(env)), env, until="gnugo").positions_to_beat == 320_000
-        counted = new_run(asked(env, 100, until="gnugo"))
+        assert gone_on(asked(env), env, until="gnugo").positions_to_beat == 320_000
+        counted = asked(env, 100, until="gnugo")
         assert counted.positions_to_beat == gone_on(counted, env).positions_to_beat == 0
 
 
@@ -189,9 +188,9 @@ def test_a_short_run_without_amx_has_a_narrow_network(
     monkeypatch: pytest.MonkeyPatch, minutes: float | None, threads: int, has_amx: bool, is_narrow: bool
 ) -> None:
     """9x9's recipe; minutes of each thread count."""
-    monkeypatch.setattr(plan_module, "trains_in_bfloat16", lambda weights: has_amx)
+    monkeypatch.setattr(start_module, "trains_in_bfloat16", lambda weights: has_amx)
     settings = {"max_minutes": minutes, "groups": threads}
-    games = 22_420 if minutes is None else UNSET
-    plan = new_run(TrainCall(GoEnv(9), games, None, None, {}, None, settings))
+    games = {"num_games": 22_420} if minutes is None else {}
+    plan = started(GoEnv(9), settings | games)
     recipe = RECIPES["9x9"]
     assert plan.config["network"]["channels"] == recipe.network_on("cpu", short=is_narrow)["channels"]

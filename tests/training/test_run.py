@@ -16,9 +16,10 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
+from alphago.system.settings import from_data
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
-from alphago.training.run_parts import RUN
+from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -59,7 +60,7 @@ class TestWhatItLeaves:
         assert GoEnv(**config["env"]) == GO
         assert config["network"] == net.config
         assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
-        again = RUN.load(config["settings"], {}, "the run")
+        again = from_data(RunSettings, config["settings"], {}, "the run")
         assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 64)
 
     def test_metrics(self, finished_run: Small) -> None:

@@ -14,11 +14,12 @@ from alphago.env.game import GameEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
+from alphago.system.settings import from_data, to_data
 from alphago.training.judge import Judge
 from alphago.training.run import Run
-from alphago.training.run_parts import RUN, run_settings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.window import Window, WindowMemory
-from tests.training.small_runs import go_on, run, run_killed, same
+from tests.training.small_runs import go_on, run, run_killed, run_settings, same
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,8 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
     ids=str,
 )
 def test_what_is_saved_is_read(given: dict[str, Any]) -> None:
-    settings = run_settings(**given).filled("cpu")
-    assert RUN.load(json.loads(json.dumps(RUN.to_data(settings))), {}, "the run") == settings
+    settings = run_settings(**given).completed("cpu")
+    assert from_data(RunSettings, json.loads(json.dumps(to_data(settings))), {}, "the run") == settings
 
 
 def test_one_that_cannot_be_imported() -> None:
@@ -119,8 +120,8 @@ def test_one_that_cannot_be_imported() -> None:
         type("Nothing", (EveryOther,), {"__annotations__": {"size": int}, "__module__": "nowhere"})
     )
     settings = run_settings(memory=Nothing(3))
-    saved = json.loads(json.dumps(RUN.to_data(settings)))
+    saved = json.loads(json.dumps(to_data(settings)))
     assert saved["memory"] == {"kind": "nowhere:Nothing", "size": 3}
     with pytest.raises(ValueError, match="the run has a memory of its own class, nowhere:Nothing, which cannot be imp"):
-        RUN.load(saved, {}, "the run")
-    assert RUN.load(saved, {"memory": Nothing(5)}, "the run") == settings
+        from_data(RunSettings, saved, {}, "the run")
+    assert from_data(RunSettings, saved, {"memory": Nothing(5)}, "the run") == settings

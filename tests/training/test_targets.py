@@ -10,9 +10,8 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory
-from alphago.training.run_parts import run_settings
 from alphago.training.targets import LambdaReturns
-from tests.training.small_runs import GO, go_on, run, run_killed, same
+from tests.training.small_runs import GO, go_on, run, run_killed, run_settings, same
 
 
 def later_values(record: GameRecord) -> np.ndarray:

@@ -79,6 +79,7 @@ class SelfPlaySettings:
         default=SEARCHES[SELF_PLAY_RULE](),
         title="the search of self-play",
         choices=SEARCHES,
+        automatic=True,
         shown="the search",
         python="Settings such as Puct(c_puct=1.5); or a name or a dictionary of settings",
     )

@@ -41,7 +41,7 @@ class Sure(UniformEvaluator):
 def source(env: GameEnv, workers: Workers, count: int, games: CGZeroGames | None, **settings: Any) -> SelfPlay:
     """A source of CGZero's games, or if `games` is None of usual ones."""
     usual = {"opening_plies": 0, "groups": 2, "readouts": 2, "search": Gumbel(considered=4), "games_in_flight": 5}
-    given = SelfPlaySettings(**{**usual, **settings}).filled(5, 2)
+    given = SelfPlaySettings(**{**usual, **settings}).completed(5, 2)
     made = SelfPlay(env, given, range(count), workers, seed=4) if games is None else None
     return made or CGZeroSelfPlay(games, env, given, range(count), workers, seed=4)
 

@@ -19,8 +19,8 @@ from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import train
 from alphago.training.history import read_history
-from alphago.training.judges.proof import Opponent
 from alphago.training.loop import train_loop
+from alphago.training.settings.judge_settings import Opponent
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
@@ -299,13 +299,13 @@ class TestChanges:
             assert listener.settings["search"]["c_scale"] == 1.0  # the usual one
             assert (listener.settings["groups"], listener.settings["games_in_flight"]) == (1, 4)
         config = json.loads((tmp_path / "config.json").read_text())
-        assert config["until"] is None
+        assert config["settings"]["until"] is None
         changes = {change["setting"]: (change["was"], change["now"]) for change in config["changes"]}
         assert set(changes) == {*settings, "num_games"}
         assert changes["resign_threshold"] == (-0.5, None)
         assert (changes["gate"][0]["win_rate"], changes["gate"][1]) == (0.55, None)
         _, listener = go_on(tmp_path, 16)
-        assert "gate" not in listener.settings
+        assert listener.settings["gate"] is None
         assert listener.last["games"] == 16
 
     def test_from_games_to_the_clock_and_back(self, tmp_path: Path) -> None:

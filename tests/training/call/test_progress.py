@@ -12,9 +12,8 @@ from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.run import RunCounts
-from alphago.training.run_parts import run_settings
 from alphago.training.settings.run_settings import RunSettings
-from tests.training.small_runs import TINY, Listener
+from tests.training.small_runs import TINY, Listener, run_settings
 
 LENGTH = selfplay_game(GoEnv(9)).usual_length
 

@@ -23,15 +23,12 @@ from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.call.opening import estimate
-from alphago.training.call.plan import TrainCall, new_run
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
-from alphago.training.judges.gate import Gate
-from alphago.training.judges.proof import Opponent
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.judge_settings import Gate
 from tests.devices import needs_compiler
 from tests.training.small_runs import (
     GO,
@@ -46,6 +43,7 @@ from tests.training.small_runs import (
     interrupt_at,
     run,
     same,
+    started,
 )
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
@@ -350,10 +348,9 @@ class TestWhenToExpectAProof:
         [(20.0, 320_000, None), (40.0, 320_000, "after 320,000 positions"), (40.0, 3000, ""), (40.0, 4001, "stronger")],
     )
     def test_when(self, seconds: float, needed: int, sentence: str | None) -> None:
-        plan = replace(
-            new_run(TrainCall(GO, 4, None, None, SIZES, None, {})), until=Opponent("gnugo"), positions_to_beat=needed
-        )
-        text = estimate(plan, {"positions": 4000, "seconds": seconds})
+        start = started(GO, {"num_games": 4, "until": "random"}, **SIZES)
+        start = replace(start, positions_to_beat=needed)
+        text = start.estimate({"positions": 4000, "seconds": seconds})
         assert text == sentence if not sentence else sentence in str(text)
 
 

@@ -20,9 +20,10 @@ from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges import candidate
 from alphago.training.judges.candidate import Match
-from alphago.training.judges.gate import Gate, Gatekeeper
+from alphago.training.judges.gate import Gatekeeper
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
+from alphago.training.settings.judge_settings import Gate
 from tests.training.small_runs import (
     BLACK_WINS,
     GO,

@@ -16,8 +16,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.proof import PROOF, Examiner, Opponent, expectation
+from alphago.training.judges.proof import PROOF, Examiner, expectation
 from alphago.training.run import Stopped
+from alphago.training.settings.judge_settings import Opponent
 from alphago.training.watch.run_clock import RunClock
 from tests.arena.playing import install_fake_gnugo
 from tests.training.small_runs import GO, TINY, Listener, RandomGames, go_on, opened, run

@@ -18,10 +18,21 @@ from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
-from alphago.training.run_parts import run_settings
 from alphago.training.watch_names import check_watch, split_readouts
 from tests.training.conftest import STAGES
-from tests.training.small_runs import GO, TINY, Listener, RandomGames, Small, go_on, opened, run, run_killed, same
+from tests.training.small_runs import (
+    GO,
+    TINY,
+    Listener,
+    RandomGames,
+    Small,
+    go_on,
+    opened,
+    run,
+    run_killed,
+    run_settings,
+    same,
+)
 
 SHARE = 0.05
 

@@ -15,18 +15,15 @@ from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.cores import available_cores
-from alphago.system.validation import UNSET
-from alphago.training.call.plan import TrainCall, new_run
-from alphago.training.judges.gate import Gate
-from alphago.training.judges.proof import Opponent
-from alphago.training.run_parts import RUN, run_settings
+from alphago.system.settings import make, to_data
+from alphago.training.settings.judge_settings import Gate, Opponent
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.targets import LambdaReturns
 from alphago.training.watch_names import WatchList
 from alphago.training.window import Window
-from tests.training.small_runs import Ready, nadam, run
+from tests.training.small_runs import nadam, run, run_settings, started
 
 
 def ranged(kind: Any) -> list[Any]:
@@ -99,7 +96,7 @@ def test_what_is_no_curriculum(wrong: Any) -> None:
     ("given", "sentence"),
     [
         ({"memory": Gate()}, r"memory must be settings with a method make_memory, got Gate\("),
-        ({"judges": [Gate(), 0.55]}, "judges must be settings with a method make_judge, got 0.55"),
+        ({"judges": [0.55]}, "judges must be settings with a method make_judge, got 0.55"),
     ],
     ids=str,
 )
@@ -108,21 +105,32 @@ def test_what_is_no_part(given: dict[str, Any], sentence: str) -> None:
         run_settings(**given)
 
 
+class Chooser:
+    """The settings of a judge of one's own that chooses."""
+
+    chooses = True
+
+    def make_judge(self, *_: Any) -> None:
+        """Make none."""
+
+
 def test_one_judge_chooses() -> None:
-    with pytest.raises(ValueError, match=r"judges must have at most one that chooses self-play's network, got \[Gate"):
-        run_settings(judges=[Gate(), Ready(None)])
+    with pytest.raises(
+        ValueError, match=r"judges must have at most one that chooses self-play's network, got \[.*Gate"
+    ):
+        run_settings(gate=0.55, judges=[Chooser()])
 
 
 class TestGamesInFlight:
     @pytest.mark.parametrize(("num_games", "flight"), [(1, 1), (7, 1), (8, 1), (100, 12), (1024, 128), (25_000, 256)])
     def test_several_generations(self, num_games: int, flight: int) -> None:
         """Never so many side by side that all are played by the untrained network."""
-        assert run_settings(num_games=num_games).filled("cpu").selfplay.games_in_flight == flight
+        assert run_settings(num_games=num_games).completed("cpu").selfplay.games_in_flight == flight
 
     @pytest.mark.parametrize(("num_games", "flight"), [(100, 12), (25_000, 3125), (None, 8192)])
     def test_a_gpu_is_given_more(self, num_games: int | None, flight: int) -> None:
         settings = run_settings(num_games=num_games, max_minutes=1)
-        assert settings.filled("cuda").selfplay.games_in_flight == flight
+        assert settings.completed("cuda").selfplay.games_in_flight == flight
 
     @pytest.mark.parametrize(
         ("device", "given", "chosen"),
@@ -135,7 +143,8 @@ class TestGamesInFlight:
     def test_what_a_run_begins_with(self, device: str, given: dict[str, Any], chosen: tuple[Any, ...]) -> None:
         """What the call says goes before what the recipe says of GPUs."""
         small = {"tower_height": 1, "channels": 4}
-        settings = new_run(TrainCall(GoEnv(7), UNSET, None, None, small, UNSET, given, device)).settings
+        settings = started(GoEnv(7), given, device=device, **small).settings
+        assert isinstance(settings, RunSettings)
         play = settings.selfplay
         assert (play.games_in_flight, settings.first_games_in_flight, play.groups, settings.ckp_freq) == chosen
 
@@ -159,9 +168,11 @@ class TestGamesInFlight:
 
     def test_a_resumed_run_keeps_them(self) -> None:
         """Whatever the device, and however long it becomes; a search of its own is as suits them."""
-        before = run_settings(num_games=80, readouts=32).filled("cpu")
-        longer = RUN.make({"num_games": 8000, "groups": None, "games_in_flight": None, "search": "puct"}, before)
-        settings = longer.filled("cuda", before)
+        before = run_settings(num_games=80, readouts=32).completed("cpu")
+        longer = make(
+            RunSettings, {"num_games": 8000, "groups": None, "games_in_flight": None, "search": "puct"}, before
+        )
+        settings = longer.completed("cuda", before)
         assert (settings.selfplay.games_in_flight, settings.selfplay.groups) == (10, available_cores())
         assert settings.selfplay.search == Puct(leaves=2)
 
@@ -171,12 +182,12 @@ SHARED = ("leaves", "decisive_moves")
 
 def search_of(games: int, **given: Any) -> SearchSettings:
     """The search of a run with so many games in parallel."""
-    return run_settings(games_in_flight=games, **given).filled("cpu").selfplay.search
+    return run_settings(games_in_flight=games, **given).completed("cpu").selfplay.search
 
 
 class TestSearch:
     def test_the_usual_one(self) -> None:
-        assert search_of(64, readouts=20) == Gumbel(considered=10)
+        assert search_of(64, readouts=20) == Gumbel(considered=10, leaves=1)
 
     def test_a_part_of_it(self) -> None:
         assert search_of(1, c_scale=np.float32(0.5)) == Gumbel(considered=16, leaves=8, c_scale=0.5)
@@ -191,10 +202,10 @@ class TestSearch:
     def test_puct_s_settings_in_the_usual_one(self, name: str) -> None:
         """They would change nothing: each is refused by name."""
         for given in (
-            {name: 1},
+            {f"search.{name}": 1},
             {"search": {name: 1}},
             {"search": {"kind": "gumbel", name: 1}},
-            {"search": Gumbel(), name: 1},
+            {"search": Gumbel(), f"search.{name}": 1},
         ):
             with pytest.raises(ValueError, match=f"^{name} is a setting of Puct.*, but this search is Gumbel: give "):
                 run_settings(**given)
@@ -253,7 +264,7 @@ def test_numbers_that_no_run_can_have(given: dict[str, Any], sentence: str) -> N
 
 def test_they_are_plain_data() -> None:
     settings = run_settings(optimizer=nadam, losses="cody2007", schedule=[(0.5, 0.1)])
-    plain = json.loads(json.dumps(RUN.to_data(settings)))["learning"]
+    plain = json.loads(json.dumps(to_data(settings)))["learning"]
     assert plain["optimizer"] == {"function": "tests.training.small_runs:nadam"}
     losses = {"policy": 1 / 49, "value": 0.025, "ownership": 0.0, "score": 0.0, "l2": 5e-4, "log_sum": 0.0}
     assert plain["losses"] == {**losses, "kl": False, "masked": False}

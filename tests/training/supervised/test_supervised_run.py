@@ -7,13 +7,12 @@ from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.settings import make
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.learner import Learner
-from alphago.training.run import RunContext
 from alphago.training.runs.folder import RunFolder
 from alphago.training.supervised.given_games import RecordGames
 from alphago.training.supervised.supervised_run import SupervisedRun
-from alphago.training.supervised.supervised_settings import SUPERVISED
+from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 ENV = GoEnv(3, komi=0.5)
 GAMES = RecordGames(ENV, selfplay(ENV, HashEvaluator(), 2, 30, seed=0, groups=1))
@@ -21,9 +20,9 @@ GAMES = RecordGames(ENV, selfplay(ENV, HashEvaluator(), 2, 30, seed=0, groups=1)
 
 def made(folder: RunFolder, workers: Workers, **given: int) -> SupervisedRun:
     """A run that has not begun to learn."""
-    settings = SUPERVISED.make({"bfloat16": False, **given}).filled(len(GAMES.lengths))
-    learner = Learner(NeuralNet(ENV, tower_height=0, channels=4), settings.learning, workers)
-    return SupervisedRun(settings, RunContext(ENV, folder, learner, workers), GAMES)
+    settings = make(SupervisedSettings, {"bfloat16": False, **given}).completed(len(GAMES.lengths))
+    net = NeuralNet(ENV, tower_height=0, channels=4)
+    return SupervisedRun(settings, net, env=ENV, folder=folder, workers=workers, given=GAMES)
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.system.settings import keywords
 from alphago.training.history import Row, read_rows
-from alphago.training.run_parts import RUN
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 
@@ -124,7 +125,7 @@ def test_the_komi_to_change() -> None:
 
 
 def test_every_setting_that_a_remedy_names_exists() -> None:
-    known = set(RUN.keywords)
+    known = set(keywords(RunSettings))
     known |= set(inspect.signature(GoEnv).parameters)
     remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
     named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}

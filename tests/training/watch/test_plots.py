@@ -17,7 +17,7 @@ from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import append_row, read_history, read_rows
-from alphago.training.judges.proof import Opponent
+from alphago.training.settings.judge_settings import Opponent
 from alphago.training.watch.match_panels import board_panels, match_panels
 from alphago.training.watch.panels import STYLES, TRAINING
 from alphago.training.watch.plots import panels_of, plot

@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from alphago.training.watch.run_clock import RunClock, SavingTimes, stopped_at, stopped_by_interrupt
+from alphago.system.interrupts import stopped_at, stopped_by_interrupt
+from alphago.training.watch.run_clock import RunClock, SavingTimes
 from tests.training.small_runs import interrupt
 
 
