@@ -41,8 +41,7 @@ class JointLearner(Learner):
 
     def accumulate(self, batch: Batch, batch_weight: float) -> Accumulated:
         own_half, other_half = split(batch, 2)
-        # The game is sent too, since the board may have changed since the last step.
-        self.connection.send((self.net.env, other_half, batch_weight))
+        self.connection.send((self.net.env, other_half, batch_weight))  # the board may have changed since the last step
         share_weights(self.net)
         accumulated = super().accumulate(own_half, batch_weight)
         add_up(self.net, accumulated)

@@ -158,10 +158,10 @@ def test_little_memory_is_told_before_a_library_fails(kilobytes: int, warned: bo
 def test_a_full_disk_behind_the_output() -> None:
     """One sentence, and no line that Python adds at its end."""
     with open("/dev/full", "wb") as full:
-        command = [sys.executable, "-m", "alphago", "sgf", "tests/data/9x9", "--workers", "1"]
+        command = [sys.executable, "-m", "alphago", "info", "7x7"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=600)
     assert done.returncode == 2
-    assert done.stderr.decode() == "alphago sgf: its output cannot be written: No space left on device\n"
+    assert done.stderr.decode() == "alphago info: its output cannot be written: No space left on device\n"
 
 
 def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
