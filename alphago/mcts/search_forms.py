@@ -14,7 +14,7 @@ from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
 from alphago.system.settings import Part, value_to_data
-from alphago.system.validation import UnusedSetting, shown
+from alphago.system.validation import UnusedSetting, plain_number, shown
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
@@ -43,6 +43,8 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
 
 def plain_form(search: SearchForm) -> Any:
     """Return a search as plain data for JSON, which `make_search` takes."""
+    if isinstance(search, Mapping):
+        return {name: plain_number(value) for name, value in search.items()}
     return value_to_data(search, SEARCH) if isinstance(search, SearchSettings) else search
 
 

@@ -64,7 +64,7 @@ class Part:
     @property
     def classes(self) -> list[type]:
         """The classes that settings of this part may belong to."""
-        return list(dict.fromkeys([*self.names, self.kind]))
+        return list(dict.fromkeys([self.kind, *self.names]))
 
     def expected(self, keyword: str) -> str:
         """Return the values that the keyword takes, for messages."""
@@ -117,7 +117,7 @@ class Part:
         """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""
         owners = [owner for owner in self.classes if name in keywords_of(owner)]
         if not owners:
-            known = keywords_of(kind) if is_dataclass(kind) else []
+            known = list(dict.fromkeys(name for owner in (kind, *self.classes) for name in keywords_of(owner)))
             raise TypeError(f"{kind.__qualname__} has no keyword {shown(name)}: {near_misses(name, known)}")
         label = self.names.get(owners[0], qualified_name(owners[0]))
         these_are = f"these {keyword} are" if keyword.endswith("s") else f"this {keyword} is"
@@ -195,10 +195,11 @@ def addresses(root: type) -> dict[str, Address]:
     found: dict[str, Address] = {}
     keywords: dict[str, str] = {}
     for address in _walk(root):
-        path = keywords.setdefault(address.keyword, address.path) if address.keyword else address.path
-        if path != address.path:
-            raise ValueError(f"two settings, {path} and {address.path}, have the keyword {address.keyword}")
         known = found.setdefault(address.path, address)
+        path = keywords.setdefault(address.keyword, address.path) if address.keyword else address.path
+        is_in_part = "." in path  # several classes of a part may have a setting
+        if path != address.path or not (is_in_part or known is address):
+            raise ValueError(f"two settings have the keyword {address.keyword}: {path} and {address.path}")
         found[address.path] = replace(known, kinds=tuple(dict.fromkeys((*known.kinds, *address.kinds))))
     return found
 

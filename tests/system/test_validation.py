@@ -172,7 +172,7 @@ def test_a_game_may_take_any_set_up() -> None:
     ("call", "name"),
     [
         (lambda: train(GO, 2, model=7), "model"),
-        (lambda: train(GO, 2, until={"name": "random"}), "until"),
+        (lambda: train(GO, 2, until=3), "until"),
         (lambda: train(GO, 2, reports=5), "reports"),
         (lambda: train(GO, 2, search=2), "search"),
         (lambda: selfplay(GO, HashEvaluator(), search=Puct), "search"),
@@ -221,7 +221,7 @@ def test_arrays_are_none(given: dict[str, Any], name: str) -> None:
 
 def test_a_players_search_may_be_a_dictionary() -> None:
     player = MCTSPlayer(GO, HashEvaluator(), settings={"kind": "gumbel", "c_scale": 2})
-    assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, c_scale=2.0)
+    assert player.search.settings == Gumbel(leaves=USUAL_LEAVES, considered=16, c_scale=2.0)
 
 
 def test_public_functions_keep_signature_and_docstring() -> None:

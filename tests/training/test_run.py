@@ -205,11 +205,11 @@ class TestStages:
             stages = []
             for minutes in (800, 900, 950):  # 0, 0.5 and 0.75 of what is left after the first iteration
                 run.begin_iteration()
-                stages.append(run.entered.lesson)
+                stages.append(run.entered["lesson"])
                 run.clock.set(60.0 * minutes)
                 run.end_iteration()
             run.begin_iteration()
-            assert [*stages, run.entered.lesson] == [0, 0, 0, 1]
+            assert [*stages, run.entered["lesson"]] == [0, 0, 0, 1]
 
     def test_readouts_rise(self, tmp_path: Path) -> None:
         settings = {"first_readouts": 2, "readouts": 16, "samples_per_position": 0}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from alphago.system.settings import value_to_data
+from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.start import Start, value_for_message
 from alphago.training.history import unreadable_lines
 from alphago.training.run import Run
@@ -45,7 +45,9 @@ def log_changes(start: Start, games: int) -> list[dict[str, Any]]:
 
     games: number of games of the run so far.
     """
-    return [
-        {"games": games, "setting": name, "was": value_to_data(was), "now": value_to_data(now)}
-        for name, (was, now) in start.changes.items()
-    ]
+    known = addresses(type(start.settings))
+    entries = []
+    for name, values in start.changes.items():
+        was, now = (value_to_data(value, known[name].part if name in known else None) for value in values)
+        entries.append({"games": games, "setting": name, "was": was, "now": now})
+    return entries

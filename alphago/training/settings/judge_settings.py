@@ -71,3 +71,5 @@ class Opponent:
 
     def __post_init__(self) -> None:
         check_ranges(self, "an opponent's ")
+        if not isinstance(self.name, str):
+            raise TypeError(f"until must be an opponent's name, an Opponent or None, got {self.name!r}")

@@ -408,7 +408,7 @@ class TestDevice:
                     raise torch.OutOfMemoryError(FULL)
                 return super().go_on(stop, until)
 
-        for module in ("alphago.training.call.plan", "alphago.nn.inference.gpu"):
+        for module in ("alphago.training.call.start", "alphago.nn.inference.gpu"):
             monkeypatch.setattr(f"{module}.find_device", lambda env, name: "host" if name == "auto" else name)
         sentence = "20.00 MiB does not fit into the memory that is left on the GPU"
         settings = {"source": Fills, "plies_per_iteration": 2}

@@ -54,7 +54,8 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Small:
 
 
 def match_of(gate: Gate, env: GoEnv = GO) -> Match:
-    return Match((net_of(2, env), net_of(1, env)), env, 0, gate.terms, "cpu")
+    terms = Gatekeeper(gate, net_of(1, env)).terms
+    return Match((net_of(2, env), net_of(1, env)), env, 0, terms, "cpu")
 
 
 def ended(*outcomes: float) -> MatchResult:

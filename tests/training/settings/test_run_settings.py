@@ -60,7 +60,7 @@ def test_numpys_numbers_become_pythons(kind: Any, one: Field[Any]) -> None:
     whole = float not in types(kind, one)
     number = one.default if isinstance(one.default, (int, float)) else 4 if whole else 0.5
     other: dict[str, Any] = {"opponents": ["random"]} if kind is WatchList else {}
-    other |= {"search": "puct"} if one.name == "temperature_plies" else {}
+    other |= {"search": Puct()} if one.name == "temperature_plies" else {}
     kept = getattr(kind(**other, **{one.name: np.int64(number) if whole else np.float32(number)}), one.name)
     assert type(kept) is (int if whole else float)
     assert kept == pytest.approx(number)
