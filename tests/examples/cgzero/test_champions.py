@@ -85,13 +85,6 @@ def test_who_is_champion(
     assert all((row["wins"], row["losses"], row["played"]) == (2, 2, 4) for row in rows)
 
 
-def test_networks_that_nothing_needs_go(tmp_path: Path) -> None:
-    """The champions stay, and the latest candidates, whether they were accepted or not."""
-    keeper = judged(tmp_path, *range(1, 5), recent=3)
-    assert sorted(keeper.nets) == [0, 2, 3, 4]
-    assert keeper.recent_number in (2, 3, 4)
-
-
 def test_when_a_candidate_is_due(tmp_path: Path) -> None:
     """After so many games; or after each generation of a pool, which is over as soon as steps were taken."""
     for champions, more, wanted in (
