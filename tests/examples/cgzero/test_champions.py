@@ -10,7 +10,7 @@ from games import CGZeroGames, CGZeroSelfPlay
 from pool import Pool
 
 from alphago.nn.net import load_model
-from alphago.training.history import read_history
+from alphago.training.history import read_history, read_rows
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from tests.training.small_runs import (
@@ -80,7 +80,7 @@ def test_who_is_champion(
 ) -> None:
     keeper = judged(tmp_path, *seeds, **champions)
     assert (keeper.best_number, keeper.second_number) == numbers
-    rows = read_history(tmp_path).evaluations
+    rows = read_rows(tmp_path / "evaluations.jsonl", "opponent")
     assert {row["opponent"] for row in rows} <= {"best so far", "second best"}
     assert all((row["wins"], row["losses"], row["played"]) == (2, 2, 4) for row in rows)
 
