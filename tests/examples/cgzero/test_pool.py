@@ -141,7 +141,7 @@ def test_a_run_goes_on_to_the_bit(tmp_path: Path) -> None:
     pooled = {"memory": Pool(60, subset=90, epochs=2), "judges": [rates], "schedule": "constant", "batch_size": 8}
     settings = {**pooled, "num_games": 20, "ckp_freq": 100}
     net, listener = run(tmp_path / "whole", **settings)
-    assert {row["generation"] for row in listener.rows} >= {-1, 0, 1, 2}
+    assert {row["generation"] for row in listener.rows} >= {-1, 0, 1}
     for before, after in itertools.pairwise(listener.rows):
         assert (after["steps"] > before["steps"]) == (after["generation"] > before["generation"])
         warm = min(1.0, (after["steps"] + 1) / 200)
