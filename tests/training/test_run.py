@@ -20,6 +20,7 @@ from alphago.system.settings import from_data
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.settings.run_settings import RunSettings
+from alphago.training.stage import Stage
 from tests.training.small_runs import (
     GO,
     Listener,
@@ -251,6 +252,9 @@ class FirstForEver:
         run.note(f"look {self.looks}")
         return True
 
+    def hand_over(self, stage: Stage) -> None:
+        self.handed = stage.source
+
     def conclusion(self, longer: str) -> str:
         return "the first one it was"
 
@@ -279,6 +283,7 @@ class TestJudges:
             assert run.games < 1000
             assert run.player is not run.learner.net
             assert same(load_model(tmp_path), run.player)
+            assert judge.handed is run.stage.source  # where it may leave more than the best network
         assert judge.best is not None
         assert [note for note in listener.notes if note.startswith("look")] == ["look 1", "look 2", "look 3"]
         assert len(sources.made[0].published) == 3  # the first, that of the first steps, and from then on the best

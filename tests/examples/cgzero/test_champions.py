@@ -10,7 +10,7 @@ from games import CGZeroGames, CGZeroSelfPlay
 from pool import Pool
 
 from alphago.nn.net import load_model
-from alphago.training.history import read_history
+from alphago.training.history import read_history, read_rows
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from tests.training.small_runs import (
@@ -80,16 +80,9 @@ def test_who_is_champion(
 ) -> None:
     keeper = judged(tmp_path, *seeds, **champions)
     assert (keeper.best_number, keeper.second_number) == numbers
-    rows = read_history(tmp_path).evaluations
+    rows = read_rows(tmp_path / "evaluations.jsonl", "opponent")
     assert {row["opponent"] for row in rows} <= {"best so far", "second best"}
     assert all((row["wins"], row["losses"], row["played"]) == (2, 2, 4) for row in rows)
-
-
-def test_networks_that_nothing_needs_go(tmp_path: Path) -> None:
-    """The champions stay, and the latest candidates, whether they were accepted or not."""
-    keeper = judged(tmp_path, *range(1, 5), recent=3)
-    assert sorted(keeper.nets) == [0, 2, 3, 4]
-    assert keeper.recent_number in (2, 3, 4)
 
 
 def test_when_a_candidate_is_due(tmp_path: Path) -> None:

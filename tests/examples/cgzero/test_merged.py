@@ -12,120 +12,73 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.memory import Entry, ReplayMemory, Sample
+from alphago.training.memory import ReplayMemory, Sample
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
 
 GO = GoEnv(3, komi=0.5)
-COUNTERS = CountingEnv(9)  # few positions, and nothing that could be turned
-Places = tuple[list[Entry], list[int]]
 
 
-def random_games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:
-    source = RandomGames(env, None, range(count), None, seed=seed)
-    return [source.game(number) for number in range(count)]
-
-
-def places_of(memory: ReplayMemory) -> Places:
-    pairs = [(entry, int(ply)) for entry in memory.entries for ply in entry.plies]
-    return [entry for entry, _ in pairs], [ply for _, ply in pairs]
-
-
-def all_samples(memory: ReplayMemory) -> tuple[Places, Sample]:
-    places = places_of(memory)
-    return places, memory.rebuild(*places, np.zeros(len(places[1]), np.int64))
-
-
-def layer(env: GameEnv, records: list[GameRecord], at_once: int = 1000) -> MergedSamples:
+def merged(env: GameEnv, records: list[GameRecord]) -> tuple[MergedSamples, Sample]:
+    """The records' samples merged, and each by itself."""
     memory = ReplayMemory(env, 10**9)
     memory.add(records)
-    entries, plies = places_of(memory)
+    entries, plies = zip(*((entry, int(ply)) for entry in memory.entries for ply in entry.plies), strict=True)
+    unturned = np.zeros(len(plies), np.int64)
     samples = MergedSamples(env)
-    for begin in range(0, len(plies), at_once):
-        part = slice(begin, begin + at_once)
-        sample = memory.rebuild(entries[part], plies[part], np.zeros(len(plies[part]), np.int64))
-        samples.add(entries[part], plies[part], sample)
-    return samples
+    samples.add(entries, plies, memory.rebuild(entries, plies, unturned))
+    return samples, memory.rebuild(entries, plies, unturned)
 
 
-def one_move(outcome: float, action: int = 0, *, score: float | None = None, resigned: bool = False) -> GameRecord:
-    """A game of one move on the empty board."""
-    builder = RecordBuilder()
-    builder.add(action, np.eye(10, dtype=np.float32)[action], 0.0, 10, 1)
-    return builder.finish(outcome, outcome if score is None else score, resigned, 10)
+def layer(*moves: tuple[float, int]) -> MergedSamples:
+    """Games of one move on the empty board, of each the outcome and the move."""
+    records = []
+    for outcome, action in moves:
+        builder = RecordBuilder()
+        builder.add(action, np.eye(10, dtype=np.float32)[action], 0.0, 10, 1)
+        records.append(builder.finish(outcome, outcome, False, 10))
+    return merged(GO, records)[0]
 
 
-def everything(counts: np.ndarray) -> np.ndarray:
-    return np.arange(len(counts))
+def means_of(*layers: tuple[MergedSamples, float]) -> tuple[list[float], list[float], np.ndarray]:
+    means = merge_layers(layers, lambda counts: np.arange(len(counts)))
+    return means.seen.tolist(), means.value.tolist(), means.policy
 
 
-class TestSameInput:
-    @pytest.mark.parametrize("env", [GO, COUNTERS, OwareEnv()], ids=str)
-    def test_different_inputs_stay_apart(self, env: GameEnv) -> None:
-        """As many keys as there are different inputs, by comparing all numbers of all turned ones."""
-        memory = ReplayMemory(env, 10**9)
-        memory.add(random_games(env, 6))
-        _, sample = all_samples(memory)
-        flat = sample.planes.reshape(len(sample.planes), env.planes, -1)
-        forms = [min(row[:, points].tobytes() for points in env.symmetries.points) for row in flat]
-        _, keys = canonical_inputs(env, sample.planes)
-        pairs = set(zip(forms, keys, strict=True))
-        assert len(pairs) == len(set(forms)) == len(set(keys))
-        assert len(set(keys)) < len(keys)
+@pytest.mark.parametrize("env", [GO, CountingEnv(9), OwareEnv()], ids=str)
+def test_as_an_obvious_twin(env: GameEnv) -> None:
+    """Sums by input; inputs are the same if all numbers are, in the one of all turns that is the least."""
+    source = RandomGames(env, None, range(12), None)
+    samples, single = merged(env, [source.game(number) for number in range(12)])
+    symmetries, keys = canonical_inputs(env, single.planes)
+    flat = single.planes.reshape(len(keys), env.planes, -1)
+    forms = [min(row[:, points].tobytes() for points in env.symmetries.points) for row in flat]
+    assert len(set(zip(forms, keys, strict=True))) == len(set(forms)) == len(set(keys)) < len(keys)
+    count, value, policy = dict[bytes, float](), dict[bytes, float](), dict[bytes, np.ndarray]()
+    for i, key in enumerate(keys):
+        count[key] = count.get(key, 0.0) + 1
+        value[key] = value.get(key, 0.0) + float(single.value[i])
+        policy[key] = policy.get(key, 0.0) + single.policy[i][env.symmetries.actions[symmetries[i]]]
+    assert samples.sums.seen.tolist() == list(count.values())
+    assert samples.sums.value == pytest.approx(list(value.values()), abs=1e-5)
+    assert samples.sums.policy == pytest.approx(np.stack(list(policy.values())), abs=1e-5)
 
 
-class TestSums:
-    @pytest.mark.parametrize("env", [GO, COUNTERS, OwareEnv()], ids=str)
-    def test_as_an_obvious_twin(self, env: GameEnv) -> None:
-        """Sums of policy, value and count by input."""
-        records = random_games(env, 12)
-        memory = ReplayMemory(env, 10**9)
-        memory.add(records)
-        _, sample = all_samples(memory)
-        symmetries, keys = canonical_inputs(env, sample.planes)
-        count, value, policy = dict[bytes, float](), dict[bytes, float](), dict[bytes, np.ndarray]()
-        for i, key in enumerate(keys):
-            count[key] = count.get(key, 0.0) + 1
-            value[key] = value.get(key, 0.0) + float(sample.value[i])
-            policy[key] = policy.get(key, 0.0) + sample.policy[i][env.symmetries.actions[symmetries[i]]]
-        sums = layer(env, records).sums
-        assert sums.seen.tolist() == list(count.values())
-        assert sums.value == pytest.approx(list(value.values()), abs=1e-5)
-        assert sums.policy == pytest.approx(np.stack(list(policy.values())), abs=1e-5)
-        assert sums.seen.sum() == sum(map(len, records))
-        assert sums.ownership.shape[1] == (9 if env is GO else 0)
+def test_what_is_merged_keeps_its_count() -> None:
+    """Three wins and a loss are half a win, whatever had been merged before."""
+    before, later = layer(*[(1.0, 0)] * 3), layer((-1.0, 0))
+    assert means_of((before, 1.0), (later, 1.0))[:2] == ([4.0], [0.5])
 
-    def test_marks_of_illegal_actions_are_not_added_up(self) -> None:
-        """Which stand in a policy as numbers below 0."""
-        memory = ReplayMemory(GO, 10**9)
-        memory.add(random_games(GO, 3))
-        places, sample = all_samples(memory)
-        marked = MergedSamples(GO)
-        marked.add(*places, sample._replace(policy=np.where(sample.policy == 0, np.float32(-1), sample.policy)))
-        assert np.array_equal(marked.sums.policy, layer(GO, random_games(GO, 3)).sums.policy)
 
-    def test_what_is_merged_keeps_its_count(self) -> None:
-        """Three wins and a loss are half a win, whatever had been merged before."""
-        before, later = layer(GO, [one_move(1.0)] * 3), layer(GO, [one_move(-1.0)])
-        assert before.sums.seen.tolist() == [3.0]
-        means = merge_layers([(before, 1.0), (later, 1.0)], everything)
-        assert (means.seen.tolist(), means.value.tolist()) == ([4.0], [0.5])
-        alone = layer(GO, [one_move(1.0)] * 3 + [one_move(-1.0)])
-        assert merge_layers([(alone, 1.0)], everything).value.tolist() == [0.5]
+@pytest.mark.parametrize("count", [1, 5])
+def test_old_samples_are_not_scaled_down(count: int) -> None:
+    """Seen once or often: alone they have policies of sum 1 and their own values."""
+    seen, value, policy = means_of((layer(*[(1.0, 4)] * count), 0.65))
+    assert (seen, value) == (pytest.approx([0.65 * count]), pytest.approx([1.0]))
+    assert (policy[0, 4], policy.sum()) == pytest.approx((1.0, 1.0))
 
-    def test_old_samples_are_not_scaled_down(self) -> None:
-        """Seen once or often: alone they have policies of sum 1 and their own values."""
-        for records in ([one_move(1.0, 4)], [one_move(1.0, 4)] * 5):
-            means = merge_layers([(layer(GO, records), 0.65)], everything)
-            assert means.policy[0, 4] == pytest.approx(1.0)
-            assert means.policy.sum(axis=1) == pytest.approx([1.0])
-            assert means.value == pytest.approx([1.0])
-            assert means.seen == pytest.approx([0.65 * len(records)])
 
-    def test_older_layers_count_less(self) -> None:
-        old, new = layer(GO, [one_move(-1.0, 4)] * 2), layer(GO, [one_move(1.0, 9)])
-        means = merge_layers([(old, 0.75), (new, 1.0)], everything)
-        assert means.seen == pytest.approx([2.5])
-        assert means.value == pytest.approx([(1 - 1.5) / 2.5])
-        assert means.policy[0, [4, 9]] == pytest.approx([0.6, 0.4])
-        assert means.places.entries == new.places.entries  # the newest game that has it
+def test_older_layers_count_less() -> None:
+    seen, value, policy = means_of((layer((-1.0, 4), (-1.0, 4)), 0.75), (layer((1.0, 9)), 1.0))
+    assert (seen, value) == (pytest.approx([2.5]), pytest.approx([(1 - 1.5) / 2.5]))
+    assert policy[0, [4, 9]] == pytest.approx([0.6, 0.4])

@@ -85,22 +85,6 @@ def test_each_input_once_an_epoch(env: Any) -> None:
     assert (sorted(first) == sorted(second), first == second) == (True, False)
 
 
-def test_targets_are_turned_with_their_planes() -> None:
-    """A merged sample says of each point what it says in any other turn."""
-    pool = filled(GO, 1, Pool(positions=200))
-    found: dict[bytes, tuple[np.ndarray, ...]] = {}
-    for number in range(60):
-        sample = pool.batch(number, 16, np.random.default_rng(number))
-        symmetries, keys = canonical_inputs(GO, sample.planes)
-        for i, key in enumerate(keys):
-            policy = sample.policy[i][GO.symmetries.actions[symmetries[i]]]
-            ownership = sample.ownership[i][GO.symmetries.points[symmetries[i]]]
-            mine = (np.sort(policy), policy[-1:], np.sort(ownership), sample.value[i : i + 1])
-            for one, other in zip(mine, found.setdefault(key, mine), strict=True):
-                assert np.allclose(one, other, atol=1e-6)
-    assert len(found) == len(pool.subset.value)
-
-
 def test_generations_that_leave() -> None:
     """The first in time, and the oldest of a pool that is too large, but never the newest."""
     settings = Pool(positions=30, first_until=3)
@@ -157,7 +141,7 @@ def test_a_run_goes_on_to_the_bit(tmp_path: Path) -> None:
     pooled = {"memory": Pool(60, subset=90, epochs=2), "judges": [rates], "schedule": "constant", "batch_size": 8}
     settings = {**pooled, "num_games": 20, "ckp_freq": 100}
     net, listener = run(tmp_path / "whole", **settings)
-    assert {row["generation"] for row in listener.rows} >= {-1, 0, 1, 2}
+    assert {row["generation"] for row in listener.rows} >= {-1, 0, 1}
     for before, after in itertools.pairwise(listener.rows):
         assert (after["steps"] > before["steps"]) == (after["generation"] > before["generation"])
         warm = min(1.0, (after["steps"] + 1) / 200)

@@ -282,7 +282,7 @@ class TestAsynchronous:
 class TestTasks:
     def version(self, check: str | None = None) -> Version:
         settings = SelfPlaySettings(readouts=4, search=Gumbel(), games_in_flight=2, groups=1)
-        return Version(GO, settings, [NET], (), "float32", 3, check)
+        return Version(GO, settings, NET, "float32", 3, check)
 
     def task(self, left: int) -> Task:
         state = {"next": 0, "left": left, "readouts": 4, "resign_threshold": None, "capacity": 2, "finished": 0}
