@@ -177,6 +177,9 @@ class RunSettings(AnyRunSettings):
             )
         if not hasattr(self.memory, "make_memory"):
             raise TypeError(f"memory must be settings with a method make_memory, got {self.memory!r}")
+        if not isinstance(self.judges, (tuple, list)):
+            raise TypeError(f"judges must be a sequence of settings of judges, got {self.judges!r}")
+        object.__setattr__(self, "judges", tuple(self.judges))
         for judge in self.judges:
             if not hasattr(judge, "make_judge"):
                 raise TypeError(f"judges must be settings with a method make_judge, got {judge!r}")
