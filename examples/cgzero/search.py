@@ -19,7 +19,6 @@ SEEDS = 2**63  # upper bound of the seeds of a move's value noise
 class CGZeroPuct(Puct):
     """Settings of PUCT search, and those of CGZero (2020), which are off by default."""
 
-    noise_settings: ClassVar[tuple[str, ...]] = (*Puct.noise_settings, "value_noise")
 
     c_puct_growth: float = setting(
         "increase of `c_puct` with each ply of the game; may be negative (CGZero: 0.0034)", default=0.0, least=-np.inf
