@@ -88,9 +88,12 @@ class Collector:
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
 
-        row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
+        row: the fields of its row except `start`; without `hash` it gets that of the words.  words: its stones and
+            plies, uint16.
         """
-        complete = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
+        complete = {**row, "start": self.length}
+        if "hash" not in row:
+            complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
         self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
         self.words.append(words)
         self.length += len(words)

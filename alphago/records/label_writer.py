@@ -9,8 +9,8 @@ import numpy as np
 
 from alphago.env.go import GoEnv
 from alphago.records.begun import check_begun
-from alphago.records.dataset import GAME, RESULT, rules_code
-from alphago.records.dataset_writer import DatasetWriter, game_hash
+from alphago.records.dataset import RESULT, rules_code
+from alphago.records.dataset_writer import Collector, DatasetWriter, game_hash
 
 PER_PART = 1000  # labels that are written together
 
@@ -28,8 +28,7 @@ class LabelWriter(DatasetWriter):
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
         super().__init__(path)
         self.env = env
-        # For each label that is not yet written: the game's row, its moves, and the label.
-        self.rows: list[tuple[dict[str, int], np.ndarray, np.ndarray]] = []
+        self.collector, self.labels = Collector(), list[np.ndarray]()  # of what is not yet written
         # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         try:
@@ -48,7 +47,7 @@ class LabelWriter(DatasetWriter):
     @property
     def count(self) -> int:
         """The number of labels, including those not yet written."""
-        return self.games + len(self.rows)
+        return self.games + len(self.labels)
 
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.
@@ -68,18 +67,17 @@ class LabelWriter(DatasetWriter):
             "komi2": round(2 * komi),
             "rules": rules_code(self.env.rules),
         }
-        self.rows.append((row, moves[: ply + 1].astype("<u2"), label))
+        self.collector.add(row, moves[: ply + 1].astype("<u2"))
+        self.labels.append(label)
         self.drawn = drawn
-        if len(self.rows) >= PER_PART:
+        if len(self.labels) >= PER_PART:
             self.flush()
 
     def flush(self) -> None:
         """Write the waiting labels as a part, then the index."""
-        if self.rows:
-            rows, moves, labels = zip(*self.rows, strict=True)
-            games = np.array([tuple(row.get(name, 0) for name in GAME.names or ()) for row in rows], GAME)
-            games["start"] = np.cumsum([0, *map(len, moves[:-1])])
-            arrays = {"games": games, "moves": np.concatenate(moves), "labels": np.stack(labels)}
+        if self.labels:
+            batch = self.collector.batch()
+            arrays = {"games": batch.games, "moves": batch.moves, "labels": np.stack(self.labels)}
             self.write_part(arrays, drawn=self.drawn)
-            self.rows = []
+            self.collector, self.labels = Collector(), []
         self.write_index()

@@ -246,7 +246,7 @@ class TestSources:
         (tmp_path / "Kifu.index").write_text("".join(index[:29]))
         dataset, report = imported(tmp_path / "d", tmp_path / "kifu", filter=GameFilter(min_moves=10))
         assert len(dataset) == 29
-        assert report.rejected == {"no result": 1, "bad point": 1, "too short": 1}
+        assert report.rejected == {"no result": 1, "bad point": 1, "occupied point": 1}
         for number, game in enumerate(games[:29]):
             one = dataset.game(number)
             assert tuple(one.moves.tolist()) == game.moves
