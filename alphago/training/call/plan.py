@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
 from alphago.nn.growing import grow
-from alphago.nn.inference.hardware import LEAST_FOR_BFLOAT16, find_device, trains_in_bfloat16
+from alphago.nn.inference.hardware import cpu_has, find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings_tree import SettingsTree
 from alphago.system.validation import UNSET, Unset, is_int
@@ -137,7 +137,7 @@ def new_run(call: TrainCall) -> Plan[RunSettings]:
             raise ValueError(f"preset must be a recipe for {env.name}, got {call.preset!r}, which is for {recipe.game}")
     settings = call.merge(recipe).filled(call.device)  # a resumed run keeps these values on any device
     # With AMX wide networks cost less; their width was not compared there.
-    short = is_short(settings.max_minutes, settings.selfplay.groups) and not trains_in_bfloat16(LEAST_FOR_BFLOAT16)
+    short = is_short(settings.max_minutes, settings.selfplay.groups) and not cpu_has("amx_tile")
     sizes = recipe.network_on(call.device, short=short)
     model, notes = new_network(call, sizes, settings.seed)
     check_boards(env, settings, model)
