@@ -19,12 +19,13 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from figures import Figures, add_option, stamp
-from solved_games import bits_of, judge_values, share
 
 from alphago import ConnectFourEnv, MCTSPlayer
 from alphago.arena.alphabeta import AlphaBetaSearch
+from alphago.arena.match import wilson
 from alphago.cli.models import load
 from alphago.env.position import Position
+from alphago.mcts.analysis import analyze
 
 HEIGHT, WIDTH = 6, 7
 BOTTOM = sum(1 << (7 * column) for column in range(WIDTH))  # the lowest point of each column
@@ -42,6 +43,15 @@ class Table(NamedTuple):
     nodes: np.ndarray  # int64 [1], positions visited
     moves: np.ndarray  # int64 [plies, 7]
     scores: np.ndarray  # int64 [plies, 7]
+
+
+@numba.njit(cache=True, inline="always")
+def bits_of(x: int) -> int:
+    count = 0
+    while x:
+        x &= x - 1
+        count += 1
+    return count
 
 
 @numba.njit(cache=True, inline="always")
@@ -158,16 +168,25 @@ def random_positions(env: ConnectFourEnv, count: int, least: int, most: int, see
     return list(found.values())
 
 
-def solved_positions(
-    env: ConnectFourEnv, solver: Solver, options: argparse.Namespace
-) -> tuple[list[Position], np.ndarray]:
-    """Positions of random games, and their outcomes for the player to move; prints how they were solved."""
+def share(right: int, count: int) -> str:
+    low, high = wilson(right / max(count, 1), max(count, 1))
+    return f"{right} of {count}, {right / max(count, 1):.1%} ({low:.1%} to {high:.1%})"
+
+
+def judge_values(env: ConnectFourEnv, net: Any, solver: Solver, options: argparse.Namespace, figures: Figures) -> None:
+    """Print how often the signs of values are right, on solved positions of random games."""
     positions = random_positions(env, options.positions, options.plies[0], options.plies[1], options.seed)
     began = time.perf_counter()
-    outcomes = np.array([solver.solve(position) for position in positions])
+    outcomes = np.array([solver.solve(position) for position in positions])  # for the player to move
     print(f"{len(positions)} positions of random games after {options.plies[0]} to {options.plies[1]} plies, solved in")
-    print(f"{time.perf_counter() - began:.0f} s:", end=" ")
-    return positions, outcomes
+    print(f"{time.perf_counter() - began:.0f} s: won {np.mean(outcomes == 1):.0%},", end=" ")
+    print(f"drawn {np.mean(outcomes == 0):.0%}, lost {np.mean(outcomes == -1):.0%}")
+    decided = np.flatnonzero(outcomes)
+    found = analyze([positions[i] for i in decided], net, readouts=options.readouts)
+    for name, values in (("the network's value", found.raw_value), (f"{options.readouts} readouts", found.value)):
+        right = int(np.sum(np.sign(values) == outcomes[decided]))
+        print(f"sign of {name}: {share(right, len(decided))} of the decided positions")
+        figures.add(f"connect-four-sign-{'raw' if name.startswith('the') else 'search'}", right / len(decided))
 
 
 def play_games(env: ConnectFourEnv, net: Any, options: argparse.Namespace, figures: Figures) -> None:
@@ -216,7 +235,7 @@ def main() -> None:
     print(stamp())
     env, net = load(options.model, None, None, "connect-four")
     assert isinstance(env, ConnectFourEnv)
-    judge_values("connect-four", net, solved_positions(env, solver, options), options, figures)
+    judge_values(env, net, solver, options, figures)
     play_games(env, net, options, figures)
     figures.save()
 

@@ -1,8 +1,8 @@
 """Everything that a GPU is needed for, in one command: `make gpu`.
 
 Runs the tests that need a device, compares millions of random moves with numba's, plays a few games more under
-compute-sanitizer where that is installed, trains, plays and runs out of memory on purpose, measures, profiles, and
-prints one table: figures beside what was wanted.  Nothing is installed and no network is needed: a bare checkout with
+compute-sanitizer where that is installed, trains, plays and runs out of memory on purpose, measures, and prints one
+table: figures beside what was wanted.  Nothing is installed and no network is needed: a bare checkout with
 PYTHONPATH=. does, where there are torch, cupy, numba, numpy, tqdm and safetensors.  Each figure is told as it comes.  A
 part that fails is told in the table, and the others go on; where all of it is cut off, by Ctrl-C or SIGTERM, the table
 has what there was.  Where a GPU is at hand for minutes, `gpu_slices.py` runs the parts one by one, each with a limit.
@@ -24,8 +24,6 @@ from pathlib import Path
 from gpu_equal import equal, play_games
 from gpu_figures import BOARDS, QUICK, Figure, Scale
 from gpu_networks import NETWORKS
-from gpu_peers import peers
-from gpu_profile import profile
 from gpu_runs import runs
 
 from alphago import GoEnv
@@ -36,8 +34,8 @@ from alphago.nn.inference.hardware import describe_machine
 from alphago.system.cores import available_cores
 
 ROOT = Path(__file__).resolve().parents[1]
-SECTIONS = {**BOARDS, **NETWORKS, "peers": peers}
-PARTS = ("tests", "equal", "memcheck", "racecheck", "runs", "profile", *SECTIONS)
+SECTIONS = {**BOARDS, **NETWORKS}
+PARTS = ("tests", "equal", "memcheck", "racecheck", "runs", *SECTIONS)
 TIME_LIMIT = 1200.0  # seconds of the tests, and of compute-sanitizer
 APART = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # each tensor's memory for itself, where an overrun is seen
 MEMORY_ERROR = 9  # what compute-sanitizer is told to exit with
@@ -133,7 +131,6 @@ def main() -> None:
         "equal": partial(equal, scale),
         **{check: partial(sanitized, scale, check) for check in ("memcheck", "racecheck")},
         "runs": partial(runs, scale),
-        "profile": partial(profile, scale),
         **{name: partial(section, scale) for name, section in SECTIONS.items()},
     }
     wanted = set(options.only or parts)

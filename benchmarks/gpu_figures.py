@@ -12,11 +12,7 @@ import torch
 from alphago import GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda.backend import find_backend
 from alphago.env.game import GameEnv
-from alphago.env.kernels.playouts import playout_batch
-from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.env.leaves import Leaves, Reached
-from alphago.nn.threads import Workers
-from alphago.system.cores import available_cores
 
 OPENING = 10  # plies before a wave is timed
 
@@ -43,13 +39,11 @@ class Scale:
     large_tower: tuple[int, int] = (10, 128)  # of 19x19
     readouts: int = 16
     flight: int = 8192
-    few: tuple[int, ...] = (256, 1024)  # games in flight at the beginning of a run, and later
     large_flight: int = 2048
     large_plies: int = 40
     minutes: float = 1.5  # of the slice of training
     run_minutes: float = 3.0  # of the run that goes on elsewhere and comes back
     equal: float = 1.0  # of the moves that are compared with numba's
-    copied: int = 2**30  # bytes of the array whose copying is the rate of memory
     repeats: int = 5  # of a measurement by rate
     preset: str = "9x9"
     # Of training, where they are not the recipe's: the slice is too short for smaller boards to come first.
@@ -67,13 +61,12 @@ class Scale:
 
 SMALL_RUN = {"num_games": 32, "games_in_flight": 8, "groups": 1, "readouts": 2}
 SMALL_RUN |= {"tower_height": 0, "channels": 8, "start_training_after": 50, "batch_size": 16}
-QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "copied": 2**20, "repeats": 2, "matrix": 256}
+QUICK: dict[str, Any] = {"boards": 64, "wave": 32, "waves": 3, "repeats": 2, "matrix": 256}
 QUICK |= {
     "tower": (1, 8),
     "large_tower": (1, 8),
     "readouts": 2,
     "flight": 4,
-    "few": (2,),
     "large_flight": 2,
     "large_plies": 2,
 }
@@ -99,19 +92,6 @@ def usual_rate(work: Callable[[], float], scale: Scale) -> float:
     return median(rates)
 
 
-def copy_rate(scale: Scale) -> float:
-    """Bytes per second, read and written, of a copy from one large array on the device to another."""
-    source = torch.ones(scale.copied, dtype=torch.uint8, device=scale.torch_device)
-    target = torch.empty_like(source)
-
-    def copy() -> float:
-        for _ in range(10):
-            target.copy_(source)
-        return 10.0 * 2 * scale.copied
-
-    return usual_rate(copy, scale)
-
-
 def matrix_rate(scale: Scale) -> float:
     """Operations per second of torch's product of square matrices, two for each multiplication and addition."""
     shape = (scale.matrix, scale.matrix)
@@ -134,15 +114,13 @@ MOVES: list[tuple[GameEnv, float | None]] = [
 
 
 def random_moves(scale: Scale) -> Iterator[Figure]:
-    """Uniformly random legal moves to the end of many games: on the device, and on all cores by numba."""
+    """Uniformly random legal moves to the end of many games."""
     for env, target in MOVES:
         count = max(1, scale.boards * 81 // env.N**2)
-        device, host = device_moves(env, count, scale), host_moves(env, max(1, count // 16), scale)
-        held = None if target is None else device >= target
+        rate = device_moves(env, count, scale)
+        held = None if target is None else rate >= target
         wanted = "" if target is None else f"at least {target / 1e6:.0f} M/s"
-        name = f"random legal moves, {env.name} {env.N}x{env.N}"
-        yield Figure(f"{name}, on the device", f"{device / 1e6:.2f} M/s", wanted, held)
-        yield Figure(f"{name}, numba, {available_cores()} cores", f"{host / 1e6:.2f} M/s")
+        yield Figure(f"random legal moves, {env.name} {env.N}x{env.N}", f"{rate / 1e6:.2f} M/s", wanted, held)
 
 
 def device_moves(env: GameEnv, count: int, scale: Scale) -> float:
@@ -156,23 +134,6 @@ def device_moves(env: GameEnv, count: int, scale: Scale) -> float:
         return float(batch.playout(slots, streams, **options).sum())
 
     return usual_rate(play, scale)
-
-
-def host_moves(env: GameEnv, count: int, scale: Scale) -> float:
-    """Moves per second by numba, of as many games on each core."""
-    cores = available_cores()
-    batches: list[Any] = [env.new_batch(count) for _ in range(cores)]
-
-    def play(core: int) -> float:
-        rows, slots, state = batches[core].rows, np.arange(count), np.array([core + 1], np.int64)
-        batches[core].reset(slots)
-        if isinstance(env, GoEnv):
-            return float(playout_batch(rows, slots, state, True))
-        return float(PLAYOUTS[env.name](rows, slots, np.zeros(env.action_space, np.bool_), state))
-
-    with Workers(cores) as workers:
-        tasks = [lambda core=core: play(core) for core in range(cores)]  # type: ignore[misc]
-        return usual_rate(lambda: sum(workers.run(tasks)), scale)
 
 
 def wave(scale: Scale) -> Iterator[Figure]:

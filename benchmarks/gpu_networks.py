@@ -3,7 +3,7 @@
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -85,15 +85,6 @@ def large_games(scale: Scale) -> Iterator[Figure]:
     yield share_of_gpu("GPU busy in self-play, 19x19", busy)
 
 
-def few_games(scale: Scale) -> Iterator[Figure]:
-    """Self-play of few games, with which a run begins: by rounds, up to sixteen leaves of a game in a wave."""
-    for flight in scale.few:
-        search = {"leaves": 16, "rounds": True}
-        rate, busy = moves_per_second(scale, GoEnv(9), scale.tower, 24, flight, search, warm_up=scale.large_plies)
-        yield Figure(f"self-play of {flight} games, 9x9, 24 readouts by rounds", f"{rate:,.0f} moves/s")
-        yield share_of_gpu(f"GPU busy in self-play of {flight} games", busy)
-
-
 def share_of_gpu(name: str, busy: float | None) -> Figure:
     """How busy the GPU was, beside what is wanted."""
     if busy is None:
@@ -130,29 +121,21 @@ def moves_per_second(
     tower: tuple[int, int],
     readouts: int,
     flight: int,
-    search: Mapping[str, Any] | None = None,
-    warm_up: int = 2,
 ) -> tuple[float, float | None]:
-    """Moves per second of many games, and how busy the GPU was; the first `warm_up` plies do not count."""
+    """Moves per second of many games, and how busy the GPU was; the first two plies do not count."""
     net = NeuralNet(env, tower_height=tower[0], channels=tower[1])
-    settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0, search=search)
+    settings = SelfPlaySettings(readouts=readouts, games_in_flight=flight, resign_threshold=-1.0)
     settings = settings.completed(flight, default_groups(scale.device))
     with Workers(settings.groups) as workers, GpuMeter() as meter:
         source = SelfPlay(env, settings, range(100 * flight), workers, seed=0, device=scale.device)
         source.publish(net)
-        for plies in (warm_up, scale.large_plies):  # the first ones compile, and capture graphs
+        for plies in (2, scale.large_plies):  # the first ones compile, and capture graphs
             meter.busy()
             before, start = source.moves, time.perf_counter()
             source.begin(plies)
             source.go_on()
             rate = (source.moves - before) / (time.perf_counter() - start)
         return rate, meter.busy()
-
-
-def learner_of(scale: Scale, net: NeuralNet, workers: Workers) -> Learner:
-    """A learner with the settings that a run has on the device."""
-    settings = LearningSettings(batch_size=scale.wave)
-    return Learner(net, settings, workers, torch.device(scale.torch_device))
 
 
 def gradient_step(scale: Scale) -> Iterator[Figure]:
@@ -163,7 +146,8 @@ def gradient_step(scale: Scale) -> Iterator[Figure]:
     sample = random_sample(env, scale.wave)
     product = matrix_rate(scale)
     with Workers(1) as workers:
-        learner = learner_of(scale, net, workers)
+        settings = LearningSettings(batch_size=scale.wave)
+        learner = Learner(net, settings, workers, torch.device(scale.torch_device))
         there = to_device(sample, learner.device)
 
         def steps(of: Any) -> float:
@@ -209,7 +193,6 @@ def training(scale: Scale) -> Iterator[Figure]:
 NETWORKS: dict[str, Callable[[Scale], Iterator[Figure]]] = {
     "network": network,
     "self-play": games,
-    "self-play-few": few_games,
     "self-play-19x19": large_games,
     "gradient-step": gradient_step,
     "training": training,

@@ -6,8 +6,6 @@
     python benchmarks/levels.py neighbours --games 200       # Elo of each level against the one before
     python benchmarks/levels.py against gnugo:10 --games 100 # of each level
     python benchmarks/levels.py against gnugo:10 --levels 10 7
-    python benchmarks/levels.py nonsense runs/levels/*       # own eyes filled and early passes in the games of matches
-    python benchmarks/levels.py nonsense runs/levels/* --engine "katago analysis …"   # which judges suspected passes
 
 Matches are in runs/levels; the same command goes on after a stop.  TARGETS are chosen by hand, so that neighbours
 differ by 80 to 250 Elo.
@@ -16,7 +14,6 @@ differ by 80 to 250 Elo.
 import argparse
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +60,6 @@ DRAWS, JUDGE = 4, 400  # moves that `rates` draws for a level; readouts of the j
 LIKELY = 4  # moves of the judge's own that are tried
 SHARPER, BLOCK = 1.5, 50  # power of the policy that draws its positions, so many at a time
 SURE = 0.8  # value of a decided game
-SUSPECT, ENGINE_VISITS = 100, 100  # readouts after which a pass is suspected, and those of an engine that judges it
 
 
 def table() -> dict[str, Any]:
@@ -309,94 +305,14 @@ def measure_matches(options: argparse.Namespace, found: dict[str, Any]) -> None:
         save(found)
 
 
-def count_nonsense(options: argparse.Namespace, found: dict[str, Any]) -> None:
-    """Count, in the games of matches on one board, moves into own eyes, and passes while more than a point is at stake.
-
-    A pass is suspected if, by a search of JUDGE readouts (SUSPECT if an engine is given), it loses more than half a
-    point in a game that is open; or if the side that passes loses on the board where the search sees it ahead.  It is
-    early if the engine confirms it.
-    """
-    from alphago.env.go_batch import GoBatch
-
-    engine = AnalysisClient(options.engine) if options.engine else None
-    for folder in options.folders:
-        identity = json.loads((folder / "evaluation.json").read_text("utf-8"))
-        env: Any = make_game("go", identity["board_size"]).match_variant()
-        counts = {name: Counter[str]() for name in identity["players"]}
-        passes = []
-        for line in (folder / "games.jsonl").read_text("utf-8").splitlines():
-            game = json.loads(line)
-            players = [identity["players"][i] for i in game["match"]]
-            black, white = players if game["game"] % 2 == 0 else players[::-1]
-            position = env.position(komi=identity["komi"])
-            for ply, word in enumerate(game["moves"].split()):
-                action, name = env.from_text(word), black if position.to_play == 1 else white
-                batch: GoBatch = position.batch
-                sensible = batch.sensible_mask(np.zeros(1, np.int64), np.empty((1, env.action_space), np.bool_))[0]
-                is_bad = action != env.pass_action and ply >= identity["random_opening"] and not sensible[action]
-                counts[name].update(moves=1, filled=int(is_bad and is_eye(position, action)))
-                if action == env.pass_action and position.moves[-1:] != (env.pass_action,):
-                    passes.append((position, name))
-                position = position.play(action)
-        for begin in range(0, len(passes), 200):
-            part = passes[begin : begin + 200]
-            readouts = JUDGE if engine is None else SUSPECT
-            judged = analyze([position for position, _ in part], f"{env.N}x{env.N}", readouts, threads=1)
-            for i, (position, name) in enumerate(part):
-                best = int(np.delete(judged.visits[i], env.pass_action).argmax())
-                won = position.to_play * position.outcome
-                gain = judged.score[i, best] - judged.root_score[i]
-                value = judged.value[i]
-                is_suspected = (gain > 0.5 and abs(value) < SURE) or won < 0 < value
-                is_early = is_suspected and (engine is None or is_early_pass(engine, position))
-                counts[name].update(passes=1, early=int(is_early), suspected=int(is_suspected))
-                if is_suspected:
-                    what = "early" if is_early else "suspected"
-                    print(f"{what}, {name}'s pass loses {gain:.1f} points, value {value:+.2f}:\n{position}")
-        for name, count in counts.items():
-            told = f"{count['moves']} moves, {count['filled']} own eyes filled"
-            passes = f"{count['early']} of {count['passes']} passes early, {count['suspected']} suspected"
-            print(f"{folder.name}, {name}: {told}, {passes}", flush=True)
-    if engine is not None:
-        engine.close()
-
-
-def is_early_pass(engine: AnalysisClient, position: Any) -> bool:
-    """Return whether an engine's search sees a pass lose half a point and change a decision, or the mover ahead.
-
-    The mover's side is ahead and the board lost: then a second pass loses the game, which KataGo's search does not see.
-    """
-    rates, leads = np.empty(2), np.empty(2)  # before and after the pass, of the mover
-    for i, asked in enumerate((position, position.play(position.env.pass_action))):
-        engine.ask("pass", asked, ENGINE_VISITS)
-        rate, lead = engine.root(engine.receive())
-        rates[i], leads[i] = (rate, lead) if position.to_play == 1 else (1 - rate, -lead)
-    is_decided = (rates < LEAST_WIN).all() or (rates > 1 - LEAST_WIN).all()
-    throws_away = bool(leads[0] - leads[1] > 0.5 and not is_decided)
-    return throws_away or bool(position.to_play * position.outcome < 0 and rates[0] > 0.5)
-
-
-def is_eye(position: Any, action: int) -> bool:
-    """Return whether a point is an own eye of the side to move: all its neighbours are its stones."""
-    size, board = position.env.N, position.board
-    row, column = divmod(action, size)
-    near = [(row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)]
-    return all(board[r, c] == position.to_play for r, c in near if 0 <= r < size and 0 <= c < size)
-
-
 def rounded(estimate: Any, digits: int = 2) -> list[float]:
     return [round(float(number), digits) for number in estimate]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "what", choices=("targets", "exam", "judged", "rates", "neighbours", "against", "nonsense", "show")
-    )
-    parser.add_argument(
-        "more", nargs="*", help="the player of `against`, the engine of `judged`, the folders of `nonsense`"
-    )
-    parser.add_argument("--engine", default="", help="of `nonsense`, which judges suspected passes")
+    parser.add_argument("what", choices=("targets", "exam", "judged", "rates", "neighbours", "against", "show"))
+    parser.add_argument("more", nargs="*", help="the player of `against`, the engine of `judged`")
     parser.add_argument("--positions", type=int, default=400, help="of `judged`")
     parser.add_argument("--board-size", type=int, default=9)
     parser.add_argument("--games", type=int, default=200)
@@ -404,14 +320,13 @@ def main() -> None:
     parser.add_argument("--levels", type=int, nargs="+", help="of matches, in this order; else all")
     options = parser.parse_args()
     options.player = options.more[0] if options.what == "against" else None
-    options.engine = options.engine or " ".join(options.more if options.what == "judged" else ())
-    options.folders = [Path(word) for word in options.more]
+    options.engine = " ".join(options.more)
     found = table()
     steps = {"exam": measure_exam, "rates": measure_rates, "neighbours": measure_matches, "against": measure_matches}
-    steps |= {"judged": measure_judged, "nonsense": count_nonsense, "targets": lambda options, found: save(found)}
+    steps |= {"judged": measure_judged, "targets": lambda options, found: save(found)}
     if options.what in steps:
         steps[options.what](options, found)
-    for level in range(1, LEVELS + 1) if options.what != "nonsense" else ():
+    for level in range(1, LEVELS + 1):
         print(describe_level(level, make_game("go", options.board_size)))
 
 

@@ -23,6 +23,7 @@ import argparse
 import os
 import platform
 import sys
+from collections.abc import Callable
 from functools import partial
 from statistics import median
 
@@ -99,26 +100,33 @@ def uniform(state: pgx.State) -> tuple[jax.Array, jax.Array]:
 
 def search(env: pgx.Env, readouts: int, key: jax.Array, state: pgx.State) -> jax.Array:
     """Weights [B, 82] of the root's actions after a search by PUCT."""
+    policy = partial(mctx.muzero_policy, dirichlet_fraction=0.0)
+    return searched(policy, uniform, env, readouts, key, state).action_weights
+
+
+def searched(
+    policy: Callable, evaluated: Callable, env: pgx.Env, readouts: int, key: jax.Array, state: pgx.State
+) -> mctx.PolicyOutput:
+    """What a policy of mctx finds by so many simulations; evaluated: the logits [B, 82] and values [B] of states."""
 
     def expand(params: tuple, key: jax.Array, action: jax.Array, state: pgx.State) -> tuple:
         mover = state.current_player
         state = jax.vmap(env.step)(state, action)
-        logits, value = uniform(state)
+        logits, value = evaluated(state)
+        over = state.terminated
         reward = state.rewards[jnp.arange(len(mover)), mover]
-        discount = jnp.where(state.terminated, 0.0, -1.0)  # the players alternate
+        discount, value = jnp.where(over, 0.0, -1.0), jnp.where(over, 0.0, value)  # the players alternate
         return mctx.RecurrentFnOutput(reward=reward, discount=discount, prior_logits=logits, value=value), state
 
-    logits, value = uniform(state)
-    output = mctx.muzero_policy(
+    logits, value = evaluated(state)
+    return policy(
         params=(),
         rng_key=key,
         root=mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state),
         recurrent_fn=expand,
         num_simulations=readouts,
         invalid_actions=~state.legal_action_mask,
-        dirichlet_fraction=0.0,
     )
-    return output.action_weights
 
 
 def main() -> None:

@@ -12,8 +12,6 @@ It wants an environment of its own, since JAX is no part of the project:
     .peers/bin/pip install -c constraints.txt -e . -r benchmarks/requirements.txt
     .peers/bin/python benchmarks/pgx_selfplay.py
 
-With `--device cuda` both sides have the GPU, one after the other: JAX built for CUDA, thousands of games side by side.
-
 First every form is measured once, then each side's fastest ones run in turns; the ratio is the median of
 the turns, since other work on the machine changes what both reach.
 """
@@ -21,7 +19,6 @@ the turns, since other work on the machine changes what both reach.
 import argparse
 import os
 import platform
-import sys
 import time
 from functools import partial
 from statistics import median
@@ -29,40 +26,29 @@ from statistics import median
 import numpy as np
 import torch
 from figures import Figures, add_option
+from pgx_search import jax, jnp, mctx, pgx, searched
 
 from alphago import GoEnv, NeuralNet
 from alphago.nn.inference.hardware import processor
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.training.selfplay import SelfPlay
-from alphago.training.settings.selfplay_settings import SelfPlaySettings, default_groups
-
-DEVICE = "cuda" if "cuda" in sys.argv else "cpu"  # JAX is told before it is imported
-os.environ.setdefault("JAX_PLATFORMS", DEVICE)
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else it takes most of a GPU's memory
-try:
-    import jax
-    import jax.numpy as jnp
-    import mctx
-    import pgx
-    from pgx.experimental import auto_reset
-except ImportError as error:
-    sys.exit(f"{error.name} is not installed: pip install -r benchmarks/requirements.txt")
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
 
 CONSIDERED = 16
 
 
 class OurGames:
-    """Self-play of this package, `width` games side by side on all cores, or on the GPU."""
+    """Self-play of this package, `width` games side by side on all cores."""
 
     def __init__(self, height: int, channels: int, readouts: int, width: int, workers: Workers, dtype: str) -> None:
         env = GoEnv(9)
         net = NeuralNet(env, tower_height=height, channels=channels, preset="paper")  # the heads of AlphaGo Zero
         self.name = f"alphago, {width} games, {dtype}"
         settings = SelfPlaySettings(readouts=readouts, resign_threshold=-1, opening_plies=0)
-        settings = settings.completed(width, default_groups(DEVICE))
-        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1, device=DEVICE)
-        self.games.evaluator = net.evaluator(dtype=dtype, device=DEVICE)
+        settings = settings.completed(width, workers.count)
+        self.games = SelfPlay(env, settings, range(1_000_000), workers, seed=1)
+        self.games.evaluator = net.evaluator(dtype=dtype)
         self.games.begin(1)  # compiles
         self.games.go_on()
 
@@ -138,6 +124,8 @@ def network(weights: dict, height: int, planes: jax.Array) -> tuple[jax.Array, j
 
 def play(env: pgx.Env, readouts: int, weights: dict, key: jax.Array, state: pgx.State) -> pgx.State:
     """One searched move in every game of `state`."""
+    from pgx.experimental import auto_reset
+
     height = sum(name.endswith(", 2") for name in weights)
     search_key, step_key = jax.random.split(key)
 
@@ -145,26 +133,9 @@ def play(env: pgx.Env, readouts: int, weights: dict, key: jax.Array, state: pgx.
         logits, value = network(weights, height, state.observation)
         return jnp.where(state.legal_action_mask, logits, jnp.finfo(logits.dtype).min), value
 
-    def expand(params: tuple, key: jax.Array, action: jax.Array, state: pgx.State) -> tuple:
-        mover = state.current_player
-        state = jax.vmap(env.step)(state, action)
-        logits, value = evaluated(state)
-        over = state.terminated
-        reward = state.rewards[jnp.arange(len(mover)), mover]
-        discount, value = jnp.where(over, 0.0, -1.0), jnp.where(over, 0.0, value)
-        return mctx.RecurrentFnOutput(reward=reward, discount=discount, prior_logits=logits, value=value), state
-
-    logits, value = evaluated(state)
-    output = mctx.gumbel_muzero_policy(
-        params=(),
-        rng_key=search_key,
-        root=mctx.RootFnOutput(prior_logits=logits, value=value, embedding=state),
-        recurrent_fn=expand,
-        num_simulations=readouts,
-        invalid_actions=~state.legal_action_mask,
-        max_num_considered_actions=CONSIDERED,
-    )
-    keys = jax.random.split(step_key, len(value))
+    policy = partial(mctx.gumbel_muzero_policy, max_num_considered_actions=CONSIDERED)
+    output = searched(policy, evaluated, env, readouts, search_key, state)
+    keys = jax.random.split(step_key, len(output.action))
     return jax.vmap(auto_reset(env.step, env.init))(state, output.action, keys)
 
 
@@ -179,9 +150,7 @@ def fastest(players: list, seconds: float) -> OurGames | PgxGames:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    games = [64, 256] if DEVICE == "cpu" else [1024, 4096]
-    parser.add_argument("--games", type=int, nargs="+", default=games, help="games side by side")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="of both sides (cpu)")
+    parser.add_argument("--games", type=int, nargs="+", default=[64, 256], help="games side by side")
     parser.add_argument("--readouts", type=int, default=64)
     parser.add_argument("--height", type=int, default=5, help="residual blocks")
     parser.add_argument("--channels", type=int, default=64)
@@ -208,7 +177,7 @@ def main() -> None:
     print(f"  {ours.name:<36} {median(mine for mine, _ in turns):9.1f}")
     print(f"  {theirs.name:<36} {median(other for _, other in turns):9.1f}")
     figures = Figures(arguments.json)
-    figures.add("pgx-selfplay" if DEVICE == "cpu" else "pgx-selfplay-gpu", median(ratios), min(ratios), max(ratios))
+    figures.add("pgx-selfplay", median(ratios), min(ratios), max(ratios))
     figures.save()
     print(f"  ratio {median(ratios):.2f} (from {min(ratios):.2f} to {max(ratios):.2f})")
 

@@ -3,9 +3,7 @@
 Every figure is of a fresh process.  *Warm*: `import alphago`, a position of 9x9, a move and what is legal after it,
 where the kernels were compiled before; the seconds count from the first line of the program, Python's own start comes
 on top of them.  *Cold*: the same kernels and more are compiled into an empty cache folder; the second process, which
-finds them there, is told beside it, so that the difference is the compiler's.  *A first run*: the whole process of a
-training of 16 games of 7x7 that compiles what it needs, with another process that compiles the tree's kernels
-(alphago.mcts.warm_up) and without, in turns; each into an empty folder.
+finds them there, is told beside it, so that the difference is the compiler's.
 """
 
 import argparse
@@ -51,15 +49,6 @@ for name in sys.argv[1:]:
     batch.outcome(slots, np.empty(2, np.float32))
 """
 
-TRAINING = """
-import sys
-from alphago import GoEnv, train
-from alphago.training import session as run
-if sys.argv[1] == "alone":
-    run.warm_up = lambda: None
-train(GoEnv(7), num_games=16, readouts=16, tower_height=4, channels=32, folder=sys.argv[2], reports=[])
-"""
-
 
 class Spent(NamedTuple):
     """What a process took, in seconds, and what it printed."""
@@ -91,7 +80,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=7, metavar="N", help="processes of each warm figure (7)")
     parser.add_argument("--warm-only", action="store_true", help="leave out the compilation")
-    parser.add_argument("--first-runs", type=int, default=3, metavar="N", help="turns of a first run (3)")
     add_option(parser)
     options = parser.parse_args()
     figures = Figures(options.json)
@@ -114,24 +102,6 @@ def main() -> None:
         print(f"  {name}: {told(cold.processor, COLD_WANTED)} of the processor, {cold.wall:.1f} s of wall time;")
         print(f"    once compiled {warm.processor:.2f} s of the processor, {warm.wall:.2f} s of wall time", flush=True)
     figures.save()
-    if not options.first_runs:
-        return
-    turns = [(first_run("alone"), first_run("beside")) for _ in range(options.first_runs)]
-    alone, beside = (median(turn[i] for turn in turns) for i in (0, 1))
-    print(
-        f"a first run, median of {len(turns)} turns: 16 games of 7x7, wall time of the whole process, kernels compiled"
-    )
-    print(f"  by itself {alone:.1f} s; with another process for the tree's {beside:.1f} s")
-    ratios = sorted(one / both for one, both in turns)
-    print(
-        f"  {median(ratios):.2f} times as fast (turns from {ratios[0]:.2f} to {ratios[-1]:.2f}; at least 1.25 wanted)"
-    )
-
-
-def first_run(how: str) -> float:
-    """Seconds that a first training takes; `how`: "alone" or "beside" another process that compiles too."""
-    with tempfile.TemporaryDirectory() as folder:
-        return run(TRAINING, how, f"{folder}/run", cache=f"{folder}/cache").wall
 
 
 if __name__ == "__main__":

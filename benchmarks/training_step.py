@@ -1,20 +1,19 @@
-"""How long a gradient step of a recipe takes with this package's passes and convolutions, and with torch's own.
+"""How long a gradient step of a recipe takes with this package's passes (alphago.nn.passes), and with torch's own.
 
-The passes are those of alphago.nn.passes, the convolutions those of alphago.nn.winograd, for steps in float32.  The
-same random batch, both ways in turns; medians of the processor time.
+The same random batch, both ways in turns; medians of the processor time.
 """
 
 import argparse
 import statistics
 import time
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import replace
 from unittest import mock
 
 from figures import Figures, add_option
 
 from alphago import NeuralNet
-from alphago.nn import passes, winograd
+from alphago.nn import passes
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
@@ -52,9 +51,7 @@ def main() -> None:
             learner = Learner(net, settings, workers)
             for step in range(2 * (options.steps + WARM_UP)):
                 fast = step % 2 == 0
-                with ExitStack() as stack:
-                    for module, suits in () if fast else ((passes, "suits_kernels"), (winograd, "suits_winograd")):
-                        stack.enter_context(mock.patch.object(module, suits, return_value=False))
+                with nullcontext() if fast else mock.patch.object(passes, "suits_kernels", return_value=False):
                     began = time.process_time()
                     learner.step(batch)
                     times[fast].append(1000 * (time.process_time() - began))

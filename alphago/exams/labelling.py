@@ -18,7 +18,7 @@ from alphago.env.go import GoEnv
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_facts, read_games_of
 from alphago.exams.positions import RULES, engine_text, exam_env
-from alphago.records.label_writer import LabelWriter
+from alphago.records.dataset_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
 from alphago.system.validation import shown
 

@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from torch import nn
 
 from alphago.nn.passes import add_board_bias, board_pool, norm_relu
-from alphago.nn.winograd import convolve
 
 Activation = Callable[[torch.Tensor], torch.Tensor]
 # relu is AlphaGo Zero's activation.  elu is exp(x) - 1 below 0, so its gradient is never 0 (Clevert et al. 2016).
@@ -26,7 +25,7 @@ class ConvBn(nn.Sequential):
         None for `act` or `added` leaves out the activation or the addition.
         """
         conv, norm = self
-        features = convolve(conv, features)
+        features = conv(features)
         if act is torch.relu:
             return norm_relu(norm, features, added)  # has compiled kernels for training
         features = norm(features) if added is None else added + norm(features)
@@ -130,7 +129,7 @@ class PreactivationBlock(Block):
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
         hidden = self.first(self.activate(self.norm(features)), self.activate)
-        return features + convolve(self.second, self.shift(hidden))
+        return features + self.second(self.shift(hidden))
 
 
 class PlainBlock(Block):

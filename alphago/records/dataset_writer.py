@@ -1,10 +1,11 @@
-"""Write a dataset: collect games, drop duplicates, write the games in parts.
+"""Write a dataset: collect games or labels, drop duplicates, write them in parts.
 
 A part is two files and an entry in the index; the index is written after the files.  So an import that is killed loses
 only the games since the last part, and continues from there when it is repeated.
 """
 
 import contextlib
+import datetime
 import hashlib
 import io
 import json
@@ -17,10 +18,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from alphago.env import symmetry
+from alphago.env.go import GoEnv
+from alphago.records.begun import check_begun
 from alphago.records.dataset import (
     FORMAT,
     GAME,
     INDEX,
+    RESULT,
     SKIPPED,
     TEST,
     TRAIN,
@@ -30,10 +34,11 @@ from alphago.records.dataset import (
     Dataset,
     files_of_part,
     read_index,
+    rules_code,
 )
 from alphago.system.files import explain_os_error, lock, user_path, write_atomic
 
-GAMES_PER_PART = 20_000
+GAMES_PER_PART, LABELS_PER_PART = 20_000, 1000  # that are written together
 MERGED_AT = 50_000  # new hashes kept in a set before they are merged into the sorted array
 EXAMPLES = 3  # messages kept about games left out, for each reason
 LONGEST_MESSAGE = 300  # characters of such a message
@@ -88,9 +93,12 @@ class Collector:
     def add(self, row: Mapping[str, int], words: np.ndarray) -> None:
         """Add a game.
 
-        row: the fields of its row except `start` and `hash`.  words: its stones and plies, uint16.
+        row: the fields of its row except `start`; without `hash` it gets that of the words.  words: its stones and
+            plies, uint16.
         """
-        complete = {**row, "start": self.length, "hash": game_hash(row["size"], row["first"], row["stones"], words)}
+        complete = {**row, "start": self.length}
+        if "hash" not in row:
+            complete["hash"] = game_hash(row["size"], row["first"], row["stones"], words)
         self.rows.append(tuple(complete.get(name, 0) for name in GAME.names or ()))  # fields that are left out are 0
         self.words.append(words)
         self.length += len(words)
@@ -308,6 +316,74 @@ class DatasetWriter:
         """Write the index."""
         with explain_os_error(f"the dataset {self.path} could not be written"):
             write_atomic(self.path / INDEX, (json.dumps(self.index, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+class LabelWriter(DatasetWriter):
+    """A labelled dataset opened for writing; a context manager that locks its folder.
+
+    Each part has the number of the position that was drawn last, so that a later call can go on after it.
+
+    path: the folder, new or begun by the same call.  env: the game.
+    teacher: the entry `teacher` of the index, plain data.
+    Raises ValueError if the folder has another dataset, or was begun with other games, settings or another teacher.
+    """
+
+    def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
+        super().__init__(path)
+        self.env = env
+        self.collector, self.labels = Collector(), list[np.ndarray]()  # of what is not yet written
+        # The number of the position that was drawn last, -1 before the first.
+        self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
+        try:
+            self.check_begun(teacher)
+        except ValueError:
+            self.__exit__()
+            raise
+        self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
+
+    def check_begun(self, teacher: Mapping[str, Any]) -> None:
+        """Raise ValueError unless the dataset is new, or was begun with the same teacher."""
+        if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
+            raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
+        check_begun(self.path, self.index.get("teacher", teacher), teacher)
+
+    @property
+    def count(self) -> int:
+        """The number of labels, including those not yet written."""
+        return self.games + len(self.labels)
+
+    def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
+        """Add the position before a ply of a game from the empty board.
+
+        moves: all moves of the game, without skipped turns; they determine the split of the position.
+        label: of `label_dtype`.  drawn: the number of the position, larger than those of all earlier calls.
+        """
+        black_moves = ply % 2 == 0
+        mover_wins = label["win"] > 0.5
+        row = {
+            "hash": game_hash(self.env.N, first=1, stones=0, words=moves.astype(np.uint16)),
+            "length": ply + 1,
+            "size": self.env.N,
+            "first": 1,
+            "outcome": 1 if mover_wins == black_moves else -1,
+            "flags": RESULT,
+            "komi2": round(2 * komi),
+            "rules": rules_code(self.env.rules),
+        }
+        self.collector.add(row, moves[: ply + 1].astype("<u2"))
+        self.labels.append(label)
+        self.drawn = drawn
+        if len(self.labels) >= LABELS_PER_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write the waiting labels as a part, then the index."""
+        if self.labels:
+            batch = self.collector.batch()
+            arrays = {"games": batch.games, "moves": batch.moves, "labels": np.stack(self.labels)}
+            self.write_part(arrays, drawn=self.drawn)
+            self.collector, self.labels = Collector(), []
+        self.write_index()
 
 
 def paths_of(entry: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import signal
 from pathlib import Path
 from typing import Any
@@ -59,43 +58,6 @@ def test_equal(bench: Bench) -> None:
 
 
 @needs_compiler
-@pytest.mark.slow
-def test_profile(bench: Bench) -> None:
-    """Without a GPU of torch's operations."""
-    told = bench.run("gpu.py", *HOST, "--only", "profile")
-    table = table_of(told)
-    launches = float(table["self-play, a wave"][0].split()[0])
-    assert launches > 10
-    assert re.search(r"share +count +us each +at least +kernel or copy\n +\d+\.\d% +\d+ ", told)
-    assert table["gradient steps, a step"][0].endswith(" us")
-
-
-def test_a_profile_from_a_trace(bench: Bench) -> None:
-    """Two kernels side by side, a pause, and a copy: what is the GPU's, and how long it worked."""
-    import gpu_profile
-
-    def event(name: str, kind: str, begin: float, length: float) -> dict[str, Any]:
-        return {"ph": "X", "name": name, "cat": kind, "ts": begin, "dur": length}
-
-    trace = [
-        event("copy_batch", "kernel", 100, 10),
-        event("reach_batch", "kernel", 105, 20),
-        event("Memcpy HtoD", "gpu_memcpy", 140, 5),
-        event("aten::add", "cpu_op", 0, 1000),
-        event("reach_batch", "kernel", 150, 10),
-        {"ph": "i", "name": "a mark", "ts": 3},
-    ]
-    events = gpu_profile.read_events({"traceEvents": trace}, gpu_profile.ON_GPU)
-    found = gpu_profile.Profiled(events, wall=100.0)
-    assert found.busy() == 25 + 5 + 10
-    assert found.pauses() == [15.0, 5.0]
-    assert (found.count("kernel"), found.count("gpu_memcpy")) == (3, 1)
-    assert found.by_name() == [("reach_batch", 2, 30.0), ("copy_batch", 1, 10.0), ("Memcpy HtoD", 1, 5.0)]
-    least = gpu_profile.floors(GoEnv(9), 1000, 4e12)
-    assert 1.0 < least["copy_batch"] < 5.0  # some 4 KB a board, read and written
-
-
-@needs_compiler
 def test_figures_are_kept(bench: Bench, tmp_path: Path) -> None:
     """Of several calls in one file."""
     kept = ("--json", str(tmp_path / "figures.json"))
@@ -111,8 +73,8 @@ def test_figures_are_kept(bench: Bench, tmp_path: Path) -> None:
 def test_all_of_it(bench: Bench) -> None:
     table = table_of(bench.run("gpu.py", *HOST))
     assert table["tests"][1:] == ["all pass", "yes"]
-    assert len(table) > 50
-    sound = {"goes on", "all end", "0 twice", "four answers", "0 differ", "a hint and a move", "on the device"}
+    assert len(table) > 25
+    sound = {"goes on", "all end", "0 differ", "a hint and a move"}
     assert [name for name, row in table.items() if len(row) > 2 and row[1] in sound and row[2] != "yes"] == []
     assert not any("failed" in cell for row in table.values() for cell in row)
 

@@ -2,23 +2,16 @@
 
 import json
 import re
-import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv
-from alphago.nn.base import DenseBase
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet
 from tests.benchmarks.bench import BENCHMARKS, Bench
-from tests.ui.clients.installed import client, node
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
-    "scale_simulation.py": (
-        "--workers 1,2 --lag 4 --deaths 2",
-        [r"workers   games/s   playing  learning      MB/s   too old\n", r"      1 +\d", r"      2 +\d"],
-    ),
     "analysis.py": (
         "--net 7x7 --positions 8 --queries 4 --visits 3 --commands 2 --turns 1",
         [
@@ -51,22 +44,9 @@ SMALL = {
         "--board-size 3 --games 2 --matches 2",
         [r"over after \d+ s\n", r"policy alone against random moves: \d wins"],
     ),
-    "leaves.py": (
-        "--size 5 --games 2 --readouts 2 --leaves 2",
-        [r"Gumbel, 2 leaves: \d wins", r"Puct, 2 leaves: \d wins"],
-    ),
     "connect_four.py": (
         "--positions 6 --plies 30 34 --games 2 --readouts 2 --depth 2",
         [r"6 positions of random games", r"sign of 2 readouts: \d of \d", r"alphabeta:2.*2 distinct games\n"],
-    ),
-    "reversi.py": (
-        "--positions 6 --empty 4 8 --games 2 --readouts 2 --depth 2 --perfect 8",
-        [
-            r"6 positions of random games with 4 to 8 empty points, solved in \d+ s: won",
-            r"sign of 2 readouts: \d of \d",
-            r"alphabeta:2, perfect with at most 8 empty points, whose first 3 moves are drawn: \d won",
-            r"; 2 distinct games\n",
-        ],
     ),
     "gomoku.py": (
         "--readouts 2 --depth 2",
@@ -75,69 +55,10 @@ SMALL = {
             r"as White: \d+ won.*\n(.*\n)*[\d.]+ of 32 points, [\d.]+%, with 2",
         ],
     ),
-    "decisive_moves.py": (
-        "connect-four --opponents alphabeta:2 --games 2 --readouts 2 --seconds 0.001",
-        [
-            r"looking \d+\.\d\d us a position, the network \d+\.\d us: \d\.\d{3}; \d+% of \d+ random positions",
-            r"\nwith, against alphabeta:2: \d wins.*\nwithout, against alphabeta:2: \d wins",
-        ],
-    ),
-    "kept_evaluations.py": (
-        "--plies 1 --turns 1",
-        [r"7x7, 16 readouts +\d+\.\d\d +\d+\.\d\d \(-\d+%\) +[\d,]+ +[\d,]+ +\d+\.\d\d\n", r"9x9, 24 readouts "],
-    ),
-    "games_side_by_side.py": (
-        "--games 1 --turns 1 --flights 1 2",
-        [
-            r"cores; plies a second, 16 readouts each\n",
-            r" +1 side by side: +[\d,]+  \d+\.\d\d of the last row's\n +2 side by side: +[\d,]+  1\.00 of ",
-        ],
-    ),
-    "policy_targets.py": (
-        "--net 7x7 --judge 7x7 --size 7 --positions 1 --repeats 2 --readouts 2 --settings 4/2/1 4/4/2",
-        [
-            r"policy +\d\.\d{4} \(",
-            r"4/2/1 +\d\.\d{4} \(\+0\.0000 \+- 0\.0000\)",
-            r"4/4/2 +\d\.\d{4} \([+-]0\.\d{4} \+- ",
-        ],
-    ),
-    "wild_sgf.py": (
-        "--hostile 5 --scale 0.01",
-        [
-            r"7 files, 5 with accidents, 10 slow ones; at most 60 s for each\n",
-            r"wild: 7 files, 7 games, 81 moves; 7 games without a fault\n0 crashes, 0 hangs; the slowest file took ",
-            r"with accidents: 5 files, ",
-            r"0 crashes, 0 hangs; ",
-            r"slow: 10 files, 10 games, 14\d\d moves; ",
-            r"0 crashes, 0 hangs; ",
-        ],
-    ),
-    "reading_games.py": (
-        "--games 12 --length 20 --workers 1 --memory",
-        [
-            r"sgfmill, one process: [\d,]+ games per second of processor\n",
-            r"SGF, one process: [\d,]+ games per second of processor, \d+\.\d\d times as many\n",
-            r"SGF, 1 processes: [\d,]+ games/s",
-            r"text, 1 processes: [\d,]+ games/s",
-            r"memory of this process: \d+ MiB after a tenth, \d+ MiB after all: \d\.\d\d\n",
-        ],
-    ),
-    "selfplay_host.py": (
-        "--size 5 --games 4 --readouts 4 --plies 2 --turns 2",
-        [r"games +\d+\.\d\d us a move\n", r"Python alone allows [\d,]+ games/s,\ntrees [\d,]+ games/s for each core"],
-    ),
     "start.py": (
         "--repeats 1 --warm-only",
         [r"warm, median of 1: ", r"within the program: \d+\.\d\d s \(at most 0\.5 s are wanted: (met|missed)\)\n"],
     ),
-    "frames.py": (
-        "--net 7x7 --size 7 --plies 6 --seconds 0.3",
-        [
-            r"[\d.]+ frames a second, the longest \d+ ms; of the processor for each report: script -?[\d.]+ ms, ",
-            r"in all -?[\d.]+ ms\n",
-        ],
-    ),
-    "one_file.py": ("7x7 --readouts 8 --turns 1", [r"^[\d,]+ bytes; .*answer \d+ ms after a click;\n\d+ simulations"]),
     "web.py": (
         "--net 7x7 --size 5 --readouts 2 --clicks 1 --boards 2 --seconds 0.05 --turns 1 --no-start",
         [
@@ -152,53 +73,29 @@ SMALL = {
     ),
 }
 TRAINING = {  # the same, of those that train
-    "learning.py": (
-        "--minutes 0.001 --seeds 0 --games 2 --readouts 0 --only PUCT",
-        [r"seed 0, 0\.001 minutes, PUCT: \d+\.\d%, Elo .* with 0 readouts\n"],
-    ),
-    "recipe_changes.py": (
-        "--game oware --games-each 12 --seeds 0 --generation 100 --pit 2 --games 2 --readouts 0 --readouts-each 2 "
-        "--change champions falling",
-        [
-            r"oware, seed 0, pool, falling rates: .*, [\d,]+ merged samples in the end\n",
-            r"oware, seed 0, champions: .* steps, [\d.]+ of the .*, \d+ of \d+ candidates accepted\n",
-            r"oware, seed 0, 12 games, champions, 0 readouts: [\d.]+ of 2 \(\d distinct\), Elo [+-]\d+ \(",
-        ],
-    ),
     "strength.py": (
         "--minutes 0.001 --games 2 --anchor rave:1",
         [r"\| 0\.001 min, \d+ cores, seed 0 \| \d+% \(\d+% to \d+%\) \| \d+% \(\d+% to \d+%\) \|\n"],
     ),
 }
 # Scripts that take a network of the game.
-PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3), "reversi.py": ReversiEnv(6)}
+PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3)}
 PEERS = {
-    "against_mctx.py": "jax",
-    "openspiel_playouts.py": "pyspiel",
-    "openspiel_small_games.py": "pyspiel",
+    "openspiel.py": "pyspiel",
     "pgx_search.py": "jax",
     "pgx_selfplay.py": "jax",
 }
 ELSEWHERE = {
-    "cluster_kills.py",
-    "cluster_memory.py",
-    "workers.py",
     "levels.py",
-    "bot_match.py",
     "gpu.py",
     "gpu_equal.py",
     "gpu_figures.py",
     "gpu_networks.py",
-    "gpu_peers.py",
-    "gpu_profile.py",
     "gpu_runs.py",
     "gpu_slices.py",
-    "gpu_training.py",
     "memory.py",
     "training_share.py",
     "figures.py",
-    "openspiel.py",
-    "solved_games.py",
     "measure.py",
 }  # tested below
 
@@ -209,17 +106,13 @@ def test_no_script_is_forgotten() -> None:
 
 SLOW = {
     *TRAINING,
-    *("analysis.py", "games_side_by_side.py", "kept_evaluations.py", "policy_targets.py", "ten_lines.py", "web.py"),
+    *("analysis.py", "ten_lines.py", "web.py"),
     *(
-        "frames.py",
-        "one_file.py",
         "evaluator.py",
         "quick.py",
-        "reversi.py",
         "start.py",
         "connect_four.py",
         "training_step.py",
-        "wild_sgf.py",
     ),
 }
 
@@ -232,8 +125,6 @@ SLOW = {
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]
     chosen = arguments.split()
-    if script in {"frames.py", "one_file.py"}:
-        pytest.importorskip("playwright")
     if script == "evaluator.py":  # which would take the packaged network
         NeuralNet(GoEnv(5), tower_height=1, channels=8).save(tmp_path / "net.safetensors")
         chosen += ["--weights", str(tmp_path / "net.safetensors")]
@@ -269,31 +160,6 @@ def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> Non
     sizes = re.findall(r"(in memory|on disk): (\d+) bytes a position", told)
     each = {where: int(size) * positions / moves for where, size in sizes}
     assert 0 < each["on disk"] < each["in memory"] <= 500
-
-
-@pytest.mark.slow
-def test_games_as_sabaki_reads_them(bench: Bench, tmp_path: Path) -> None:
-    """All moves, or those up to a named fault; its parser is in the folder that ALPHAGO_CLIENTS names."""
-    folder = client("@sabaki/sgf", "node_modules", "@sabaki", "sgf").parents[2]
-    node()
-    (tmp_path / "a.sgf").write_text("(;SZ[9];B[aa];B[bb];W[tt];B[cc])(;SZ[9];W[aa];B[aa];W[bb])(;SZ[9];b[aa])")
-    (tmp_path / "b.sgf").write_text("(;SZ[9];B[aa];AE[aa];W[bb];B[dd](;W[ee])(;W[ff]))")
-    (tmp_path / "cut.sgf").write_text("(;SZ[9];B[aa];W[b")
-    told = bench.run("wild_sgf.py", str(tmp_path), "--hostile", "5", "--scale", "0.01", "--sabaki", str(folder))
-    wild = told.split("with accidents:")[0]
-    assert "Sabaki's parser opens 2 of 3 files, with 3 games that have moves\n" in wild
-    assert re.findall(r"(?m)^ +(\d+)  read ", wild) == ["1", "2", "0", "0"]
-    assert re.search(r"as far as legal: 1 (occupied point|set-up after a move), 1 ", wild)
-
-
-@pytest.mark.slow
-def test_a_bot_plays_alpha_beta(bench: Bench, tmp_path: Path) -> None:
-    """A packed bot answers every turn with a legal move."""
-    pack = runpy.run_path(str(BENCHMARKS.parent / "examples" / "bots" / "pack.py"))["pack"]
-    net = NeuralNet(OwareEnv(rules="cgzero"), DenseBase(16, (2, 6), (8,)))
-    (tmp_path / "bot.py").write_text(pack("oware", net), "utf-8")
-    told = bench.run("bot_match.py", str(tmp_path / "bot.py"), "--opponent", "alphabeta:1", "--games", "2")
-    assert re.search(r"against alphabeta:1: .* in 2 games \(2 distinct\): .*; \d+ simulations a move; \d+ ms", told)
 
 
 @pytest.mark.slow

@@ -246,7 +246,7 @@ class TestSources:
         (tmp_path / "Kifu.index").write_text("".join(index[:29]))
         dataset, report = imported(tmp_path / "d", tmp_path / "kifu", filter=GameFilter(min_moves=10))
         assert len(dataset) == 29
-        assert report.rejected == {"no result": 1, "bad point": 1, "too short": 1}
+        assert report.rejected == {"no result": 1, "bad point": 1, "occupied point": 1}
         for number, game in enumerate(games[:29]):
             one = dataset.game(number)
             assert tuple(one.moves.tolist()) == game.moves
@@ -256,7 +256,7 @@ class TestSources:
         (tmp_path / "lines").write_text("1\t" + text_of(random_game(1)) + ";B[aa];W[aa];B[aa]\n")
         _, report = imported(tmp_path / "d", tmp_path / "lines")
         assert report.rejected == {"occupied point": 1}
-        assert "lines, game 1: move 6" in report.examples["occupied point"][0]
+        assert "lines, game 1, node 61: move 62, White A19, is illegal" in report.examples["occupied point"][0]
 
     def test_packed_lines(self, tmp_path: Path) -> None:
         text = "".join(f"{i}\t{text_of(random_game(i))}\n" for i in range(5)).encode()

@@ -23,24 +23,28 @@ VNNI = ("avx512_vnni",)
 
 
 @pytest.mark.parametrize(
-    ("instructions", "size", "bfloat16", "dtype"),
+    ("processor", "instructions", "size", "bfloat16", "dtype"),
     [
-        (AMX, (4, 32), True, "bfloat16"),
-        (AMX, (2, 16), False, "bfloat16"),
-        (BF16, (4, 32), False, "int8"),
-        (VNNI, (4, 32), False, "int8"),
-        (("avx512_bf16",), (4, 32), False, "bfloat16"),
-        ((), (4, 32), False, "float32"),
+        ("Intel(R) Xeon(R)", AMX, (4, 32), True, "bfloat16"),
+        ("Intel(R) Xeon(R)", AMX, (2, 16), False, "bfloat16"),
+        ("Intel(R) Xeon(R)", BF16, (4, 32), False, "int8"),
+        ("AMD EPYC", BF16, (4, 32), True, "int8"),
+        ("AMD EPYC", BF16, (2, 16), False, "int8"),
+        ("AMD EPYC", VNNI, (4, 32), False, "int8"),
+        ("Intel(R) Xeon(R)", ("avx512_bf16",), (4, 32), False, "bfloat16"),
+        ("AMD EPYC", (), (4, 32), False, "float32"),
     ],
 )
 def test_by_the_kind_of_processor(
     monkeypatch: pytest.MonkeyPatch,
+    processor: str,
     instructions: tuple[str, ...],
     size: tuple[int, int],
     bfloat16: bool,
     dtype: str,
 ) -> None:
     """And by the size of the network; whatever a stopwatch would say."""
+    monkeypatch.setattr(hardware, "processor", lambda: processor)
     monkeypatch.setattr(hardware, "cpu_has", lambda *names: bool(set(names) & set(instructions)))
     net = NeuralNet(GoEnv(5), tower_height=size[0], channels=size[1])
     for seconds in ([1.0, 2.0], [2.0, 1.0]):

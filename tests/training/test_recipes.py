@@ -188,7 +188,7 @@ def test_a_short_run_without_amx_has_a_narrow_network(
     monkeypatch: pytest.MonkeyPatch, minutes: float | None, threads: int, has_amx: bool, is_narrow: bool
 ) -> None:
     """9x9's recipe; minutes of each thread count."""
-    monkeypatch.setattr(start_module, "trains_in_bfloat16", lambda weights: has_amx)
+    monkeypatch.setattr(start_module, "cpu_has", lambda instructions: has_amx)
     settings = {"max_minutes": minutes, "groups": threads}
     games = {"num_games": 22_420} if minutes is None else {}
     plan = started(GoEnv(9), settings | games)

@@ -94,15 +94,16 @@ def trains_in_bfloat16(weights: int, device: torch.device | None = None) -> bool
     """Return whether gradient steps are faster in bfloat16 than in float32.
 
     A rule decides, not a measurement, so that the same call always computes the same on a machine.  A CPU is faster in
-    bfloat16 if it has AMX.  Without, float32's convolutions of fewer products (`alphago.nn.winograd`) are as fast or
-    faster.  Small networks are faster in float32, since their steps are mostly passes over memory.
-    docs/design/networks.md has the measurements.
+    bfloat16 if it has AMX, or if it is an AMD processor with AVX-512's bfloat16 instructions.  An Intel processor
+    without AMX loses more time by conversions than it gains.  Small networks are faster in float32, since their steps
+    are mostly passes over memory.  docs/design/networks.md has the measurements.
 
     weights: the network's number of weights.  device: None for this CPU.
     """
     if device is not None and device.type == "cuda":
         return has_native_bfloat16(device)
-    return cpu_has("amx_tile") and weights >= LEAST_FOR_BFLOAT16
+    fast = cpu_has("amx_tile") or (cpu_has("avx512_bf16") and processor().startswith("AMD"))
+    return fast and weights >= LEAST_FOR_BFLOAT16
 
 
 def has_int8_products() -> bool:

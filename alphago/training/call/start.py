@@ -17,7 +17,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.mcts.evaluator import as_network
 from alphago.nn.growing import grow
-from alphago.nn.inference.hardware import LEAST_FOR_BFLOAT16, find_device, trains_in_bfloat16
+from alphago.nn.inference.hardware import cpu_has, find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import change, changes, from_data, structural_changes, to_data
 from alphago.system.validation import is_int
@@ -106,7 +106,7 @@ def new_run(env: GameEnv, given: Mapping[str, Any], preset: str | None, wish: Ne
     recipe = recipe_of_call(env, given, preset)
     settings = new_settings(recipe, given, wish.device).completed(wish.device)
     # With AMX wide networks cost less; their width was not compared there.
-    short = is_short(settings.max_minutes, settings.selfplay.groups) and not trains_in_bfloat16(LEAST_FOR_BFLOAT16)
+    short = is_short(settings.max_minutes, settings.selfplay.groups) and not cpu_has("amx_tile")
     model, notes = new_network(env, wish, recipe.network_on(wish.device, short=short), settings.seed)
     check_parts(env, settings, model)
     step_seconds = None
