@@ -1,6 +1,6 @@
 """What changes of a recipe are worth: trainings of equally many games, then matches against the unchanged recipe.
 
-    python benchmarks/recipe_changes.py --game oware --change "k 0.9" pool champions --folder runs/changes
+    python examples/cgzero/changes.py --game oware --change "k 0.9" pool champions --folder runs/changes
 
 For each game and seed the game's recipe is trained from random weights for `--games-each` games of self-play, and so is
 every change; then each plays the recipe's network of the same seed: pairs of games from the same random first moves
@@ -23,8 +23,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from figures import stamp
-
 from alphago import ConnectFourEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
 from alphago.arena.elo import elo_difference
 from alphago.arena.openings import opening_length
@@ -33,8 +31,9 @@ from alphago.nn.loss import LossWeights
 from alphago.training.history import read_rows
 from alphago.training.recipes import RECIPES, recipe_for
 
-sys.path.append(str(Path(__file__).parents[1] / "examples" / "cgzero"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 from champions import Champions
+from figures import stamp
 from games import CGZeroGames
 from pool import Pool
 from rates import GenerationRates

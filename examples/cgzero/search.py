@@ -1,7 +1,7 @@
 """CGZero's search: PUCT whose c_puct changes with the ply, with noise on values, and moves that are nearly the best."""
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import kernels
 import numpy as np
@@ -18,7 +18,6 @@ SEEDS = 2**63  # upper bound of the seeds of a move's value noise
 @settings
 class CGZeroPuct(Puct):
     """Settings of PUCT search, and those of CGZero (2020), which are off by default."""
-
 
     c_puct_growth: float = setting(
         "increase of `c_puct` with each ply of the game; may be negative (CGZero: 0.0034)", default=0.0, least=-np.inf
