@@ -12,13 +12,13 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.cgzero.merged import MergedSamples, canonical_inputs, group_inputs, merge_layers
-from alphago.training.memory import Entry, ReplayMemory, Sample
+from alphago.training.memory import Columns, ReplayMemory, Sample
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
 
 GO = GoEnv(3, komi=0.5)
 COUNTERS = CountingEnv(9)  # few positions, and nothing that could be turned
-Places = tuple[list[Entry], list[int]]
+Places = tuple[list[Columns], list[int]]
 
 
 def random_games(env: GameEnv, count: int, seed: int = 0) -> list[GameRecord]:

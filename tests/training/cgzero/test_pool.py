@@ -196,7 +196,7 @@ def rebuilt(pool: SamplePool, records: list[GameRecord] | None = None) -> Sample
     state = json.loads(json.dumps(pool.state()))
     assert state["games"] == sum(layer[1] for layer in state["layers"])
     again = new_pool(pool.env, pool.settings)
-    again.restore([entry.record for entry in pool.records.entries] if records is None else records, state)
+    again.restore([entry.records[0] for entry in pool.records.entries] if records is None else records, state)
     return again
 
 
@@ -218,7 +218,7 @@ class TestState:
 
     def test_games_that_are_gone_are_the_oldest(self) -> None:
         pool = filled(GO, 3)
-        left = [entry.record for layer in pool.layers[1:] for entry in layer.entries][1:]
+        left = [entry.records[0] for layer in pool.layers[1:] for entry in layer.entries][1:]
         again = rebuilt(pool, left)
         assert [layer.generation for layer in again.layers] == [1, 2]
         assert [len(layer.entries) for layer in again.layers] == [
