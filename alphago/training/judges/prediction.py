@@ -1,7 +1,7 @@
 """Measure how well a network predicts the moves and results of game records, without search."""
 
+import math
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,51 +28,35 @@ class WatchedRecords:
         self.env = env
         self.records = records
 
-    def examination(self, seed: int, device: str, state: object = None) -> "Prediction":
-        return Prediction(self, state)
+    def test(self, evaluator: Evaluator, device: str, seed: int) -> "Prediction":
+        return Prediction(self, evaluator)
 
 
 class Prediction:
-    """A test of one network on game records; see `Examination`.  One unit of work is AT_ONCE games.
+    """A test of one network on game records; see `WatchedTest`.  One unit of work is AT_ONCE games."""
 
-    watched: the records.  state: the `state` of an earlier Prediction, to continue it; None to begin.
-    """
-
-    def __init__(self, watched: WatchedRecords, state: Any) -> None:
+    def __init__(self, watched: WatchedRecords, evaluator: Evaluator) -> None:
         self.watched = watched
-        self.completed = 0
+        self.evaluator = evaluator
+        self.units = math.ceil(len(watched.records) / AT_ONCE)
+        self.done = 0
         self.counts = Counts()
-        is_readable = state is not None and "bins" in state  # states of earlier versions have no bins: begin again
-        if is_readable:
-            self.completed = state["pieces"]
-            self.counts = Counts.restored(state)
 
-    @property
-    def is_over(self) -> bool:
-        return self.completed * AT_ONCE >= len(self.watched.records)
+    def go_on(self, count: int, stop: threading.Event) -> None:
+        """Predict the games of the next `count` units; see `WatchedTest.go_on`."""
+        for unit in range(self.done, min(self.done + count, self.units)):
+            if stop.is_set():
+                return
+            games = self.watched.records[unit * AT_ONCE : (unit + 1) * AT_ONCE]
+            self.counts += predict(self.evaluator, self.watched.env, games)
+            self.done += 1
 
-    @property
-    def at_rest(self) -> bool:
-        return True
-
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Predict the next AT_ONCE games; see `Examination.go_on`."""
-        first = self.completed * AT_ONCE
-        self.counts += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
-        self.completed += 1
-
-    def row(self) -> dict[str, Any] | None:
-        """Return the opponent's name and `Counts.measures`; None if no position was predicted."""
-        return {"opponent": self.watched.name, **self.counts.measures()} if self.counts.positions else None
+    def row(self) -> dict[str, Any]:
+        """Return the opponent's name and `Counts.measures`."""
+        return {"opponent": self.watched.name, **self.counts.measures()}
 
     def summary(self) -> str:
         return self.counts.sentence()
-
-    def state(self) -> dict[str, Any]:
-        return {"pieces": self.completed, **self.counts.state()}
-
-    def close(self) -> None:
-        """Do nothing, since a prediction has no running games or engines to end."""
 
 
 class Counts:
@@ -87,17 +71,6 @@ class Counts:
     def __init__(self) -> None:
         self.sums = np.zeros(len(SUMS))
         self.bins = np.zeros((BINS, 3))
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "Counts":
-        """Return new counts with the sums in `state`, which the method `state` returned."""
-        counts = cls()
-        counts.sums, counts.bins = np.array(state["sums"]), np.array(state["bins"])
-        return counts
-
-    def state(self) -> dict[str, Any]:
-        """Return the sums as plain data."""
-        return {"sums": self.sums.tolist(), "bins": self.bins.tolist()}
 
     def __iadd__(self, other: "Counts") -> "Counts":
         self.sums += other.sums

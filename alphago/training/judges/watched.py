@@ -18,44 +18,33 @@ from alphago.training.watch_names import RECORDS, split_readouts
 POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
 
 
-class Examination(Protocol):
-    """A test of one network against an opponent, on records or by an exam, which can pause between two moves.
+class WatchedTest(Protocol):
+    """A test of one network against an opponent, on records or by an exam.
 
-    An examination consists of units of work: pairs of games against an opponent, batches of records, or positions of
-    an exam.
+    A test consists of units of work: pairs of games against an opponent, batches of records, or positions of an exam.
+
     """
 
     @property
-    def completed(self) -> int:
+    def done(self) -> int:
         """Number of completed units of work."""
 
     @property
-    def is_over(self) -> bool:
-        """Whether all units of work are completed."""
+    def units(self) -> int:
+        """Number of units of a whole test."""
 
-    @property
-    def at_rest(self) -> bool:
-        """Whether no unit of work is in progress, so that ending the examination now would discard nothing."""
+    def go_on(self, count: int, stop: threading.Event) -> None:
+        """Do the next `count` units, in parallel, or as many as are left.
 
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Complete the units in progress; if none is in progress, complete the next `at_once` units, in parallel.
-
-        evaluator: the evaluator of the network that is tested.
-        stop: once it is set, the call returns after the next move.
+        stop: once it is set, the call returns after the next move, and the units in progress are lost.
         Raises EngineError if an engine does not start.
         """
 
-    def row(self) -> dict[str, Any] | None:
-        """Return the completed units' result as entries of a row of evaluations.jsonl; None if no unit is completed."""
+    def row(self) -> dict[str, Any]:
+        """Return the result of the completed units, at least one, as entries of a row of evaluations.jsonl."""
 
     def summary(self) -> str:
         """Return the result of the completed units as a clause for a report."""
-
-    def state(self) -> Any:
-        """Return the completed units as plain data, from which `Watched.examination` continues."""
-
-    def close(self) -> None:
-        """End games and engines that are still running; completed units are kept."""
 
 
 class Watched(Protocol):
@@ -65,11 +54,11 @@ class Watched(Protocol):
     def name(self) -> str:
         """The name of this opponent, set of records or exam in `watch`."""
 
-    def examination(self, seed: int, device: str, state: object = None) -> Examination:
-        """Begin an examination, or continue one from its saved `state`.
+    def test(self, evaluator: Evaluator, device: str, seed: int) -> WatchedTest:
+        """Begin a test.
 
-        seed: determines all random choices of the examination.  device: where networks are computed.
-        state: the result of the saved examination's method `state`; None to begin.
+        evaluator: the evaluator of the network that is tested.  device: where an opponent's network is computed.
+        seed: determines all random choices of the test.
         """
 
 

@@ -2,11 +2,8 @@
 
 import math
 import threading
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.exams.grades import Grade, grade_of
@@ -49,59 +46,38 @@ class WatchedExam:
     def name(self) -> str:
         return f"{self.text}@{self.readouts}"
 
-    def examination(self, seed: int, device: str, state: Any = None) -> "TakenExam":
-        return TakenExam(self, state)
+    def test(self, evaluator: Evaluator, device: str, seed: int) -> "TakenExam":
+        return TakenExam(self, evaluator)
 
 
 class TakenExam:
-    """An exam that one network takes in units of UNIT positions; see `Examination`.
+    """An exam that one network takes in units of UNIT positions; see `WatchedTest`."""
 
-    watched: the exam.  state: the `state` of an earlier TakenExam, to continue it; None to begin.
-    """
-
-    def __init__(self, watched: WatchedExam, state: Mapping[str, Any] | None) -> None:
+    def __init__(self, watched: WatchedExam, evaluator: Evaluator) -> None:
         self.watched = watched
-        state = state or {"actions": [], "black_win": []}
-        self.answers = Answers(
-            actions=np.array(state["actions"], np.int64),
-            black_win=np.array(state["black_win"], np.float64),
-            black_lead=np.full(len(state["actions"]), np.nan),  # unknown: the state does not have it
-        )
-        self._evaluator: Evaluator | None = None  # of `_player`
-        self._player: ExamPlayer | None = None
+        self.player = ExamPlayer(watched.exam, watched.env, evaluator, watched.readouts)
+        self.units = math.ceil(len(watched.exam) / UNIT)
+        self.answers: list[Answers] = []  # of each completed unit
 
     @property
-    def completed(self) -> int:
-        return math.ceil(len(self.answers.actions) / UNIT)
+    def done(self) -> int:
+        return len(self.answers)
 
-    @property
-    def is_over(self) -> bool:
-        return len(self.answers.actions) == len(self.watched.exam)
-
-    @property
-    def at_rest(self) -> bool:
-        return True
-
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Answer the next `at_once` units, in parallel; see `Examination.go_on`."""
-        watched = self.watched
-        if self._player is None or self._evaluator is not evaluator:
-            self._evaluator = evaluator
-            self._player = ExamPlayer(watched.exam, watched.env, evaluator, watched.readouts)
-        first, end = len(self.answers.actions), len(watched.exam)
-        units = [range(begin, min(begin + UNIT, end)) for begin in range(first, end, UNIT)][:at_once]
+    def go_on(self, count: int, stop: threading.Event) -> None:
+        """Answer the next `count` units, in parallel; see `WatchedTest.go_on`."""
+        end = len(self.watched.exam)
+        units = [range(begin, min(begin + UNIT, end)) for begin in range(0, end, UNIT)][self.done :][:count]
         with one_torch_thread(), ThreadPoolExecutor(min(available_cores(), len(units))) as pool:
-            self.answers = self.answers.join(*pool.map(self._player.answer, units))
+            self.answers += pool.map(self.player.answer, units)
 
     @property
     def grade(self) -> Grade:
         """The grade over the positions that are answered."""
-        return grade_of(mark(self.watched.exam, self.answers))
+        first, *others = self.answers
+        return grade_of(mark(self.watched.exam, first.join(*others)))
 
-    def row(self) -> dict[str, Any] | None:
+    def row(self) -> dict[str, Any]:
         """Return the exam's name, the readouts, and the known numbers of `Grade.row`, each with the prefix "exam_"."""
-        if not self.completed:
-            return None
         numbers = {ROW + name: value for name, value in self.grade.row().items() if value is not None}
         return {"opponent": self.watched.text, "readouts": self.watched.readouts, **numbers}
 
@@ -111,9 +87,3 @@ class TakenExam:
             f"the network loses {grade.points.value:.2f} ± {grade.points.margin:.2f} points a move in "
             f"{grade.positions} positions, {grade.blunders.value:.1%} of its moves more than {BLUNDER:g} points"
         )
-
-    def state(self) -> dict[str, Any]:
-        return {"actions": self.answers.actions.tolist(), "black_win": self.answers.black_win.tolist()}
-
-    def close(self) -> None:
-        """Do nothing, since no unit is ever left in progress."""

@@ -1,23 +1,18 @@
-"""A match of a run's network against a watched opponent, which can pause between two moves."""
+"""A match of a run's network against a watched opponent."""
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import MatchResult, open_games
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match import MatchResult, play_match
+from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.openings import opening_length
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
-from alphago.nn.threads import Workers, one_torch_thread
-from alphago.system.cores import available_cores
 from alphago.training.judges.results import games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # pairs of games in a match
@@ -46,8 +41,8 @@ class WatchedOpponent:
     def name(self) -> str:
         return f"{self.opponent}@{self.readouts}"
 
-    def examination(self, seed: int, device: str, state: Any = None) -> "WatchedMatch":
-        return WatchedMatch(self, seed, device, state or ())
+    def test(self, evaluator: Evaluator, device: str, seed: int) -> "WatchedMatch":
+        return WatchedMatch(self, (Entrant(evaluator, self.readouts, SEARCH), self.entrant(device)), seed=seed)
 
     def entrant(self, device: str) -> Entrant:
         """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
@@ -57,87 +52,41 @@ class WatchedOpponent:
 
 
 class WatchedMatch:
-    """A match of PAIRS pairs of games that can pause between any two moves; see `Examination`.
+    """A match of PAIRS pairs of games, each of which is a unit of work; see `WatchedTest`.
 
-    watched: the opponent.  seed: determines the openings and both players' random numbers.
-    games: the finished games, from the `state` of an earlier match that this one continues; () to begin.
-    device: where networks are computed.
+    watched: the opponent.  entrants: the run's network and the opponent.
+    seed: determines the openings and both players' random numbers.
     """
 
-    def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
+    units = PAIRS
+
+    def __init__(self, watched: WatchedOpponent, entrants: tuple[Entrant, Entrant], *, seed: int) -> None:
         self.watched = watched
-        self.device = device
+        self.entrants = entrants
         self.plan = MatchPlan(
             games=2 * PAIRS, opening_plies=0, random_opening=opening_length(watched.env), seed=seed, leaves=1
         )
-        self.finished = {game["number"]: MatchGame(**{**game, "moves": tuple(game["moves"])}) for game in games}
-        self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
-        self.in_progress: list[ParallelGames] = []  # the games in progress, one element per thread
+        self.games: list[MatchGame] = []
 
     @property
-    def games(self) -> list[MatchGame]:
-        """The games of all finished pairs, ordered by number."""
-        # Games 2k and 2k + 1 are a pair.
-        return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
-
-    @property
-    def completed(self) -> int:
+    def done(self) -> int:
         return len(self.games) // 2
 
-    @property
-    def is_over(self) -> bool:
-        return self.completed == PAIRS
-
-    @property
-    def at_rest(self) -> bool:
-        has_half_a_pair = len(self.finished) % 2 == 1
-        return not self.in_progress and not has_half_a_pair
-
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Finish the games in progress; if there are none, play the next `at_once` pairs; see `Examination`."""
-        if not self.in_progress:
-            self.begin(evaluator, 2 * at_once)
-        with one_torch_thread(), Workers(len(self.in_progress)) as workers:
-            workers.run([partial(play_games, games, self.add, stop) for games in self.in_progress], stop)
-        for games in self.in_progress:
-            if not len(games.active):
-                games.close()
-        self.in_progress = [games for games in self.in_progress if len(games.active)]
-
-    def begin(self, evaluator: Evaluator, count: int) -> None:
-        """Begin the next `count` games, or at most the engine's `at_once` games if the opponent is an engine."""
-        opponent = self.watched.entrant(self.device)
-        if isinstance(opponent.player, Engine):
-            count = min(count, opponent.player.at_once)
-        numbers, self.waiting = self.waiting[:count], self.waiting[count:]
-        entrants = (Entrant(evaluator, self.watched.readouts, SEARCH), opponent)
-        threads = min(available_cores(), len(numbers))
-        for thread in range(threads):
-            self.in_progress.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
-
-    def add(self, game: MatchGame) -> None:
-        """Keep a finished game; several threads may call this at the same time."""
-        self.finished[game.number] = game
-
-    def close(self) -> None:
-        """Abandon the games in progress."""
-        for games in self.in_progress:
-            games.close()
-        self.in_progress = []
+    def go_on(self, count: int, stop: threading.Event) -> None:
+        """Play the next `count` pairs; see `WatchedTest.go_on`."""
+        numbers = range(2 * self.done, 2 * min(self.done + count, PAIRS))
+        games: list[MatchGame] = []
+        play_match(self.watched.env, self.entrants, self.plan, numbers, games.append, stop=Follower(stop))
+        if len(games) == len(numbers):
+            self.games += games
 
     def results(self) -> tuple[MatchResult, MatchResult]:
-        """Return the results of all finished pairs of games, and of only the pairs in which no engine forfeited.
-
-        In each of the two results the games are renumbered from 0.
-        """
-        games = [replace(game, number=number) for number, game in enumerate(self.games)]
-        result = MatchResult.of(self.watched.env, games)
+        """Return the results of all pairs of games, and of only the pairs in which no engine forfeited."""
+        result = MatchResult.of(self.watched.env, self.games)
         return result, without_forfeits(result)
 
-    def row(self) -> dict[str, Any] | None:
-        """Return entries of a row of evaluations.jsonl, with the moves of each game; None before a pair is finished."""
-        if not self.games:
-            return None
+    def row(self) -> dict[str, Any]:
+        """Return entries of a row of evaluations.jsonl, with the moves of each game."""
         result, valid = self.results()
         return {
             "opponent": self.watched.opponent,
@@ -159,5 +108,13 @@ class WatchedMatch:
             texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")
         return "; ".join(texts)
 
-    def state(self) -> list[dict[str, Any]]:
-        return [asdict(game) for game in self.games]
+
+class Follower(threading.Event):
+    """An event that counts as set if it or another event is set, so that a match that fails does not stop the run."""
+
+    def __init__(self, followed: threading.Event) -> None:
+        super().__init__()
+        self.followed = followed
+
+    def is_set(self) -> bool:
+        return super().is_set() or self.followed.is_set()

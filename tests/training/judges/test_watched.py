@@ -1,4 +1,4 @@
-"""Examinations piece by piece: matches against an opponent, and moves of given records."""
+"""Tests piece by piece: matches against an opponent, and moves of given records."""
 
 import math
 import sys
@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine import Engine, EngineError
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
@@ -37,51 +36,42 @@ def save(path: Path, records: list[GameRecord]) -> Path:
 
 class TestMatches:
     def test_pieces_are_the_whole(self) -> None:
-        """Pair by pair, in two halves with a state between, or at once: the same games."""
+        """Pair by pair, or at once: the same games."""
         random = WatchedOpponent("random", 4, ENV)
-        whole = random.examination(3, "cpu")
-        whole.go_on(HashEvaluator(), PAIRS, NEVER)
-        assert (whole.is_over, whole.at_rest) == (True, True)
-        parts = random.examination(3, "cpu")
-        while parts.completed < 4:
-            parts.go_on(HashEvaluator(), 3, Moves(5))
-        assert not parts.is_over
-        later = random.examination(3, "cpu", parts.state())
-        parts.close()
-        while not later.is_over:
-            later.go_on(HashEvaluator(), 2, NEVER)
-        assert later.row() == whole.row()
-        assert later.row() != random.examination(4, "cpu").row()
+        whole = random.test(HashEvaluator(), "cpu", 3)
+        whole.go_on(PAIRS, NEVER)
+        parts = random.test(HashEvaluator(), "cpu", 3)
+        while parts.done < parts.units:
+            parts.go_on(3, NEVER)
+        assert parts.row() == whole.row()
+        other = random.test(HashEvaluator(), "cpu", 4)
+        other.go_on(PAIRS, NEVER)
+        assert other.row() != whole.row()
 
-    def test_a_stop_only_pauses(self) -> None:
-        """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
-        match = WatchedOpponent("random", 0, ENV).examination(0, "cpu")
-        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        moves = [len(game) for part in match.in_progress for game in part.moves]
-        assert sum(moves) > 0
-        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        assert sum(len(game) for part in match.in_progress for game in part.moves) > sum(moves)
-        assert (match.row(), match.at_rest) == (None, False)
-        match.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert (match.is_over, match.in_progress) == (True, [])
+    def test_a_stop_ends_it_at_the_next_move(self) -> None:
+        """Only pairs that were over before are left."""
+        match = WatchedOpponent("random", 0, ENV).test(UniformEvaluator(), "cpu", 0)
+        match.go_on(2, NEVER)
+        match.go_on(3, Moves(5))
+        assert match.done == 2
+        assert match.row()["played"] == 4
 
-    def test_engines_end_with_their_games(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Or when the examination is closed; not more run than may."""
+    def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        engine = Engine("gone", (sys.executable, "-c", ""), at_once=1)
+        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
+        match = WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", 0)
+        stop = threading.Event()
+        with pytest.raises(EngineError):
+            match.go_on(1, stop)
+        assert not stop.is_set()
+
+    def test_engines_play_whole_matches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
         engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
         monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
-        watched = WatchedOpponent("passes", 0, ENV)
-        match = watched.examination(0, "cpu")
-        match.go_on(UniformEvaluator(), PAIRS, Moves(3))
-        (part,) = match.in_progress
-        (player,) = [player for player in part.players if isinstance(player, EnginePlayer)]
-        (process,) = player.processes
-        match.close()
-        assert process.process.returncode is not None
-        again = watched.examination(0, "cpu")
-        while not again.is_over:
-            again.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert again.completed == PAIRS
+        match = WatchedOpponent("passes", 0, ENV).test(UniformEvaluator(), "cpu", 0)
+        match.go_on(PAIRS, NEVER)
+        assert match.done == PAIRS
 
 
 class Moves(threading.Event):
@@ -108,14 +98,11 @@ class Favourite(Evaluator):
 
 class TestRecords:
     def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
-        examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu")
-        while not examination.is_over:
-            state = examination.state()
-            examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu", state)
-            examination.go_on(Favourite(), 1, Moves(1))
-        assert examination.completed == 2
-        row = examination.row()
-        assert row is not None
+        test = WatchedRecords("records:x", ENV, records).test(Favourite(), "cpu", 0)
+        for _ in range(test.units):
+            test.go_on(1, NEVER)
+        assert (test.done, test.units) == (2, 2)
+        row = test.row()
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
         passes = [record.moves[ply] == ENV.pass_action for record, ply in moves]
         entropies = [

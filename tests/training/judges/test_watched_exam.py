@@ -1,8 +1,9 @@
-"""A run's networks take an exam: unit by unit, with what was saved, in a run, and in its rows."""
+"""A run's networks take an exam: unit by unit, in a run, and in its rows."""
 
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
@@ -26,31 +27,26 @@ def file(tmp_path: Path) -> Path:
     return write(tmp_path / "exam", *(row(one, {"C3": [0.0, 0.0]} if "C3" not in one else {}) for one in moves))
 
 
-class TestExaminations:
+class TestTests:
     def test_units_are_the_whole(self, file: Path) -> None:
-        """One after another with the state between them, or at once: the same grade, that of `ExamPlayer`."""
+        """One after another, or at once: the same grade, that of `ExamPlayer`."""
         watched = WatchedExam(f"exam:{file}", 8, GO)
-        first = watched.examination(0, "cpu")
-        assert (first.completed, first.is_over, first.at_rest, first.row()) == (0, False, True, None)
-        first.go_on(HashEvaluator(), 1, NEVER)
-        assert (first.completed, first.is_over) == (1, False)
-        second = watched.examination(0, "cpu", first.state())
-        assert second.completed == 1
-        second.go_on(HashEvaluator(), 1, NEVER)
-        assert (second.completed, second.is_over) == (2, True)
-        whole = watched.examination(1, "cpu")
-        whole.go_on(HashEvaluator(), 9, NEVER)
-        assert whole.is_over
-        assert whole.row() == second.row()
+        parts, whole = (watched.test(HashEvaluator(), "cpu", 0) for _ in range(2))
+        assert (parts.done, parts.units) == (0, 2)
+        parts.go_on(1, NEVER)
+        assert parts.done == 1
+        parts.go_on(1, NEVER)
+        whole.go_on(9, NEVER)
+        assert parts.done == whole.done == 2
+        assert whole.row() == parts.row()
         answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
-        assert whole.state()["actions"] == answers.actions.tolist()
+        assert np.concatenate([unit.actions for unit in whole.answers]).tolist() == answers.actions.tolist()
 
     def test_a_row(self, file: Path) -> None:
         watched = WatchedExam(f"exam:{file}", 0, GO)
-        taken = watched.examination(0, "cpu")
-        taken.go_on(HashEvaluator(), 2, NEVER)
+        taken = watched.test(HashEvaluator(), "cpu", 0)
+        taken.go_on(2, NEVER)
         found = taken.row()
-        assert found is not None
         assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 0, UNIT + UNIT // 2)
         assert found["exam_points_low"] <= found["exam_points"] == taken.grade.points.value <= found["exam_points_high"]
         assert "exam_lead_error" not in found  # a run's evaluators do not forecast scores
@@ -77,14 +73,13 @@ class TestNames:
 
 @pytest.mark.slow
 def test_in_a_run(file: Path, tmp_path: Path) -> None:
-    """Rows at the beginning and at the end, with the run's games and processor seconds, and a sentence."""
+    """A row at the end, with the run's games and processor seconds, and a sentence."""
     listener = Listener()
     names = [f"exam:{file}@0", f"exam:{file}@4"]
     train(GO, 20, folder=tmp_path / "run", watch=names, watch_share=0.9, reports=[listener], **TINY)
     rows = read_rows(tmp_path / "run" / EVALUATIONS, "opponent")
     for readouts in (0, 4):
         own = [one for one in rows if one["readouts"] == readouts]
-        assert own[0]["games"] == 0
         assert own[-1]["games"] == 20
         assert all({"processor_seconds", "exam_points", "exam_win_error", "watch_seconds"} <= one.keys() for one in own)
     assert listener.noted("points a move in 24 positions")
