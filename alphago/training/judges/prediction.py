@@ -1,6 +1,5 @@
 """Measure how well a network predicts the moves and results of game records, without search."""
 
-import math
 import threading
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.record import GameRecord
+from alphago.training.judges.results import WatchResult
 
 AT_ONCE = 64  # games that are predicted together
 BINS = 10  # intervals of predicted win rate for the calibration error
@@ -28,35 +28,10 @@ class WatchedRecords:
         self.env = env
         self.records = records
 
-    def test(self, evaluator: Evaluator, device: str, seed: int) -> "Prediction":
-        return Prediction(self, evaluator)
-
-
-class Prediction:
-    """A test of one network on game records; see `WatchedTest`.  One unit of work is AT_ONCE games."""
-
-    def __init__(self, watched: WatchedRecords, evaluator: Evaluator) -> None:
-        self.watched = watched
-        self.evaluator = evaluator
-        self.units = math.ceil(len(watched.records) / AT_ONCE)
-        self.done = 0
-        self.counts = Counts()
-
-    def go_on(self, count: int, stop: threading.Event) -> None:
-        """Predict the games of the next `count` units; see `WatchedTest.go_on`."""
-        for unit in range(self.done, min(self.done + count, self.units)):
-            if stop.is_set():
-                return
-            games = self.watched.records[unit * AT_ONCE : (unit + 1) * AT_ONCE]
-            self.counts += predict(self.evaluator, self.watched.env, games)
-            self.done += 1
-
-    def row(self) -> dict[str, Any]:
-        """Return the opponent's name and `Counts.measures`."""
-        return {"opponent": self.watched.name, **self.counts.measures()}
-
-    def summary(self) -> str:
-        return self.counts.sentence()
+    def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
+        """Let a network predict all games; see `Watched.test`."""
+        counts = predict_all(evaluator, self.env, self.records, stop)
+        return None if counts is None else WatchResult({"opponent": self.name, **counts.measures()}, counts.sentence())
 
 
 class Counts:
@@ -115,6 +90,16 @@ class Counts:
             f"value's squared error {measures['value_error']:.2f}, "
             f"calibration error {measures['calibration_error']:.1%})"
         )
+
+
+def predict_all(evaluator: Evaluator, env: GameEnv, records: list[GameRecord], stop: threading.Event) -> Counts | None:
+    """Return the counts over the games `records`, AT_ONCE at a time; None if `stop` was set first."""
+    counts = Counts()
+    for first in range(0, len(records), AT_ONCE):
+        if stop.is_set():
+            return None
+        counts += predict(evaluator, env, records[first : first + AT_ONCE])
+    return counts
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Counts:

@@ -1,8 +1,8 @@
 """The things that `watch` can name: an opponent to play, game records to predict, or an exam to take."""
 
 import threading
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from alphago.arena.engine import Engine
 from alphago.arena.engine_player import check_engine
@@ -11,40 +11,12 @@ from alphago.env.games import require_go
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.collection import read_collection
 from alphago.training.judges.prediction import WatchedRecords
+from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watched_exam import WatchedExam, is_exam
 from alphago.training.judges.watched_opponent import WatchedOpponent
 from alphago.training.watch_names import RECORDS, split_readouts
 
 POSITIONS = 4096  # positions of records to predict: enough to distinguish an accuracy of 40 % from 42 %
-
-
-class WatchedTest(Protocol):
-    """A test of one network against an opponent, on records or by an exam.
-
-    A test consists of units of work: pairs of games against an opponent, batches of records, or positions of an exam.
-
-    """
-
-    @property
-    def done(self) -> int:
-        """Number of completed units of work."""
-
-    @property
-    def units(self) -> int:
-        """Number of units of a whole test."""
-
-    def go_on(self, count: int, stop: threading.Event) -> None:
-        """Do the next `count` units, in parallel, or as many as are left.
-
-        stop: once it is set, the call returns after the next move, and the units in progress are lost.
-        Raises EngineError if an engine does not start.
-        """
-
-    def row(self) -> dict[str, Any]:
-        """Return the result of the completed units, at least one, as entries of a row of evaluations.jsonl."""
-
-    def summary(self) -> str:
-        """Return the result of the completed units as a clause for a report."""
 
 
 class Watched(Protocol):
@@ -54,11 +26,15 @@ class Watched(Protocol):
     def name(self) -> str:
         """The name of this opponent, set of records or exam in `watch`."""
 
-    def test(self, evaluator: Evaluator, device: str, seed: int) -> WatchedTest:
-        """Begin a test.
+    def test(
+        self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
+    ) -> WatchResult | None:
+        """Test a network; return None if `stop` was set before the end.
 
         evaluator: the evaluator of the network that is tested.  device: where an opponent's network is computed.
         seed: determines all random choices of the test.
+        left: returns the seconds that the test may still take; a match has fewer games if that is too little.
+        Raises EngineError if an engine does not start.
         """
 
 

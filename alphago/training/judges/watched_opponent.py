@@ -1,6 +1,7 @@
 """A match of a run's network against a watched opponent."""
 
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from alphago.arena.engine import Engine
@@ -13,7 +14,8 @@ from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
-from alphago.training.judges.results import games_as_text, match_row, without_forfeits
+from alphago.system.cores import available_cores
+from alphago.training.judges.results import WatchResult, games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # pairs of games in a match
 SEARCH = Gumbel()
@@ -41,63 +43,33 @@ class WatchedOpponent:
     def name(self) -> str:
         return f"{self.opponent}@{self.readouts}"
 
-    def test(self, evaluator: Evaluator, device: str, seed: int) -> "WatchedMatch":
-        return WatchedMatch(self, (Entrant(evaluator, self.readouts, SEARCH), self.entrant(device)), seed=seed)
+    def test(
+        self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
+    ) -> WatchResult | None:
+        """Play as many of PAIRS pairs of games as are likely to be over in time, the first in any case.
 
-    def entrant(self, device: str) -> Entrant:
-        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
-        if device not in self._entrants:
-            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
-        return self._entrants[device]
-
-
-class WatchedMatch:
-    """A match of PAIRS pairs of games, each of which is a unit of work; see `WatchedTest`.
-
-    watched: the opponent.  entrants: the run's network and the opponent.
-    seed: determines the openings and both players' random numbers.
-    """
-
-    units = PAIRS
-
-    def __init__(self, watched: WatchedOpponent, entrants: tuple[Entrant, Entrant], *, seed: int) -> None:
-        self.watched = watched
-        self.entrants = entrants
-        self.plan = MatchPlan(
-            games=2 * PAIRS, opening_plies=0, random_opening=opening_length(watched.env), seed=seed, leaves=1
-        )
-        self.games: list[MatchGame] = []
-
-    @property
-    def done(self) -> int:
-        return len(self.games) // 2
-
-    def go_on(self, count: int, stop: threading.Event) -> None:
-        """Play the next `count` pairs; see `WatchedTest.go_on`."""
-        numbers = range(2 * self.done, 2 * min(self.done + count, PAIRS))
+        See `Watched.test`.
+        """
+        players = (Entrant(evaluator, self.readouts, SEARCH), self.entrant(device))
+        plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
         games: list[MatchGame] = []
-        play_match(self.watched.env, self.entrants, self.plan, numbers, games.append, stop=Follower(stop))
-        if len(games) == len(numbers):
-            self.games += games
+        first = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
+        at_first = left()
+        while count > 0:
+            numbers = range(len(games), len(games) + 2 * count)
+            play_match(self.env, players, plan, numbers, games.append, stop=Follower(stop))
+            if stop.is_set():
+                return None
+            count = more_pairs(len(games) // 2, at_first, left())
+        return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first / PAIRS)
 
-    def results(self) -> tuple[MatchResult, MatchResult]:
-        """Return the results of all pairs of games, and of only the pairs in which no engine forfeited."""
-        result = MatchResult.of(self.watched.env, self.games)
-        return result, without_forfeits(result)
+    def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
+        """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
 
-    def row(self) -> dict[str, Any]:
-        """Return entries of a row of evaluations.jsonl, with the moves of each game."""
-        result, valid = self.results()
-        return {
-            "opponent": self.watched.opponent,
-            "readouts": self.watched.readouts,
-            **(match_row(self.watched.env, valid) if valid.games else {"played": 0}),
-            "forfeits": len(result.forfeits),
-            "moves": games_as_text(self.watched.env, valid),
-        }
-
-    def summary(self) -> str:
-        result, valid = self.results()
+        Pairs of games in which an engine forfeited do not count.
+        """
+        result = MatchResult.of(self.env, games)
+        valid = without_forfeits(result)
         texts = []
         if valid.games:
             low, high = valid.interval
@@ -106,7 +78,29 @@ class WatchedMatch:
         if count := len(result.forfeits):
             first_fault = result.forfeits[min(result.forfeits)]
             texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")
-        return "; ".join(texts)
+        row = {
+            "opponent": self.opponent,
+            "readouts": self.readouts,
+            **(match_row(self.env, valid) if valid.games else {"played": 0}),
+            "forfeits": len(result.forfeits),
+            "moves": games_as_text(self.env, valid),
+        }
+        return row, "; ".join(texts)
+
+    def entrant(self, device: str) -> Entrant:
+        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
+        if device not in self._entrants:
+            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
+        return self._entrants[device]
+
+
+def more_pairs(played: int, at_first: float, left: float) -> int:
+    """Return how many more pairs of games, of PAIRS in all, are likely to be over in time.
+
+    played: number of pairs so far.  at_first, left: seconds that were allowed before them, and that are left.
+    """
+    cost = max(at_first - left, 1e-9) / played
+    return min(PAIRS - played, int(left / cost))
 
 
 class Follower(threading.Event):

@@ -1,7 +1,7 @@
 """Opponents watched during a run: a judge that measures the networks' strength and does not influence training.
 
 Watching takes at most a share of the run's time.  Each test is of the present network.  It begins when the share has
-earned the time for it, and ends with the units of work, such as pairs of games, for which the time suffices.
+earned the time for it; a match has fewer games if the time does not suffice for all.
 """
 
 import threading
@@ -16,15 +16,14 @@ import torch
 from alphago.arena.engine import EngineError
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
-from alphago.system.cores import available_cores
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
-from alphago.training.judges.watched import Watched, WatchedTest, make_watched
+from alphago.training.judges.watched import Watched, make_watched
 from alphago.training.run import Run
 from alphago.training.watch_names import WatchList
 
 POINTS = 20  # parts of a run, in each of which an opponent tests at most one network
-LONGEST = 1 / 8  # share of the run after which a test may begin even if the time suffices only for a few units
+LONGEST = 1 / 8  # share of the run after which a test may begin even if the time suffices only for a part of it
 AT_THE_END = 0.25  # share of the watching time that is left to the run's last network
 SHORTEST = 0.25  # seconds that must be earned before any test
 
@@ -36,19 +35,18 @@ class WatchTask:
     spent: seconds of all its tests.
     tested: the run's progress, 0 .. 1, at the latest test; None before the first.
     network: the run's number of iterations at the latest test; -1 before the first.
-    cost: seconds per unit of work (see `WatchedTest`) in the latest test.
-    units: units of a whole test.
+    whole, least: seconds of a whole test, and of the smallest part of one, by the latest test.
     """
 
     watched: Watched
     spent: float = 0.0
     tested: float | None = None
     network: int = -1
-    cost: float = 0.0
-    units: int = 0
+    whole: float = 0.0
+    least: float = 0.0
 
 
-SAVED = ("spent", "tested", "network", "cost", "units")
+SAVED = ("spent", "tested", "network", "whole", "least")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Watch:
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Watcher":
         """Return the judge that tests a run's networks for `env`."""
-        return Watcher(env, self.watched, self.share, at_once=max(1, available_cores() // 2))
+        return Watcher(env, self.watched, self.share)
 
 
 def watch_of(watch: WatchList | None, env: GameEnv) -> Watch | None:
@@ -75,7 +73,6 @@ class Watcher(Judge[Run]):
 
     env: the game of the matches.
     share: largest share of the run's time for watching, 0 <= share < 1.
-    at_once: number of units of work (see `WatchedTest`) to run in parallel so that all cores are busy.
     clock: returns the time in seconds.
     """
 
@@ -87,14 +84,11 @@ class Watcher(Judge[Run]):
         env: GameEnv,
         watched: Sequence[Watched],
         share: float,
-        *,
-        at_once: int = 1,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.env = env
         self.tasks = [WatchTask(item) for item in watched]
         self.share = share
-        self.at_once = at_once
         self.clock = clock
         self.trained = 0.0  # the run's seconds of training
         self.spent = 0.0  # seconds of watching
@@ -121,7 +115,7 @@ class Watcher(Judge[Run]):
         """Return the task with the least time spent of those that have tested no network in this part of the run.
 
         Returns None if there is none, or if the time for its test is not earned: that of a whole test, or once LONGEST
-        of the run has passed since the latest test, that of the fewest units.
+        of the run has passed since the latest test, that of the smallest part.
 
         progress: the run's progress, 0 .. 1; a prolonged run has less than before.
         """
@@ -131,7 +125,7 @@ class Watcher(Judge[Run]):
             return None
         task = min(waiting, key=lambda task: task.spent)
         was_lately = task.tested is not None and task.tested <= progress < task.tested + LONGEST
-        price = task.cost * (task.units if was_lately else self.at_once)
+        price = task.whole if was_lately else task.least
         return task if self.left >= max(SHORTEST, price) else None
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
@@ -159,7 +153,7 @@ class Watcher(Judge[Run]):
         network: the run's number of iterations.
         """
         tasks = [task for task in self.tasks if task.network != network]
-        for number, task in enumerate(sorted(tasks, key=lambda task: task.cost * task.units)):
+        for number, task in enumerate(sorted(tasks, key=lambda task: task.whole)):
             yield task, (self.earned - self.spent) / (len(tasks) - number)
 
     def test(
@@ -174,37 +168,25 @@ class Watcher(Judge[Run]):
         failure, result = "", None
         try:
             evaluator = run.match_evaluator(run.player, self.env)
-            result = task.watched.test(evaluator, run.device, self.tests)
-            self.work(task, result, stop, end=began + seconds)
+            result = task.watched.test(
+                evaluator, run.device, seed=self.tests, left=lambda: began + seconds - self.clock(), stop=stop
+            )
         except EngineError as error:
             failure = f"watching {task.watched.name} failed, after {self.trained / 60:.1f} minutes: {error}"
         took = self.clock() - began
         self.spent += took
-        task.spent += took if task.tested is not None else min(took, SHORTEST)  # the first test may have compiled
-        if stop.is_set():
-            return False
+        counted = took if task.tested is not None else min(took, SHORTEST)  # the first test may have compiled
+        task.spent += counted
         if failure:
             run.note(failure)
-        elif result is not None:
-            times = {"match_seconds": took, "watch_seconds": self.spent}
-            run.add_match({**standing, "judge": self.name, **result.row(), **times})
-            after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"
-            run.note(f"{task.watched.name} after {after}: {result.summary()}")
+        if result is None:
+            return not stop.is_set()
+        task.whole, task.least = counted / result.part, counted / result.part * result.least
+        times = {"match_seconds": took, "watch_seconds": self.spent}
+        run.add_match({**standing, "judge": self.name, **result.row, **times})
+        after = f"{standing['seconds'] / 60:.1f} minutes and {standing['games']:.0f} games"
+        run.note(f"{task.watched.name} after {after}: {result.summary}")
         return True
-
-    def work(self, task: WatchTask, test: WatchedTest, stop: threading.Event, end: float) -> None:
-        """Do the units of a test that are likely to be over when `clock` reaches `end`, and the first in any case."""
-        began = self.clock()
-        count = self.at_once
-        while count > 0 and test.done < test.units:
-            test.go_on(count, stop)
-            if stop.is_set():
-                return
-            now = self.clock()
-            cost = (now - began) / test.done
-            count = int((end - now) / max(cost, 1e-9))
-        task.units = test.units
-        task.cost = cost if task.tested is not None else min(cost, SHORTEST)
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence that tells how much time watching took."""

@@ -1,56 +1,41 @@
-"""A run's networks take an exam: unit by unit, in a run, and in its rows."""
+"""A run's networks take an exam: in a run, and in its rows."""
 
-import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.exams.grading import ExamPlayer
+from alphago.exams.grades import grade_of
+from alphago.exams.grading import ExamPlayer, mark
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watched import make_watched, watched_by_name
-from alphago.training.judges.watched_exam import UNIT, WatchedExam
+from alphago.training.judges.watched_exam import WatchedExam
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import GO, TINY, Listener
 
-NEVER = threading.Event()
+POSITIONS = 24
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A unit of positions, and half of another."""
-    moves = [f"{a}{i} {b}{j}" for a, b in ("AB", "BC", "CA") for i in (1, 2, 3) for j in (1, 2, 3)][: UNIT + UNIT // 2]
+    moves = [f"{a}{i} {b}{j}" for a, b in ("AB", "BC", "CA") for i in (1, 2, 3) for j in (1, 2, 3)][:POSITIONS]
     return write(tmp_path / "exam", *(row(one, {"C3": [0.0, 0.0]} if "C3" not in one else {}) for one in moves))
 
 
-class TestTests:
-    def test_units_are_the_whole(self, file: Path) -> None:
-        """One after another, or at once: the same grade, that of `ExamPlayer`."""
-        watched = WatchedExam(f"exam:{file}", 8, GO)
-        parts, whole = (watched.test(HashEvaluator(), "cpu", 0) for _ in range(2))
-        assert (parts.done, parts.units) == (0, 2)
-        parts.go_on(1, NEVER)
-        assert parts.done == 1
-        parts.go_on(1, NEVER)
-        whole.go_on(9, NEVER)
-        assert parts.done == whole.done == 2
-        assert whole.row() == parts.row()
-        answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
-        assert np.concatenate([unit.actions for unit in whole.answers]).tolist() == answers.actions.tolist()
-
-    def test_a_row(self, file: Path) -> None:
-        watched = WatchedExam(f"exam:{file}", 0, GO)
-        taken = watched.test(HashEvaluator(), "cpu", 0)
-        taken.go_on(2, NEVER)
-        found = taken.row()
-        assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 0, UNIT + UNIT // 2)
-        assert found["exam_points_low"] <= found["exam_points"] == taken.grade.points.value <= found["exam_points_high"]
-        assert "exam_lead_error" not in found  # a run's evaluators do not forecast scores
-        assert f"loses {found['exam_points']:.2f} ±" in taken.summary()
+def test_a_row(file: Path) -> None:
+    """The grade of `ExamPlayer`."""
+    watched = WatchedExam(f"exam:{file}", 8, GO)
+    tested = watched.test(HashEvaluator(), "cpu")
+    found = tested.row
+    assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 8, POSITIONS)
+    answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
+    assert found["exam_points"] == grade_of(mark(watched.exam, answers)).points.value
+    assert found["exam_points_low"] <= found["exam_points"] <= found["exam_points_high"]
+    assert f"loses {found['exam_points']:.2f} ±" in tested.summary
+    assert tested.part == tested.least == 1
 
 
 class TestNames:

@@ -16,6 +16,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.judges.results import WatchResult
+from alphago.training.judges.watched_opponent import PAIRS, more_pairs
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
 from alphago.training.run_parts import run_settings
@@ -37,33 +39,23 @@ class Clock:
 
 
 class Slow:
-    """A watched opponent whose units take `seconds()` each, in 100 moves."""
+    """A watched opponent whose pairs of games take `seconds()` each."""
 
-    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], units: int = 10) -> None:
-        self.name, self.clock, self.seconds, self.units = name, clock, seconds, units
+    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], first: int = 1) -> None:
+        self.name, self.clock, self.seconds, self.first = name, clock, seconds, first
 
-    def test(self, evaluator: Any, device: str, seed: int) -> "SlowTest":
-        return SlowTest(self)
-
-
-class SlowTest:
-    def __init__(self, slow: Slow) -> None:
-        self.slow, self.units, self.done = slow, slow.units, 0
-
-    def go_on(self, count: int, stop: threading.Event) -> None:
-        units = min(count, self.units - self.done)
-        self.slow.clock.now += sum(self.slow.seconds() for _ in range(units))
-        self.done += units
-
-    def row(self) -> dict[str, Any]:
-        return {"opponent": self.slow.name, "readouts": None, "played": self.done}
-
-    def summary(self) -> str:
-        return "played"
+    def test(self, evaluator: Any, device: str, *, left: Callable[[], float], **_: Any) -> WatchResult:
+        count, played, at_first = self.first, 0, left()
+        while count > 0:
+            self.clock.now += sum(self.seconds() for _ in range(count))
+            played += count
+            count = more_pairs(played, at_first, left())
+        row = {"opponent": self.name, "readouts": None, "played": played}
+        return WatchResult(row, "played", part=played / PAIRS, least=self.first / PAIRS)
 
 
 class Broken(Slow):
-    def test(self, evaluator: Any, device: str, seed: int) -> SlowTest:
+    def test(self, *_: Any, **__: Any) -> WatchResult:
         raise EngineError("out of cheese")
 
 
@@ -94,16 +86,16 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
 
 class TestShare:
     @pytest.mark.slow
-    @pytest.mark.parametrize("at_once", [1, 4])
-    def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
-        """Whatever an opponent takes: beyond it are one opponent's first units at most, which nobody can foresee."""
+    @pytest.mark.parametrize("first", [1, 4])
+    def test_it_is_kept_all_along(self, tmp_path: Path, first: int) -> None:
+        """Whatever an opponent takes: beyond it are one opponent's first games at most, which nobody can foresee."""
         clock, pace = Clock(), iter(range(10**6))
         watched_by = [
-            Slow("fast", clock, lambda: 0.02),
-            Slow("slow", clock, lambda: 4.0 / at_once),
-            Slow("slower and slower", clock, lambda: 1e-2 * next(pace)),
+            Slow("fast", clock, lambda: 0.02, first),
+            Slow("slow", clock, lambda: 4.0 / first, first),
+            Slow("slower and slower", clock, lambda: 1e-2 * next(pace), first),
         ]
-        watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
+        watcher = Watcher(GO, watched_by, SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             for spent in train_for(run, watcher, 600):
                 assert spent <= SHARE / (1 - SHARE) * run.clock.seconds + 4.5
@@ -130,7 +122,7 @@ class TestShare:
         assert before[-1] + 6 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
 
     def test_an_opponent_of_no_length_tests_the_last_network(self, tmp_path: Path) -> None:
-        """With its first units, whatever they take."""
+        """With its first games, whatever they take."""
         clock = Clock()
         watcher = Watcher(GO, [Slow("slow", clock, lambda: 1000.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
