@@ -1,26 +1,25 @@
-"""The replay memory: the latest games, from which training draws its samples."""
+"""The memory that a run learns from, and the usual one: a window of the latest games, which grows with the run."""
 
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from itertools import chain, islice
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
+from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.kernels.turned import turn_rows
 from alphago.nn.loss import ILLEGAL
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_float, check_int, checks_keywords
-from alphago.training.columns import Columns, Entry
+from alphago.training.kernels.gathering import find_drawn, gather_paths
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets, policies_of, values_of
 
 ArrayT = TypeVar("ArrayT")
 OtherT = TypeVar("OtherT")
-_SLOT_0 = np.zeros(1, np.int64)  # the slots of a batch of one position
 REBUILT_AT_ONCE = 64  # positions that are rebuilt together, few enough for the processor's cache
 
 
@@ -119,16 +118,54 @@ class MemorySettings(Protocol):
         """
 
 
+class Columns(NamedTuple):
+    """G games in memory, with P plies in all, of which S were searched and can be sampled: an array for each number."""
+
+    records: list[GameRecord]  # G
+    starts: np.ndarray  # int64 [G], the slot of each game's start position in ReplayMemory.starts
+    lengths: np.ndarray  # int64 [G], number of plies
+    counts: np.ndarray  # int64 [G], number of plies that can be sampled
+    scores: np.ndarray  # float32 [G], Black's margin in points
+    ended: np.ndarray  # float32 [G], 0 if the game ended by resignation, else 1
+    ownership: np.ndarray  # int8 [G, points], owners in the final position: 1 Black, -1 White, 0 neither
+    steps: np.ndarray  # int32 [P], the moves as `GameBatch.replay` takes them
+    values: np.ndarray  # float32 [P], value targets in the movers' view
+    weights: np.ndarray  # float32 [P]
+    movers: np.ndarray  # int8 [P]
+    plies: np.ndarray  # int32 [S], the searched plies
+    cumulative: np.ndarray  # float64 [S], cumulative sums of `sampling_weights`, which begin anew with each game
+
+    @classmethod
+    def join(cls, parts: Iterable[Self]) -> Self:
+        """Return the games of at least one part, in order."""
+        records, *arrays = zip(*parts, strict=True)
+        return cls(list(chain(*records)), *map(np.concatenate, arrays))
+
+
+def window(positions: int, first: int = 30_000, growth: float = 0.4, exponent: float = 0.75) -> int:
+    """Return the number of latest positions to train on after a run has made `positions` positions.
+
+    The number is `first` up to `first` positions, then
+    first (1 + growth ((positions / first)^exponent - 1) / exponent).  The formula is that of Wu 2019, "Accelerating
+    Self-Play Learning in Go", appendix C; `first` is smaller here.
+    """
+    if positions <= first:
+        return first
+    return int(first * (1 + growth * ((positions / first) ** exponent - 1) / exponent))
+
+
 @checks_keywords()
 class ReplayMemory:
-    """The searched positions of the latest games.
+    """The searched positions of the latest games: a Memory of a run, and of a loop of your own.
 
     The memory stores game records.  Sampling rebuilds the planes of a position by replaying its game, and applies a
-    random symmetry.  Old games are dropped as a whole, as long as at least `capacity` positions remain.
+    random symmetry.  Old games are dropped as a whole, as long as at least `capacity` positions remain.  A loop of your
+    own calls `add` and `sample`.  A run calls `remember`, for which the capacity is a `window` that grows.
 
     Args:
         env: the game.
-        capacity: the least number of positions that remain when old games are dropped.
+        capacity: the least number of positions that remain when old games are dropped; with `remember`, the largest
+            window.
         search_share: the share of later search values in the value targets, which are lambda-returns with lambda =
             1 - search_share (see `alphago.training.targets.lambda_returns`).  With 0 the value target is the game's
             result, as in AlphaGo Zero.
@@ -140,6 +177,8 @@ class ReplayMemory:
         masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets, for losses that leave
             them out.
         threads: the number of threads that rebuild the planes of a sample; samples do not depend on it.
+        start: the number of positions from which a run trains; the window is never smaller.
+        samples_per_position: the number of samples that each new position makes due in `remember`.
     """
 
     def __init__(
@@ -152,22 +191,51 @@ class ReplayMemory:
         targets: Targets | Values | None = None,
         masked: bool = False,
         threads: int = 1,
+        start: int = 1,
+        samples_per_position: float = 8.0,
     ) -> None:
         self.env = env
         self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.capacity = check_int("capacity", capacity, 1)
+        self.capacity = self.largest = check_int("capacity", capacity, 1)
         self.targets = LambdaReturns(search_share) if targets is None else as_targets(targets)
         self.masked = masked
         self.surprise_share = check_float("surprise_share", surprise_share, 0, 1)
-        self.entries: deque[Entry] = deque()
+        self.start = max(1, start)
+        self.samples_per_position = samples_per_position
+        self.has_learned = False  # whether samples have become due
         self.added = 0  # positions ever added
+        self.newly_added = 0  # positions that the last `remember` added
+        self.entries: deque[Columns] = deque()  # one game each
         self._positions = 0
-        self._columns: Columns | None = None  # of the entries; None until needed
-        self._starts: dict[str, GameBatch] = {}  # start positions, by set-up as JSON
+        self._columns: Columns | None = None  # the entries joined; None until needed
+        self.starts = env.new_batch(1)  # start positions
+        self._slots: dict[str, int] = {}  # of `starts`, by set-up as JSON
 
     def __len__(self) -> int:
         """Return the number of positions in memory."""
         return self._positions
+
+    @property
+    def can_learn(self) -> bool:
+        return self._positions >= self.start
+
+    # --- games ---
+
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        """Add finished games; return the number of samples to learn that become due.
+
+        No samples become due until the memory has `start` positions.  The call that reaches `start` makes samples of
+        all positions so far due.  Each later call makes samples of its new positions due.
+        """
+        before = self.added
+        self.capacity = max(min(window(before), self.largest), self.start)
+        self.add(records)
+        self.newly_added = self.added - before
+        if not self.can_learn:
+            return 0.0
+        positions = self.newly_added if self.has_learned else self.added
+        self.has_learned = True
+        return positions * self.samples_per_position
 
     def add(self, records: Iterable[GameRecord]) -> None:
         """Append games, and drop the oldest games as long as at least `capacity` positions remain.
@@ -175,30 +243,10 @@ class ReplayMemory:
         Raises ValueError if a record's policies do not have the shape [plies, actions of the game].
         """
         for record in records:
-            shape = (len(record), self.env.action_space)
-            if record.policies.shape != shape:
-                raise ValueError(
-                    f"policies of a record of {self.env} must have shape {shape}, got {record.policies.shape}"
-                )
-            plies = np.flatnonzero(record.weights > 0).astype(np.int32)
-            values = values_of(self.targets, record)
-            cumulative = np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share))
-            steps = record.steps(self.env)
-            start = self._start(record)
-            ownership = self._final_ownership(record, steps, start)
-            self.entries.append(
-                Entry(
-                    record,
-                    steps=steps,
-                    plies=plies,
-                    cumulative=cumulative,
-                    values=values,
-                    ownership=ownership,
-                    start=start,
-                )
-            )
-            self._positions += len(plies)
-            self.added += len(plies)
+            entry = self._entry(record)
+            self.entries.append(entry)
+            self._positions += len(entry.plies)
+            self.added += len(entry.plies)
         while self.entries and self._positions - len(self.entries[0].plies) >= self.capacity:
             self._positions -= len(self.entries.popleft().plies)
         self._columns = None
@@ -206,12 +254,66 @@ class ReplayMemory:
     def retarget(self, targets: Targets) -> None:
         """Make the value and policy targets of all games anew, by another rule."""
         self.targets = targets
-        self.entries = deque(entry._replace(values=values_of(targets, entry.record)) for entry in self.entries)
+        self.entries = deque(entry._replace(values=values_of(targets, entry.records[0])) for entry in self.entries)
         self._columns = None
 
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
-        return [entry.record for entry in islice(reversed(self.entries), count)]
+        return [entry.records[0] for entry in islice(reversed(self.entries), count)]
+
+    def _entry(self, record: GameRecord) -> Columns:
+        """Return the columns of one game."""
+        shape = (len(record), self.env.action_space)
+        if record.policies.shape != shape:
+            raise ValueError(f"policies of a record of {self.env} must have shape {shape}, got {record.policies.shape}")
+        plies = np.flatnonzero(record.weights > 0).astype(np.int32)
+        steps = record.steps(self.env)
+        start = np.array([self._slot(record.setup)])
+        return Columns(
+            records=[record],
+            starts=start,
+            lengths=np.array([len(record)]),
+            counts=np.array([len(plies)]),
+            scores=np.array([record.score], np.float32),
+            ended=np.array([not record.resigned], np.float32),
+            ownership=self._final_ownership(record, steps, start),
+            steps=steps,
+            values=values_of(self.targets, record),
+            weights=record.weights,
+            movers=record.movers,
+            plies=plies,
+            cumulative=np.cumsum(sampling_weights(record.surprises[plies], self.surprise_share)),
+        )
+
+    def _slot(self, setup: Mapping[str, Any]) -> int:
+        """Return the slot of `starts` that holds the start position with this set-up."""
+        key = json.dumps(setup, sort_keys=True) if setup else ""
+        if key not in self._slots:
+            slot = self._slots[key] = len(self._slots)
+            if slot.bit_count() == 1:  # the batch is full: it has 1, 2, 4, … slots
+                old, slots = self.starts, np.arange(slot)
+                self.starts = self.env.new_batch(2 * slot)
+                self.starts.copy(slots, slots, of=old)
+            self.starts.copy(FIRST, np.array([slot]), of=self.env.position(**setup).batch)
+        return self._slots[key]
+
+    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: np.ndarray) -> np.ndarray:
+        """Return the owners in a game's final position, int8 [1, points]: 1 Black, -1 White, 0 neither.
+
+        If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
+        steps, start: as in Columns.
+        """
+        points = self.env.plane_shape[0] * self.env.plane_shape[1] if self.env.has_ownership else 0
+        owners = np.zeros((1, points), np.int8)
+        if record.resigned or not points:
+            return owners
+        batch = self.env.new_batch(1)
+        batch.copy(start, FIRST, of=self.starts)
+        batch.replay(FIRST, steps[None, :], np.array([len(record)], np.int32), FIRST)
+        mover = batch.to_play(FIRST, np.empty(1, np.int8))[0]
+        return batch.ownership(FIRST, owners) * mover  # `ownership` is in the view of the player to move
+
+    # --- samples ---
 
     def sample(self, count: int, generator: np.random.Generator, newest: int | None = None) -> Sample:
         """Return `count` random positions, drawn independently of each other by the `sampling_weights`.
@@ -222,31 +324,41 @@ class ReplayMemory:
         if not self._positions:
             raise ValueError("the memory must have positions to sample from, got an empty one")
         if self._columns is None:
-            self._columns = Columns.of(self.entries)
+            self._columns = Columns.join(self.entries)
+        columns = self._columns
         skipped = max(0, self._positions - (newest or self._positions))
         symmetries = generator.integers(len(self.env.symmetries.points), size=count)
         # A drawn number selects a game, which has an interval as long as the number of its positions.  The place of the
         # number in this interval selects the ply.
         drawn = skipped + generator.random(count) * (self._positions - skipped)
-        ends, counts = self._columns.ends, self._columns.counts
+        ends = np.cumsum(columns.counts)
         games = np.searchsorted(ends, drawn, side="right")
-        places = drawn - ends[games] + counts[games]  # a game's interval is from ends - counts to ends
-        plies = self._columns.plies_at(games, places)
-        return self._rebuild(self._columns, games, plies, symmetries)
+        counts = columns.counts[games]
+        places = np.empty(count, np.int64)
+        # A game's interval is from `ends - counts` to `ends`.
+        find_drawn(columns.cumulative, ends[games] - counts, counts, drawn - ends[games] + counts, places)
+        return self._rebuild(columns, games, columns.plies[places], symmetries)
 
-    def rebuild(self, entries: Sequence[Entry], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
+    def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        return self.sample(count, generator)
+
+    def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        return self.sample(count, generator, newest=self.newly_added) if self.newly_added else None
+
+    def rebuild(self, entries: Sequence[Columns], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of game `entries[i]`, for each i, with its targets.
 
-        symmetries: int64 [n], the symmetry to apply to each position.
+        entries: of this memory.  symmetries: int64 [n], the symmetry to apply to each position.
         """
-        return self._rebuild(Columns.of(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
+        return self._rebuild(Columns.join(entries), np.arange(len(entries)), np.array(plies, np.int32), symmetries)
 
     def _rebuild(self, columns: Columns, games: np.ndarray, plies: np.ndarray, symmetries: np.ndarray) -> Sample:
         """Return the position before ply `plies[i]` of the columns' game `games[i]` (int64 [n]), for each i.
 
         symmetries: as in `rebuild`.
         """
-        rows = columns.first[games] + plies
+        begins = (np.cumsum(columns.lengths) - columns.lengths)[games]  # the columns' index of each game's first ply
+        rows = begins + plies
         movers = columns.movers[rows]
         sample = Sample(  # `finish` then writes the planes, marks illegal actions and applies the symmetries
             planes=np.empty((len(games), self.env.planes, *self.env.plane_shape), np.float32),
@@ -258,58 +370,45 @@ class ReplayMemory:
             ended=columns.ended[games],
         )
 
-        def finish(begin: int) -> None:
-            part = slice(begin, begin + REBUILT_AT_ONCE)
+        def finish(first: int) -> None:
+            part = slice(first, first + REBUILT_AT_ONCE)
             rows_of_part = sample.map(lambda array: array[part])  # views of `sample`, which are changed in place
-            self._write_planes(columns, games[part], plies[part], movers[part], rows_of_part)
+            lengths = plies[part]
+            slots = np.arange(len(lengths))
+            paths = np.zeros((len(lengths), int(lengths.max()) + 1), np.int32)
+            gather_paths(columns.steps, begins[part], lengths, paths)
+            batch = self.env.new_batch(len(lengths))
+            batch.copy(columns.starts[games[part]], slots, of=self.starts)
+            batch.replay(slots, paths, lengths, slots)
+            batch.give_turn(slots, movers[part])
+            batch.planes(slots, rows_of_part.planes)
+            if self.masked:
+                mark_illegal(batch, slots, rows_of_part.policy)
             apply_symmetries(self.env, rows_of_part, symmetries[part])
 
-        begins = range(0, len(games), REBUILT_AT_ONCE)
-        parts_done = map(finish, begins) if self._pool is None else self._pool.map(finish, begins)
+        firsts = range(0, len(games), REBUILT_AT_ONCE)
+        parts_done = map(finish, firsts) if self._pool is None else self._pool.map(finish, firsts)
         list(parts_done)  # does the work, and raises what `finish` raised in a thread
         return sample
 
-    def _start(self, record: GameRecord) -> GameBatch:
-        """Return a batch with the start position of a record in slot 0, from the cache if possible."""
-        key = json.dumps(record.setup, sort_keys=True) if record.setup else ""
-        if key not in self._starts:
-            self._starts[key] = self.env.position(**record.setup).batch
-        return self._starts[key]
+    # --- saved state ---
 
-    def _write_planes(
-        self, columns: Columns, games: np.ndarray, plies: np.ndarray, movers: np.ndarray, sample: Sample
-    ) -> None:
-        """Write the planes of positions to a sample; if `masked`, mark illegal actions in its policies.
+    def metrics(self) -> dict[str, float]:
+        return {}
 
-        games, plies, movers: int64, int32 and int8 [n], the game of each position as its index in `columns`, the ply
-            before which the position occurs, and the player to move.
-        """
-        slots = np.arange(len(games))
-        batch = self.env.new_batch(len(games))
-        batch.copy(columns.start[games], slots, of=columns.starts)
-        batch.replay(slots, columns.paths(games, plies), plies, slots)
-        batch.give_turn(slots, movers)
-        batch.planes(slots, sample.planes)
-        if self.masked:
-            mark_illegal(batch, slots, sample.policy)
+    def state(self) -> dict[str, Any]:
+        return {
+            "games": len(self.entries),
+            "capacity": self.capacity,
+            "added": self.added,
+            "has_learned": self.has_learned,
+        }
 
-    def _final_ownership(self, record: GameRecord, steps: np.ndarray, start: GameBatch) -> np.ndarray:
-        """Return the owners in a game's final position, int8 [points]: 1 Black, -1 White, 0 neither.
-
-        If the game ended by resignation, all owners are 0.  In games without ownership the array is empty.
-        steps, start: as in Entry.
-        """
-        if not self.env.has_ownership:
-            return np.zeros(0, np.int8)
-        points = self.env.plane_shape[0] * self.env.plane_shape[1]
-        if record.resigned:
-            return np.zeros(points, np.int8)
-        batch = self.env.new_batch(1)
-        batch.copy(_SLOT_0, _SLOT_0, of=start)
-        batch.replay(_SLOT_0, steps[None, :], np.array([len(record)], np.int32), _SLOT_0)
-        mover = batch.to_play(_SLOT_0, np.empty(1, np.int8))[0]
-        owners = batch.ownership(_SLOT_0, np.empty((1, points), np.int8))[0]  # in the view of the player to move
-        return owners * mover
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        self.capacity = state["capacity"]
+        self.add(records)
+        self.added = state["added"]
+        self.has_learned = state["has_learned"]
 
 
 def apply_symmetries(env: GameEnv, sample: Sample, symmetries: np.ndarray) -> None:

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
-from alphago.training.columns import Entry
-from alphago.training.memory import Sample, apply_symmetries
+from alphago.training.memory import Columns, Sample, apply_symmetries
 
 FIRST_ROWS = 256  # number of rows allocated at first; the arrays grow
 
@@ -44,11 +43,11 @@ def new_sums(env: GameEnv, rows: int) -> Sums:
 class Places(NamedTuple):
     """Where to find each row's input: in which game, before which ply, and the symmetry to apply to that position."""
 
-    entries: list[Entry]  # the game of each row
+    entries: list[Columns]  # the game of each row
     plies: list[int]  # the ply before which the input occurs
     symmetries: list[int]  # the symmetry to apply, an index into `env.symmetries`
 
-    def add(self, entry: Entry, ply: int, symmetry: int) -> None:
+    def add(self, entry: Columns, ply: int, symmetry: int) -> None:
         self.entries.append(entry)
         self.plies.append(ply)
         self.symmetries.append(symmetry)
@@ -77,7 +76,7 @@ class MergedSamples:
         """The digests of the rows' inputs, uint64 [R, 2]."""
         return np.frombuffer(b"".join(self._rows), np.uint64).reshape(-1, 2)
 
-    def add(self, entries: Sequence[Entry], plies: Sequence[int], sample: Sample) -> None:
+    def add(self, entries: Sequence[Columns], plies: Sequence[int], sample: Sample) -> None:
         """Add n samples.
 
         entries, plies: for each sample its game and its ply.
@@ -141,7 +140,7 @@ def merge_layers(layers: Sequence[tuple[MergedSamples, float]], choose: Callable
     result_rows = np.full(len(counts), -1)  # the result's row of each input; -1 for an input that is not chosen
     result_rows[chosen] = np.arange(len(chosen))
     sums = new_sums(layers[0][0].env, len(chosen))
-    places: dict[int, tuple[Entry, int, int]] = {}  # by row of the result
+    places: dict[int, tuple[Columns, int, int]] = {}  # by row of the result
     for (samples, weight), inputs in zip(layers, inputs_by_layer, strict=True):
         rows = np.flatnonzero(result_rows[inputs] >= 0)  # rows of the layer whose inputs are chosen
         targets = result_rows[inputs[rows]]  # for each of these rows, its row in the result

@@ -13,8 +13,7 @@ from merged import Means, MergedSamples, merge_layers
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
 from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.columns import Entry
-from alphago.training.memory import ReplayMemory, Sample, apply_symmetries
+from alphago.training.memory import Columns, ReplayMemory, Sample, apply_symmetries
 from alphago.training.targets import Targets
 
 TOP_SHARE = 0.2  # share of a subset that goes to the inputs with the highest counts
@@ -94,7 +93,7 @@ class Layer(NamedTuple):
     """The games of one generation of self-play, and their merged samples."""
 
     generation: int
-    entries: list[Entry]
+    entries: list[Columns]
     samples: MergedSamples
 
     @property

@@ -174,11 +174,11 @@ class TestSettings:
         ids=["train", "selfplay", "supervised"],
     )
     def test_help_all_lists_every_setting(self, verb: str, root: type) -> None:
-        """Except what cannot be typed: judges and games of one's own."""
+        """Except what cannot be typed: judges, memories and targets of one's own."""
         text = parser_of(verb).format_help(all_options=True)
         names = {SHORT.get(name, name) for name in keywords(root)}
         missing = {name for name in names if f"--{name.replace('_', '-')} " not in text.replace(",", " ")}
-        assert missing <= {"judges", "ckp_freq"} - ({"ckp_freq"} if verb == "train" else set())
+        assert missing <= {"judges", "memory", "targets"}
 
     def test_every_keyword_of_a_game_has_a_flag(self) -> None:
         text = parser_of("train").format_help(all_options=True)

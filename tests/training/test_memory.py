@@ -38,7 +38,7 @@ class TestWindow:
         for length, left in ((8, 8), (8, 16), (8, 24), (3, 27), (1, 20), (50, 50), (4, 54), (1, 55)):
             memory.add([made_up(length)])
             assert len(memory) == left, length
-        assert [len(entry.record) for entry in memory.entries] == [50, 4, 1]
+        assert [len(entry.records[0]) for entry in memory.entries] == [50, 4, 1]
         assert memory.added == 8 + 8 + 8 + 3 + 1 + 50 + 4 + 1
 
     def test_many_at_once(self) -> None:
@@ -47,7 +47,7 @@ class TestWindow:
         one.add(records)
         for record in records:
             other.add([record])
-        assert [[entry.record for entry in memory.entries] for memory in (one, other)] == [records[3:]] * 2
+        assert [[entry.records[0] for entry in memory.entries] for memory in (one, other)] == [records[3:]] * 2
 
     def test_only_what_is_in_the_window_is_drawn(self) -> None:
         memory = ReplayMemory(GO, 6)

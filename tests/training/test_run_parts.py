@@ -16,9 +16,10 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.system.settings import from_data, to_data
 from alphago.training.judge import Judge
+from alphago.training.memory import ReplayMemory
 from alphago.training.run import Run
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.window import Window, WindowMemory
+from alphago.training.window import Window
 from tests.training.small_runs import go_on, run, run_killed, run_settings, same
 
 
@@ -29,11 +30,11 @@ class EveryOther:
     size: int = 1000
 
     def make_memory(self, env: GameEnv, **given: Any) -> "EveryOtherMemory":
-        made = Window(self.size, 8.0).make_memory(env, **given)
-        return EveryOtherMemory(made.settings, made.games, made.start)
+        del given["seed"]
+        return EveryOtherMemory(env, self.size, **given)
 
 
-class EveryOtherMemory(WindowMemory):
+class EveryOtherMemory(ReplayMemory):
     seen = 0  # games that were given to it, which its folder has
 
     def remember(self, records: Sequence[GameRecord]) -> float:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
+from alphago.training.memory import ReplayMemory, window
 from alphago.training.targets import LambdaReturns
-from alphago.training.window import Window, WindowMemory, window
+from alphago.training.window import Window
 from tests.training.small_runs import GO
 
 
@@ -16,11 +17,11 @@ def game_of(plies: int) -> GameRecord:
     return builder.finish(-1, -0.5, True, 10)
 
 
-def memory(start: int, size: int = 1000) -> WindowMemory:
+def memory(start: int, size: int = 1000) -> ReplayMemory:
     return Window(size, 1.0).make_memory(GO, targets=LambdaReturns(0.0), masked=False, start=start, seed=0)
 
 
-def remember(memory: WindowMemory, times: int) -> list[float]:
+def remember(memory: ReplayMemory, times: int) -> list[float]:
     """The samples due each time that a game of ten plies comes."""
     return [memory.remember([game_of(10)]) for _ in range(times)]
 

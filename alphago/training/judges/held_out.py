@@ -8,13 +8,12 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
-from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.history import HELD_OUT
 from alphago.training.judge import Judge
-from alphago.training.judges.prediction import AT_ONCE, Counts, predict
+from alphago.training.judges.prediction import predict_all
 from alphago.training.run import Run
 
 NAME = "held-out games"
@@ -54,7 +53,8 @@ class HeldOut(Judge[Run]):
         net = run.learner.net
         net_for_board = net if run.env == self.env else net.resized(self.env)
         with run.clock.stopped():
-            counts = self.examine(net_for_board, run.device, stop)
+            evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
+            counts = predict_all(evaluator, self.env, self.records, stop)
         if counts is None:
             return False
         measures = counts.measures()
@@ -68,16 +68,6 @@ class HeldOut(Judge[Run]):
         self.judged = run.progress
         self.judged_steps = run.learner.steps
         return True
-
-    def examine(self, net: NeuralNet, device: str, stop: threading.Event) -> Counts | None:
-        """Return the counts of `net`'s predictions of all held-out games; None if `stop` was set first."""
-        evaluator = frozen_copy(net).evaluator(device=device, shared=False)
-        counts = Counts()
-        for first in range(0, len(self.records), AT_ONCE):
-            if stop.is_set():
-                return None
-            counts += predict(evaluator, self.env, self.records[first : first + AT_ONCE])
-        return counts
 
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the best network, which becomes the run's result."""

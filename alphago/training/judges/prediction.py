@@ -1,7 +1,6 @@
 """Measure how well a network predicts the moves and results of game records, without search."""
 
 import threading
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.records.record import GameRecord
+from alphago.training.judges.results import WatchResult
 
 AT_ONCE = 64  # games that are predicted together
 BINS = 10  # intervals of predicted win rate for the calibration error
@@ -28,50 +28,10 @@ class WatchedRecords:
         self.env = env
         self.records = records
 
-    def examination(self, seed: int, device: str, state: object = None) -> "Prediction":
-        return Prediction(self, state)
-
-
-class Prediction:
-    """A test of one network on game records; see `Examination`.  One unit of work is AT_ONCE games.
-
-    watched: the records.  state: the `state` of an earlier Prediction, to continue it; None to begin.
-    """
-
-    def __init__(self, watched: WatchedRecords, state: Any) -> None:
-        self.watched = watched
-        self.completed = 0
-        self.counts = Counts()
-        if state is not None:
-            self.completed = state["pieces"]
-            self.counts = Counts.restored(state)
-
-    @property
-    def is_over(self) -> bool:
-        return self.completed * AT_ONCE >= len(self.watched.records)
-
-    @property
-    def at_rest(self) -> bool:
-        return True
-
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Predict the next AT_ONCE games; see `Examination.go_on`."""
-        first = self.completed * AT_ONCE
-        self.counts += predict(evaluator, self.watched.env, self.watched.records[first : first + AT_ONCE])
-        self.completed += 1
-
-    def row(self) -> dict[str, Any] | None:
-        """Return the opponent's name and `Counts.measures`; None if no position was predicted."""
-        return {"opponent": self.watched.name, **self.counts.measures()} if self.counts.positions else None
-
-    def summary(self) -> str:
-        return self.counts.sentence()
-
-    def state(self) -> dict[str, Any]:
-        return {"pieces": self.completed, **self.counts.state()}
-
-    def close(self) -> None:
-        """Do nothing, since a prediction has no running games or engines to end."""
+    def test(self, evaluator: Evaluator, device: str, *, stop: threading.Event, **_: Any) -> WatchResult | None:
+        """Let a network predict all games; see `Watched.test`."""
+        counts = predict_all(evaluator, self.env, self.records, stop)
+        return None if counts is None else WatchResult({"opponent": self.name, **counts.measures()}, counts.sentence())
 
 
 class Counts:
@@ -86,17 +46,6 @@ class Counts:
     def __init__(self) -> None:
         self.sums = np.zeros(len(SUMS))
         self.bins = np.zeros((BINS, 3))
-
-    @classmethod
-    def restored(cls, state: Mapping[str, Any]) -> "Counts":
-        """Return new counts with the sums in `state`, which the method `state` returned."""
-        counts = cls()
-        counts.sums, counts.bins = np.array(state["sums"]), np.array(state["bins"])
-        return counts
-
-    def state(self) -> dict[str, Any]:
-        """Return the sums as plain data."""
-        return {"sums": self.sums.tolist(), "bins": self.bins.tolist()}
 
     def __iadd__(self, other: "Counts") -> "Counts":
         self.sums += other.sums
@@ -141,6 +90,16 @@ class Counts:
             f"value's squared error {measures['value_error']:.2f}, "
             f"calibration error {measures['calibration_error']:.1%})"
         )
+
+
+def predict_all(evaluator: Evaluator, env: GameEnv, records: list[GameRecord], stop: threading.Event) -> Counts | None:
+    """Return the counts over the games `records`, AT_ONCE at a time; None if `stop` was set first."""
+    counts = Counts()
+    for first in range(0, len(records), AT_ONCE):
+        if stop.is_set():
+            return None
+        counts += predict(evaluator, env, records[first : first + AT_ONCE])
+    return counts
 
 
 def predict(evaluator: Evaluator, env: GameEnv, records: list[GameRecord]) -> Counts:

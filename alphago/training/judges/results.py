@@ -1,7 +1,7 @@
-"""A match's row in evaluations.jsonl: its results, the Elo difference, and statistics of its games."""
+"""A test's row in evaluations.jsonl; of a match: its results, the Elo difference, and statistics of its games."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,19 @@ from alphago.arena.elo import elo_difference
 from alphago.arena.match import MatchResult
 from alphago.arena.match_games import final_boards
 from alphago.env.game import GameEnv
+
+
+class WatchResult(NamedTuple):
+    """The result of a watched opponent's test of a network.
+
+    row: entries of a row of evaluations.jsonl.  summary: the result as a clause for a report.
+    part: the share of a whole test that was done, 0 .. 1.  least: the smallest such share.
+    """
+
+    row: dict[str, Any]
+    summary: str
+    part: float = 1.0
+    least: float = 1.0
 
 
 def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:

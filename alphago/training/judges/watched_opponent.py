@@ -1,24 +1,21 @@
-"""A match of a run's network against a watched opponent, which can pause between two moves."""
+"""A match of a run's network against a watched opponent."""
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import MatchResult, open_games
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match import MatchResult, play_match
+from alphago.arena.match_games import MatchGame, MatchPlan
 from alphago.arena.openings import opening_length
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
-from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
-from alphago.training.judges.results import games_as_text, match_row, without_forfeits
+from alphago.training.judges.results import WatchResult, games_as_text, match_row, without_forfeits
 
 PAIRS = 10  # pairs of games in a match
 SEARCH = Gumbel()
@@ -46,109 +43,33 @@ class WatchedOpponent:
     def name(self) -> str:
         return f"{self.opponent}@{self.readouts}"
 
-    def examination(self, seed: int, device: str, state: Any = None) -> "WatchedMatch":
-        return WatchedMatch(self, seed, device, state or ())
+    def test(
+        self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
+    ) -> WatchResult | None:
+        """Play as many of PAIRS pairs of games as are likely to be over in time, the first in any case.
 
-    def entrant(self, device: str) -> Entrant:
-        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
-        if device not in self._entrants:
-            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
-        return self._entrants[device]
-
-
-class WatchedMatch:
-    """A match of PAIRS pairs of games that can pause between any two moves; see `Examination`.
-
-    watched: the opponent.  seed: determines the openings and both players' random numbers.
-    games: the finished games, from the `state` of an earlier match that this one continues; () to begin.
-    device: where networks are computed.
-    """
-
-    def __init__(self, watched: WatchedOpponent, seed: int, device: str, games: Sequence[Mapping[str, Any]]) -> None:
-        self.watched = watched
-        self.device = device
-        self.plan = MatchPlan(
-            games=2 * PAIRS, opening_plies=0, random_opening=opening_length(watched.env), seed=seed, leaves=1
-        )
-        self.finished = {game["number"]: MatchGame(**{**game, "moves": tuple(game["moves"])}) for game in games}
-        self.waiting = [number for number in range(2 * PAIRS) if number not in self.finished]
-        self.in_progress: list[ParallelGames] = []  # the games in progress, one element per thread
-
-    @property
-    def games(self) -> list[MatchGame]:
-        """The games of all finished pairs, ordered by number."""
-        # Games 2k and 2k + 1 are a pair.
-        return [game for number, game in sorted(self.finished.items()) if number ^ 1 in self.finished]
-
-    @property
-    def completed(self) -> int:
-        return len(self.games) // 2
-
-    @property
-    def is_over(self) -> bool:
-        return self.completed == PAIRS
-
-    @property
-    def at_rest(self) -> bool:
-        has_half_a_pair = len(self.finished) % 2 == 1
-        return not self.in_progress and not has_half_a_pair
-
-    def go_on(self, evaluator: Evaluator, at_once: int, stop: threading.Event) -> None:
-        """Finish the games in progress; if there are none, play the next `at_once` pairs; see `Examination`."""
-        if not self.in_progress:
-            self.begin(evaluator, 2 * at_once)
-        with one_torch_thread(), Workers(len(self.in_progress)) as workers:
-            workers.run([partial(play_games, games, self.add, stop) for games in self.in_progress], stop)
-        for games in self.in_progress:
-            if not len(games.active):
-                games.close()
-        self.in_progress = [games for games in self.in_progress if len(games.active)]
-
-    def begin(self, evaluator: Evaluator, count: int) -> None:
-        """Begin the next `count` games, or at most the engine's `at_once` games if the opponent is an engine."""
-        opponent = self.watched.entrant(self.device)
-        if isinstance(opponent.player, Engine):
-            count = min(count, opponent.player.at_once)
-        numbers, self.waiting = self.waiting[:count], self.waiting[count:]
-        entrants = (Entrant(evaluator, self.watched.readouts, SEARCH), opponent)
-        threads = min(available_cores(), len(numbers))
-        for thread in range(threads):
-            self.in_progress.append(open_games(self.watched.env, entrants, self.plan, numbers[thread::threads]))
-
-    def add(self, game: MatchGame) -> None:
-        """Keep a finished game; several threads may call this at the same time."""
-        self.finished[game.number] = game
-
-    def close(self) -> None:
-        """Abandon the games in progress."""
-        for games in self.in_progress:
-            games.close()
-        self.in_progress = []
-
-    def results(self) -> tuple[MatchResult, MatchResult]:
-        """Return the results of all finished pairs of games, and of only the pairs in which no engine forfeited.
-
-        In each of the two results the games are renumbered from 0.
+        See `Watched.test`.
         """
-        games = [replace(game, number=number) for number, game in enumerate(self.games)]
-        result = MatchResult.of(self.watched.env, games)
-        return result, without_forfeits(result)
+        players = (Entrant(evaluator, self.readouts, SEARCH), self.entrant(device))
+        plan = MatchPlan(games=2 * PAIRS, opening_plies=0, random_opening=opening_length(self.env), seed=seed, leaves=1)
+        games: list[MatchGame] = []
+        first = count = min(PAIRS, max(1, available_cores() // 2))  # so that all cores are busy
+        at_first = left()
+        while count > 0:
+            numbers = range(len(games), len(games) + 2 * count)
+            play_match(self.env, players, plan, numbers, games.append, stop=Follower(stop))
+            if stop.is_set():
+                return None
+            count = more_pairs(len(games) // 2, at_first, left())
+        return WatchResult(*self.result(games), part=len(games) / 2 / PAIRS, least=first / PAIRS)
 
-    def row(self) -> dict[str, Any] | None:
-        """Return entries of a row of evaluations.jsonl, with the moves of each game; None before a pair is finished."""
-        if not self.games:
-            return None
-        result, valid = self.results()
-        return {
-            "opponent": self.watched.opponent,
-            "readouts": self.watched.readouts,
-            **(match_row(self.watched.env, valid) if valid.games else {"played": 0}),
-            "forfeits": len(result.forfeits),
-            "moves": games_as_text(self.watched.env, valid),
-        }
+    def result(self, games: Sequence[MatchGame]) -> tuple[dict[str, Any], str]:
+        """Return entries of a row of evaluations.jsonl, with the moves of each game, and a clause for a report.
 
-    def summary(self) -> str:
-        result, valid = self.results()
+        Pairs of games in which an engine forfeited do not count.
+        """
+        result = MatchResult.of(self.env, games)
+        valid = without_forfeits(result)
         texts = []
         if valid.games:
             low, high = valid.interval
@@ -157,7 +78,37 @@ class WatchedMatch:
         if count := len(result.forfeits):
             first_fault = result.forfeits[min(result.forfeits)]
             texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")
-        return "; ".join(texts)
+        row = {
+            "opponent": self.opponent,
+            "readouts": self.readouts,
+            **(match_row(self.env, valid) if valid.games else {"played": 0}),
+            "forfeits": len(result.forfeits),
+            "moves": games_as_text(self.env, valid),
+        }
+        return row, "; ".join(texts)
 
-    def state(self) -> list[dict[str, Any]]:
-        return [asdict(game) for game in self.games]
+    def entrant(self, device: str) -> Entrant:
+        """Return the opponent as an `Entrant` of a match; if it is a network, `device` computes it."""
+        if device not in self._entrants:
+            self._entrants[device] = Entrant(resolve_player(self.opponent, self.env, device), self.readouts, SEARCH)
+        return self._entrants[device]
+
+
+def more_pairs(played: int, at_first: float, left: float) -> int:
+    """Return how many more pairs of games, of PAIRS in all, are likely to be over in time.
+
+    played: number of pairs so far.  at_first, left: seconds that were allowed before them, and that are left.
+    """
+    cost = max(at_first - left, 1e-9) / played
+    return min(PAIRS - played, int(left / cost))
+
+
+class Follower(threading.Event):
+    """An event that counts as set if it or another event is set, so that a match that fails does not stop the run."""
+
+    def __init__(self, followed: threading.Event) -> None:
+        super().__init__()
+        self.followed = followed
+
+    def is_set(self) -> bool:
+        return super().is_set() or self.followed.is_set()

@@ -1,17 +1,15 @@
 """Panels of the judges' measurements: win rates, scores, captures, lengths of games, records, and exams."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from alphago.arena.match_pictures import result_for
-from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Dash
 from alphago.drawing.shapes import sheet
 from alphago.records.game_pictures import small_drawing
 from alphago.training.history import History, Row, number, opponent_name
 from alphago.training.runs.config import game_of, read_config
 from alphago.training.watch.mean_history import banded
-from alphago.training.watch.panels import AXES, STYLES, in_words_of, points, run_colours
+from alphago.training.watch.panels import AXES, MEASURES, STYLES, Measure, in_words_of, points, run_colours
 
 LONGEST_NAME = 30  # letters of an opponent's name
 OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
@@ -24,37 +22,7 @@ SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves wit
 COLUMNS, ROWS = 3, 2  # boards in a panel
 
 
-class Measure(NamedTuple):
-    """A measurement in rows of evaluations.jsonl, and how to draw it.
-
-    key: the measurement's key.  interval: the keys of the ends of its confidence interval.
-    level: y of a horizontal line, such as the win rate of an even match.
-    """
-
-    title: str
-    key: str
-    unit: str = ""
-    interval: tuple[str, str] | None = None
-    level: float | None = None
-
-
-WIN_RATE = Measure("Win rate", "win_rate", SHARE, interval=("low", "high"), level=0.5)
-ELO = Measure("Elo", "elo", interval=("elo_low", "elo_high"))
-SCORE = Measure("Score", "score", "points", level=0.0)
-TAKEN = Measure("Captures", "captures", "stones")
-LOST = Measure("Captures by the opponent", "captured", "stones")
-LENGTH = Measure("Length of the games", "moves_per_game", "moves")
-RECORDS = (
-    Measure("Moves of the records that are the policy's first", "accuracy", SHARE),
-    Measure("Cross-entropy of the records' moves", "cross_entropy", "nats"),
-    Measure("Value error on the records", "value_error", "squared"),
-)
-EXAM = (
-    Measure("Points lost a move in the exam", "exam_points", "points", ("exam_points_low", "exam_points_high")),
-    Measure("Win rate lost a move in the exam", "exam_rate", SHARE, ("exam_rate_low", "exam_rate_high")),
-    Measure("Moves of the exam that lose more than 2 points", "exam_blunders", SHARE),
-    Measure("Correlation of the win rate with the exam's", "exam_correlation"),
-)
+WIN_RATE, ELO = MEASURES["win_rate"], MEASURES["elo"]
 
 
 def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
@@ -66,29 +34,28 @@ def match_panels(histories: Sequence[History], x: str) -> list[CurvePanel]:
     """
     opponents = dict.fromkeys(name_of(row) for history in histories for row in history.evaluations)
     if len(histories) == 1 and len(opponents) > 1:
-        panels = [*shared_panels(histories[0], x), *board_panels(histories[0])]
+        panels = list(shared_panels(histories[0], x))
     else:
         panels = [panel for name in opponents for panel in own_panels(histories, name, x)]
-        styles = {name: STYLES[i % len(STYLES)] for i, name in enumerate(opponents)}
         elo: list[Curve] = []
-        for name in opponents:
-            elo += curves_of(histories, name, ELO, x, label=name, dash=styles[name])
-        panels.append(CurvePanel("Elo", elo))
-        if len(histories) == 1:
-            panels += board_panels(histories[0])
+        for i, name in enumerate(opponents):
+            elo += curves_of(histories, name, ELO, x, label=name, dash=STYLES[i % len(STYLES)])
+        panels.append(CurvePanel(ELO.title, elo))
+    if len(histories) == 1:
+        panels += board_panels(histories[0])
     return [panel for panel in panels if panel.curves or panel.picture]
 
 
 def own_panels(histories: Sequence[History], name: str, x: str) -> Iterator[CurvePanel]:
     """Yield the panels of the opponent `name`: win rate, score, captures, length of games, prediction, and grades."""
-    for measure in (WIN_RATE, SCORE):
+    for measure in MEASURES.values():
+        if measure is ELO or measure.key == "captured":
+            continue
         curves = list(curves_of(histories, name, measure, x))
+        if measure.key == "captures":  # both sides' in one panel
+            lost = curves_of(histories, name, MEASURES["captured"], x, label="lost", dash="--")
+            curves = [*(curve._replace(label="taken") for curve in curves), *lost]
         yield CurvePanel(f"{measure.title}, {name}", curves, unit=measure.unit, level=measure.level)
-    taken = curves_of(histories, name, TAKEN, x, label="taken")
-    lost = curves_of(histories, name, LOST, x, label="lost", dash="--")
-    yield CurvePanel(f"{TAKEN.title}, {name}", [*taken, *lost], TAKEN.unit)
-    for measure in (LENGTH, *RECORDS, *EXAM):
-        yield CurvePanel(f"{measure.title}, {name}", list(curves_of(histories, name, measure, x)), measure.unit)
 
 
 def curves_of(
@@ -104,7 +71,7 @@ def curves_of(
         if not at:
             continue
         ends = []
-        for key in measure.interval or ():
+        for key in measure.interval:
             known_ends = [number(row, key) for row in rows]
             # An interval's end that is missing or infinite is replaced by the value, so there is no bar on that side.
             ends.append([value if end is None else end for value, end in zip(values, known_ends, strict=True)])
@@ -138,8 +105,9 @@ def shared_panels(history: History, x: str) -> Iterator[CurvePanel]:
     _, _, other_label = AXES[other]
     yield panel(WIN_RATE, x, "Win rate (dashed: the policy alone)")
     yield panel(WIN_RATE, other, f"Win rate by {other}", x_label=in_words_of([history], other_label))
-    for measure in (SCORE, TAKEN, LOST, LENGTH, ELO, *RECORDS, *EXAM):
-        yield panel(measure, x)
+    for measure in MEASURES.values():
+        if measure is not WIN_RATE:
+            yield panel(measure, x)
 
 
 def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:

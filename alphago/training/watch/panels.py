@@ -29,8 +29,19 @@ class Metrics(NamedTuple):
     unit: str = ""
 
 
+class Measure(NamedTuple):
+    """A panel of a judge's measurement; panels.toml tells what the fields are."""
+
+    title: str
+    key: str
+    unit: str = ""
+    interval: Sequence[str] = ()
+    level: float | None = None
+
+
 TRAINING = [Metrics(**table) for table in TABLES["training"]]
 LIVE = [Metrics(**table) for table in TABLES["live"]]
+MEASURES = {table["key"]: Measure(**table) for table in TABLES["match"]}
 WORDS = TABLES["words"]
 
 

@@ -55,6 +55,16 @@ class Recent:
         total = sum(seconds for _, seconds in pairs)
         return sum(share * seconds for share, seconds in pairs) / total if total > 0 else None
 
+    def training_share(self) -> float | None:
+        """Return training's share of the time, as `selfplay_share`."""
+        share = self.selfplay_share()
+        return None if share is None else 1 - share
+
+    def white_wins(self) -> float | None:
+        """Return the share of games that White won, as `of_games`."""
+        black, draws = self.of_games("black_wins"), self.of_games("draws")
+        return None if black is None or draws is None else 1 - black - draws
+
     def of_games(self, key: str, block: int = 0) -> float | None:
         """Return a metric's mean over the games of a block; None if the block or the metric is missing.
 

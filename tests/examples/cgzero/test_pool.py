@@ -122,7 +122,7 @@ def test_a_state_to_the_bit_and_without_its_oldest_games() -> None:
     pool = filled(GO, 4)
     pool.add([RandomGames(GO, None, range(0), None, seed=9).game(number) for number in range(3)])
     state = json.loads(json.dumps(pool.state()))
-    records = [entry.record for entry in pool.records.entries]
+    records = [entry.records[0] for entry in pool.records.entries]
     again = new_pool(GO)
     again.restore(records, state)
     assert json.dumps(again.state()) == json.dumps(pool.state())
@@ -145,8 +145,8 @@ def test_a_run_goes_on_to_the_bit(tmp_path: Path) -> None:
     for before, after in itertools.pairwise(listener.rows):
         assert (after["steps"] > before["steps"]) == (after["generation"] > before["generation"])
         warm = min(1.0, (after["steps"] + 1) / 200)
-        factor = rates.factor(max(0, after["generation"]))
-        assert after["learning_rate"] == pytest.approx(2e-3 * factor * warm)
+        if after["steps"] > before["steps"]:  # other rows have the next generation's rate
+            assert after["learning_rate"] == pytest.approx(2e-3 * rates.factor(after["generation"]) * warm)
     run_killed(tmp_path / "killed", 50, **settings)
     again, _ = go_on(tmp_path / "killed")
     assert same(again, net)

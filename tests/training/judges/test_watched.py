@@ -1,24 +1,27 @@
-"""Examinations piece by piece: matches against an opponent, and moves of given records."""
+"""Tests of a network: matches against an opponent, and moves of given records."""
 
 import math
 import sys
 import threading
+from collections.abc import Callable
+from itertools import chain, repeat
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from alphago.arena.engine import Engine
-from alphago.arena.engine_player import EnginePlayer
+from alphago.arena.engine import Engine, EngineError
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
 from alphago.records.record import GameRecord, save_records
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
+from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.prediction import WatchedRecords
-from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent
+from alphago.training.judges.results import WatchResult
+from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent, more_pairs
 
 ENV = GoEnv(4, komi=0.5)
 NEVER = threading.Event()
@@ -35,53 +38,53 @@ def save(path: Path, records: list[GameRecord]) -> Path:
     return path
 
 
+def seconds(*left: float) -> Callable[[], float]:
+    """A function that returns these numbers one after another, and then the last again and again."""
+    return chain(left, repeat(left[-1])).__next__
+
+
+def play(watched: WatchedOpponent, evaluator: Evaluator, seed: int = 0, *left: float) -> WatchResult:
+    tested = watched.test(evaluator, "cpu", seed=seed, left=seconds(*(left or (9.0, 8.0))), stop=NEVER)
+    assert tested is not None
+    return tested
+
+
 class TestMatches:
-    def test_pieces_are_the_whole(self) -> None:
-        """Pair by pair, in two halves with a state between, or at once: the same games."""
+    def test_parts_are_of_the_whole(self) -> None:
+        """The games of a match that ends early are its first."""
         random = WatchedOpponent("random", 4, ENV)
-        whole = random.examination(3, "cpu")
-        whole.go_on(HashEvaluator(), PAIRS, NEVER)
-        assert (whole.is_over, whole.at_rest) == (True, True)
-        parts = random.examination(3, "cpu")
-        while parts.completed < 4:
-            parts.go_on(HashEvaluator(), 3, Moves(5))
-        assert not parts.is_over
-        later = random.examination(3, "cpu", parts.state())
-        parts.close()
-        while not later.is_over:
-            later.go_on(HashEvaluator(), 2, NEVER)
-        assert later.row() == whole.row()
-        assert later.row() != random.examination(4, "cpu").row()
+        whole = play(random, HashEvaluator(), 3)
+        assert (whole.part, whole.row["played"]) == (1, 2 * PAIRS)
+        first = round(PAIRS * whole.least)
+        assert first == min(PAIRS, max(1, available_cores() // 2))
+        part = play(random, HashEvaluator(), 3, 9.0, -1.0)
+        assert part.row["played"] == 2 * first == round(2 * PAIRS * part.part)
+        assert part.row["moves"] == whole.row["moves"][: 2 * first]
+        assert play(random, HashEvaluator(), 4).row != whole.row
 
-    def test_a_stop_only_pauses(self) -> None:
-        """After a move in each game: it goes on from there, and a pair counts when both of its games are over."""
-        match = WatchedOpponent("random", 0, ENV).examination(0, "cpu")
-        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        moves = [len(game) for part in match.in_progress for game in part.moves]
-        assert sum(moves) > 0
-        match.go_on(UniformEvaluator(), PAIRS, Moves(4))
-        assert sum(len(game) for part in match.in_progress for game in part.moves) > sum(moves)
-        assert (match.row(), match.at_rest) == (None, False)
-        match.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert (match.is_over, match.in_progress) == (True, [])
+    def test_how_many_more(self) -> None:
+        assert more_pairs(2, 10.0, 8.0) == 8  # one second each, eight are left
+        assert more_pairs(2, 10.0, 4.0) == 1  # three seconds each
+        assert more_pairs(2, 10.0, 2.0) == more_pairs(PAIRS, 10.0, 9.0) == 0
+        assert more_pairs(1, 1.0, 1.0) == PAIRS - 1  # they took no time
 
-    def test_engines_end_with_their_games(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Or when the examination is closed; not more run than may."""
+    def test_a_stop_ends_it_at_the_next_move(self) -> None:
+        match = WatchedOpponent("random", 0, ENV)
+        assert match.test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=Moves(5)) is None
+
+    def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        engine = Engine("gone", (sys.executable, "-c", ""), at_once=1)
+        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
+        stop = threading.Event()
+        with pytest.raises(EngineError):
+            WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=stop)
+        assert not stop.is_set()
+
+    def test_engines_play_whole_matches(self, monkeypatch: pytest.MonkeyPatch) -> None:
         program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
         engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
         monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
-        watched = WatchedOpponent("passes", 0, ENV)
-        match = watched.examination(0, "cpu")
-        match.go_on(UniformEvaluator(), PAIRS, Moves(3))
-        (part,) = match.in_progress
-        (player,) = [player for player in part.players if isinstance(player, EnginePlayer)]
-        (process,) = player.processes
-        match.close()
-        assert process.process.returncode is not None
-        again = watched.examination(0, "cpu")
-        while not again.is_over:
-            again.go_on(UniformEvaluator(), PAIRS, NEVER)
-        assert again.completed == PAIRS
+        assert play(WatchedOpponent("passes", 0, ENV), UniformEvaluator()).part == 1
 
 
 class Moves(threading.Event):
@@ -108,14 +111,12 @@ class Favourite(Evaluator):
 
 class TestRecords:
     def test_against_a_count_by_hand(self, records: list[GameRecord]) -> None:
-        examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu")
-        while not examination.is_over:
-            state = examination.state()
-            examination = WatchedRecords("records:x", ENV, records).examination(0, "cpu", state)
-            examination.go_on(Favourite(), 1, Moves(1))
-        assert examination.completed == 2
-        row = examination.row()
-        assert row is not None
+        watched = WatchedRecords("records:x", ENV, records)
+        tested = watched.test(Favourite(), "cpu", stop=NEVER)
+        assert tested is not None
+        assert tested.part == 1
+        row = tested.row
+        assert watched.test(Favourite(), "cpu", stop=Moves(1)) is None
         moves = [(record, ply) for record in records for ply in range(len(record)) if record.weights[ply]]
         passes = [record.moves[ply] == ENV.pass_action for record, ply in moves]
         entropies = [

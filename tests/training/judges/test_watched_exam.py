@@ -1,60 +1,41 @@
-"""A run's networks take an exam: unit by unit, with what was saved, in a run, and in its rows."""
+"""A run's networks take an exam: in a run, and in its rows."""
 
-import threading
 from pathlib import Path
 
 import pytest
 
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.exams.grading import ExamPlayer
+from alphago.exams.grades import grade_of
+from alphago.exams.grading import ExamPlayer, mark
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.watched import make_watched, watched_by_name
-from alphago.training.judges.watched_exam import UNIT, WatchedExam
+from alphago.training.judges.watched_exam import WatchedExam
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import GO, TINY, Listener
 
-NEVER = threading.Event()
+POSITIONS = 24
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A unit of positions, and half of another."""
-    moves = [f"{a}{i} {b}{j}" for a, b in ("AB", "BC", "CA") for i in (1, 2, 3) for j in (1, 2, 3)][: UNIT + UNIT // 2]
+    moves = [f"{a}{i} {b}{j}" for a, b in ("AB", "BC", "CA") for i in (1, 2, 3) for j in (1, 2, 3)][:POSITIONS]
     return write(tmp_path / "exam", *(row(one, {"C3": [0.0, 0.0]} if "C3" not in one else {}) for one in moves))
 
 
-class TestExaminations:
-    def test_units_are_the_whole(self, file: Path) -> None:
-        """One after another with the state between them, or at once: the same grade, that of `ExamPlayer`."""
-        watched = WatchedExam(f"exam:{file}", 8, GO)
-        first = watched.examination(0, "cpu")
-        assert (first.completed, first.is_over, first.at_rest, first.row()) == (0, False, True, None)
-        first.go_on(HashEvaluator(), 1, NEVER)
-        assert (first.completed, first.is_over) == (1, False)
-        second = watched.examination(0, "cpu", first.state())
-        assert second.completed == 1
-        second.go_on(HashEvaluator(), 1, NEVER)
-        assert (second.completed, second.is_over) == (2, True)
-        whole = watched.examination(1, "cpu")
-        whole.go_on(HashEvaluator(), 9, NEVER)
-        assert whole.is_over
-        assert whole.row() == second.row()
-        answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
-        assert whole.state()["actions"] == answers.actions.tolist()
-
-    def test_a_row(self, file: Path) -> None:
-        watched = WatchedExam(f"exam:{file}", 0, GO)
-        taken = watched.examination(0, "cpu")
-        taken.go_on(HashEvaluator(), 2, NEVER)
-        found = taken.row()
-        assert found is not None
-        assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 0, UNIT + UNIT // 2)
-        assert found["exam_points_low"] <= found["exam_points"] == taken.grade.points.value <= found["exam_points_high"]
-        assert "exam_lead_error" not in found  # a run's evaluators do not forecast scores
-        assert f"loses {found['exam_points']:.2f} ±" in taken.summary()
+def test_a_row(file: Path) -> None:
+    """The grade of `ExamPlayer`."""
+    watched = WatchedExam(f"exam:{file}", 8, GO)
+    tested = watched.test(HashEvaluator(), "cpu")
+    found = tested.row
+    assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 8, POSITIONS)
+    answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
+    assert found["exam_points"] == grade_of(mark(watched.exam, answers)).points.value
+    assert found["exam_points_low"] <= found["exam_points"] <= found["exam_points_high"]
+    assert f"loses {found['exam_points']:.2f} ±" in tested.summary
+    assert tested.part == tested.least == 1
 
 
 class TestNames:
@@ -77,14 +58,13 @@ class TestNames:
 
 @pytest.mark.slow
 def test_in_a_run(file: Path, tmp_path: Path) -> None:
-    """Rows at the beginning and at the end, with the run's games and processor seconds, and a sentence."""
+    """A row at the end, with the run's games and processor seconds, and a sentence."""
     listener = Listener()
     names = [f"exam:{file}@0", f"exam:{file}@4"]
     train(GO, 20, folder=tmp_path / "run", watch=names, watch_share=0.9, reports=[listener], **TINY)
     rows = read_rows(tmp_path / "run" / EVALUATIONS, "opponent")
     for readouts in (0, 4):
         own = [one for one in rows if one["readouts"] == readouts]
-        assert own[0]["games"] == 0
         assert own[-1]["games"] == 20
         assert all({"processor_seconds", "exam_points", "exam_win_error", "watch_seconds"} <= one.keys() for one in own)
     assert listener.noted("points a move in 24 positions")

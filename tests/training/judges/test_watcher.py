@@ -16,6 +16,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.session import train
 from alphago.training.history import EVALUATIONS, read_rows
+from alphago.training.judges.results import WatchResult
+from alphago.training.judges.watched_opponent import PAIRS, more_pairs
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
 from alphago.training.watch_names import check_watch, split_readouts
@@ -48,57 +50,24 @@ class Clock:
 
 
 class Slow:
-    """A watched opponent whose units take `seconds()` each, in 100 moves."""
+    """A watched opponent whose pairs of games take `seconds()` each."""
 
-    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], units: int = 10) -> None:
-        self.name, self.clock, self.seconds, self.all = name, clock, seconds, units
+    def __init__(self, name: str, clock: Clock, seconds: Callable[[], float], first: int = 1) -> None:
+        self.name, self.clock, self.seconds, self.first = name, clock, seconds, first
 
-    def examination(self, seed: int, device: str, state: Any = None) -> "SlowExamination":
-        return SlowExamination(self, state or 0)
-
-
-class SlowExamination:
-    def __init__(self, slow: Slow, units: int) -> None:
-        self.slow, self.moves = slow, 100 * units
-
-    @property
-    def completed(self) -> int:
-        return self.moves // 100
-
-    @property
-    def is_over(self) -> bool:
-        return self.completed >= self.slow.all
-
-    @property
-    def at_rest(self) -> bool:
-        return self.moves % 100 == 0
-
-    def go_on(self, evaluator: Any, at_once: int, stop: threading.Event) -> None:
-        goal = 100 * min(self.completed + at_once, self.slow.all)
-        while self.moves < goal and not stop.is_set():
-            self.moves += 1
-            self.slow.clock.now += self.slow.seconds() / 200
-
-    def row(self) -> dict[str, Any] | None:
-        return {"opponent": self.slow.name, "readouts": None, "played": self.completed} if self.completed else None
-
-    def summary(self) -> str:
-        return "played"
-
-    def state(self) -> int:
-        return self.completed
-
-    def close(self) -> None:
-        self.moves = 0
+    def test(self, evaluator: Any, device: str, *, left: Callable[[], float], **_: Any) -> WatchResult:
+        count, played, at_first = self.first, 0, left()
+        while count > 0:
+            self.clock.now += sum(self.seconds() for _ in range(count))
+            played += count
+            count = more_pairs(played, at_first, left())
+        row = {"opponent": self.name, "readouts": None, "played": played}
+        return WatchResult(row, "played", part=played / PAIRS, least=self.first / PAIRS)
 
 
 class Broken(Slow):
-    def examination(self, seed: int, device: str, state: Any = None) -> SlowExamination:
-        class Fails(SlowExamination):
-            def go_on(self, evaluator: Any, at_once: int, stop: threading.Event) -> None:
-                raise EngineError("out of cheese")
-
-        return Fails(self, 0)
+    def test(self, *_: Any, **__: Any) -> WatchResult:
+        raise EngineError("out of cheese")
 
 
 def rows_of(folder: Path) -> list[Any]:
@@ -123,46 +92,56 @@ def train_for(run: Run, watcher: Watcher, until: float, step: float = 1.5) -> It
         run.set_counts(iterations=run.counts.iterations + 1)
         run.set_counts(games=run.games + 3)
         run.judge(threading.Event())
-        yield watcher.budget.spent
+        yield watcher.spent
 
 
 class TestShare:
     @pytest.mark.slow
-    @pytest.mark.parametrize("at_once", [1, 8])
-    def test_it_is_kept_all_along(self, tmp_path: Path, at_once: int) -> None:
-        """Whatever an opponent takes: beyond it is one move of its games at most, at any time of the run."""
+    @pytest.mark.parametrize("first", [1, 4])
+    def test_it_is_kept_all_along(self, tmp_path: Path, first: int) -> None:
+        """Whatever an opponent takes: beyond it are one opponent's first games at most, which nobody can foresee."""
         clock, pace = Clock(), iter(range(10**6))
         watched_by = [
-            Slow("fast", clock, lambda: 0.02),
-            Slow("slow", clock, lambda: 4.0),
-            Slow("slower and slower", clock, lambda: 1e-3 * next(pace)),
+            Slow("fast", clock, lambda: 0.02, first),
+            Slow("slow", clock, lambda: 4.0 / first, first),
+            Slow("slower and slower", clock, lambda: 1e-2 * next(pace), first),
         ]
-        watcher = Watcher(GO, watched_by, SHARE, at_once=at_once, clock=clock)
+        watcher = Watcher(GO, watched_by, SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             for spent in train_for(run, watcher, 600):
-                assert spent <= SHARE / (1 - SHARE) * run.clock.seconds + 0.2 * at_once
+                assert spent <= SHARE / (1 - SHARE) * run.clock.seconds + 4.5
             assert run.is_over
-            assert 0.8 * SHARE < watcher.budget.used < SHARE + 0.01
+            used = watcher.spent / (watcher.spent + run.clock.seconds)
+            assert 0.6 * SHARE < used < SHARE + 0.007
+            assert f"{used:.1%} of the time (at most 5.0% was asked for)" in watcher.conclusion("")
         rows = rows_of(tmp_path)
         for name in ("fast", "slow", "slower and slower"):
             own = [row for row in rows if row["opponent"] == name]
-            assert own[0]["games"] <= 3  # the network that had learned nothing
+            assert own[0]["seconds"] <= 120  # early
             assert own[-1]["games"] == 1200  # and the run's last
-            assert POINTS <= len(own) <= POINTS + 2 or name != "fast"
-            assert len(own) >= (5 if (name, at_once) == ("slow", 1) else 2)  # with what they have after an eighth
-        assert rows[-1]["watch_seconds"] == pytest.approx(watcher.budget.spent)
+            assert len({row["games"] for row in own}) == len(own)
+            assert POINTS / 2 <= len(own) <= POINTS + 1 or name != "fast"
+            assert len(own) >= 3  # with what they have after an eighth
+        assert rows[-1]["watch_seconds"] == pytest.approx(watcher.spent)
 
-    def test_a_part_is_kept_for_the_end(self, tmp_path: Path) -> None:
+    def test_a_part_is_left_to_the_end(self, tmp_path: Path) -> None:
         clock = Clock()
         watcher = Watcher(GO, [Slow("slow", clock, lambda: 1.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             *before, last = train_for(run, watcher, 600)
-        assert before[-1] <= (1 - AT_THE_END) * SHARE / (1 - SHARE) * 600 + 1.0
-        assert before[-1] + 2 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
-        assert "at most 5.0% was asked for" in watcher.conclusion("")
+        assert before[-1] <= (1 - AT_THE_END) * SHARE / (1 - SHARE) * 600 + 0.01
+        assert before[-1] + 6 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
+
+    def test_an_opponent_of_no_length_tests_the_last_network(self, tmp_path: Path) -> None:
+        """With its first games, whatever they take."""
+        clock = Clock()
+        watcher = Watcher(GO, [Slow("slow", clock, lambda: 1000.0)], SHARE, clock=clock)
+        with watched(tmp_path, watcher) as run:
+            list(train_for(run, watcher, 600))
+        assert [row["played"] for row in rows_of(tmp_path)] == [1, 1]
 
     @pytest.mark.slow
-    def test_what_is_over_is_not_examined_again(self, tmp_path: Path) -> None:
+    def test_what_is_over_is_not_tested_again(self, tmp_path: Path) -> None:
         clock = Clock()
         watcher = Watcher(GO, [Slow("fast", clock, lambda: 0.1)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
@@ -172,29 +151,26 @@ class TestShare:
             assert watcher.due(run)
 
 
-class TestExaminations:
-    def test_one_goes_on_after_a_checkpoint(self, tmp_path: Path) -> None:
-        """With the same network, where it stood; time that was spent stays spent."""
+class TestTests:
+    def test_what_a_checkpoint_keeps(self, tmp_path: Path) -> None:
+        """Time that was spent stays spent, and no part of the run is tested twice."""
         clock = Clock()
-        slow = Slow("slow", clock, lambda: 2.0)
+        slow = Slow("slow", clock, lambda: 0.02)
         watcher = Watcher(GO, [slow], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
             list(train_for(run, watcher, 60))
+            saved = json.loads(json.dumps(run.state().data["judges"]["watch"]))
+            other = Watcher(GO, [slow, Slow("new", clock, lambda: 0.02)], SHARE, clock=clock)
+            other.restore(run, {}, saved)
+            assert (other.spent, other.tests) == (watcher.spent, watcher.tests)
             (task,) = watcher.tasks
-            assert task.examination is not None
-            assert 0 < task.examination.completed < 10
-            run.learner.steps += 1  # another network by now
-            saved = run.state()
-            other = Watcher(GO, [slow, Slow("new", clock, lambda: 2.0)], SHARE, clock=clock)
-            other.restore(run, saved.tensors, json.loads(json.dumps(saved.data["judges"]["watch"])))
-            assert other.budget.spent == watcher.budget.spent
-            assert other.tasks[0].examination is not None
-            assert other.tasks[0].examination.completed == task.examination.completed
+            assert other.tasks[0] == task
             assert other.tasks[1].spent == task.spent  # no advantage to make up for
-            assert same(other.networks[task.network], watcher.networks[task.network])
+            assert not watcher.due(run)
+            assert other.due(run)
 
     def test_an_engine_that_fails(self, tmp_path: Path) -> None:
-        """It is told, and the run goes on; its next examination is tried."""
+        """It is told, and the run goes on; its next test is tried."""
         clock = Clock()
         watcher = Watcher(GO, [Broken("broken", clock, lambda: 1.0)], SHARE, clock=clock)
         with watched(tmp_path, watcher) as run:
@@ -202,10 +178,9 @@ class TestExaminations:
             *_, listener = run.reporter.reports
             assert isinstance(listener, Listener)
             assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 4
-        assert not watcher.networks
         assert not (tmp_path / EVALUATIONS).exists()
 
-    def test_a_stop_keeps_whole_pairs(self, tmp_path: Path) -> None:
+    def test_a_stopped_match_is_played_anew(self, tmp_path: Path) -> None:
         stop = threading.Event()
         with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
             (watcher,) = run.judges
@@ -213,11 +188,9 @@ class TestExaminations:
             run.clock.set(1000.0)
             stop.set()
             assert not watcher.judge(run, stop)
-            (task,) = watcher.tasks
-            assert task.examination is not None
-            assert task.examination.completed == 0
+            assert not (tmp_path / EVALUATIONS).exists()
+            assert watcher.due(run)
             assert watcher.judge(run, threading.Event())
-            assert task.examination is None
         assert [row["played"] for row in rows_of(tmp_path)] == [20]
 
 

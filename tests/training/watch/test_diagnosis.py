@@ -4,17 +4,20 @@ import dataclasses
 import inspect
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.system.settings import keywords
+from alphago.system.settings import to_data
 from alphago.training.history import Row, read_rows
-from alphago.training.settings.run_settings import RunSettings
-from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, Diagnosis, Finding, diagnose
+from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
+from alphago.training.runs.config import flat_settings
+from alphago.training.watch.diagnosis import ABSENCE, DEFAULTS, PERSISTENCE, TABLE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
+from tests.training.small_runs import run_settings
 
 HERE = Path(__file__).parent
 SETTINGS = {"num_games": 100_000, "max_minutes": None, "batch_size": 128}
@@ -124,13 +127,62 @@ def test_the_komi_to_change() -> None:
     assert "raise the game's komi" in diagnose(black, SETTINGS)[0].remedy
 
 
-def test_every_setting_that_a_remedy_names_exists() -> None:
-    known = set(keywords(RunSettings))
-    known |= set(inspect.signature(GoEnv).parameters)
-    remedies = [diagnose(run(**changes), SETTINGS)[0].remedy for _, changes, _ in FAULTS]
-    named = {word for remedy in remedies for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", remedy)}
-    assert {"memory_size", "samples_per_position", "exact_rules"} <= named
-    assert named <= known
+def flat(**given: Any) -> dict[str, Any]:
+    """The settings of a run with these keywords, as its config has them."""
+    return flat_settings({"settings": to_data(run_settings(**given).completed("cpu"))})
+
+
+def remedies(settings: dict[str, Any]) -> dict[str, set[str]]:
+    """The words that may be settings in what a run with each fault is told, by fault."""
+    told: dict[str, set[str]] = {}
+    for what, changes, _ in FAULTS:
+        for finding in diagnose(run(**changes), settings):
+            told.setdefault(what, set()).update(re.findall(r"\b[a-z]+(?:_[a-z]+)*\b", finding.remedy))
+    return told
+
+
+def test_every_setting_that_advice_names_exists() -> None:
+    keywords = set(flat())
+    assert {name for rule in TABLE for name in rule.advice} <= keywords
+    for rule in TABLE:
+        assert all(name in text for name, text in rule.advice.items())
+    words = {word for rule in TABLE for word in re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", rule.otherwise + rule.always)}
+    assert words <= set(inspect.signature(GoEnv).parameters)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+@pytest.mark.parametrize("name", [*RECIPES, "other", "few games"])
+def test_no_advice_contradicts_a_recipe(name: str, device: str) -> None:
+    """A run that took all its settings from a recipe, or from the defaults, is told of no setting of its own."""
+    recipe = (
+        replace(OTHER_GAMES, settings=FEW_GAMES, gpu={})
+        if name == "few games"
+        else {**RECIPES, "other": OTHER_GAMES}[name]
+    )
+    for settings in (flat(**recipe.settings_on(device)), flat(**recipe.settings_on(device) | {"max_minutes": 7.0})):
+        told = remedies(settings)
+        assert len(told) >= 10
+        for what, words in told.items():
+            assert not words & (set(settings) - {"seed"}), (what, words & set(settings))
+
+
+def test_advice_is_about_the_settings_of_the_call() -> None:
+    """Whatever else the recipe has."""
+    recipe = RECIPES["9x9"].settings_on("cpu")
+    own = remedies(flat(**recipe | {"samples_per_position": 20.0}))
+    assert "samples_per_position" in own["value over-fit"]
+    assert "memory_size" not in own["value over-fit"]
+    own = remedies(flat(**recipe | {"exact_rules": True, "learning_rate": 0.5}))
+    assert "exact_rules" in own["pass collapse"]
+    assert "learning_rate" in own["exploded loss"]
+
+
+def test_the_defaults_of_what_recipes_leave_out() -> None:
+    defaults = flat()
+    assert {name: defaults[name] for name in DEFAULTS} == DEFAULTS
+    advised = {name for rule in TABLE for name in rule.advice}
+    for recipe in (*(recipe.settings for recipe in (*RECIPES.values(), OTHER_GAMES)), FEW_GAMES):
+        assert advised <= {*recipe, *DEFAULTS, *(["samples_per_position"] if "memory" in recipe else [])}
 
 
 # --- what is no fault --------------------------------------------------------------------------------
