@@ -19,6 +19,7 @@ import torch.distributed as dist
 
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
+from alphago.system.children import PYTHON, child_environment
 from alphago.system.validation import check_int
 from alphago.training.batches import Batch, split, to_device, weight_sum
 from alphago.training.learner import CPU, Accumulated, Learner
@@ -74,10 +75,12 @@ class JointLearner:
         """Start another process, which runs `join`; rank, device, threads: as there."""
         own_end, its_end = Pipe()
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
-        command = [sys.executable, "-m", __name__, *words]
+        command = [*PYTHON, "-m", __name__, *words]
         with its_end:
             # Ctrl-C does not reach a process in a new session, so this process can end the run in order.
-            self.subprocesses.append(subprocess.Popen(command, stdin=its_end.fileno(), start_new_session=True))
+            self.subprocesses.append(
+                subprocess.Popen(command, stdin=its_end.fileno(), start_new_session=True, env=child_environment())
+            )
         self.connections.append(own_end)
 
     def step(self, batch: Batch, *, progress: float = 0.0) -> dict[str, float] | None:
