@@ -9,6 +9,8 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
+from alphago.system.validation import shown
+from alphago.training.history import is_number
 from alphago.training.runs.older import newer_config
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "changes": (list,),
     "compacted": (list,),
 }
+# Settings that readers compute with or print, by keyword; a config with another value there is damaged.
+NUMBERS = ("num_games", "max_minutes", "readouts", "batch_size", "surprise_share")
 
 
 def holds_run(path: Path) -> bool:
@@ -67,9 +71,17 @@ def parse_config(path: Path) -> dict[str, Any]:
         raise ValueError(f"is of version {version!r}, and this program reads versions up to {VERSION}")
     try:
         config = newer_config(config) if version == 1 else config
-        flat_settings(config)  # raises if a setting is missing
-    except (KeyError, TypeError) as error:
+        flat = flat_settings(config)
+        mappings = {"losses": flat.get("losses", {}), "network": config["network"]["custom"]}
+        mappings["given"] = {"dataset": None} | config.get("given", {})
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
+    for name in NUMBERS:
+        if flat.get(name) is not None and not is_number(flat[name]):
+            raise ValueError(f"is damaged: {name} must be a number, got {shown(flat[name])}")
+    for name, value in mappings.items():
+        if not isinstance(value, dict):
+            raise ValueError(f"is damaged: {name} must be a JSON object, got {shown(value)}")
     return config
 
 
