@@ -52,13 +52,18 @@ class OpenBoards:
         return key, session, False
 
     def drop_oldest(self) -> None:
-        """End the board whose page has been gone longest; raise ValueError if every board has a page."""
-        without_page = [
-            (session.detached_at, key) for key, session in self.sessions.items() if session.detached_at is not None
+        """End a board whose page has said nothing yet, or else the one whose page has been gone longest.
+
+        Raises ValueError if there is none.
+        """
+        unused = [
+            (session.detached_at or 0.0, key)
+            for key, session in self.sessions.items()
+            if session.detached_at is not None or not session.has_spoken
         ]
-        if not without_page:
+        if not unused:
             raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
-        _, oldest = min(without_page)
+        _, oldest = min(unused)
         self.sessions.pop(oldest).close()
 
     def sweep(self) -> None:
