@@ -56,15 +56,14 @@ class OpenBoards:
 
         Raises ValueError if there is none.
         """
-        unused = [
-            (session.detached_at or 0.0, key)
+        unused = {
+            key: session.detached_at or 0.0
             for key, session in self.sessions.items()
             if session.detached_at is not None or not session.has_spoken
-        ]
+        }
         if not unused:
             raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
-        _, oldest = min(unused)
-        self.sessions.pop(oldest).close()
+        self.sessions.pop(min(unused, key=unused.__getitem__)).close()
 
     def sweep(self) -> None:
         """End the boards whose pages have been gone for more than KEPT_SECONDS."""
