@@ -19,7 +19,7 @@ from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_fa
 from alphago.exams.positions import RULES, engine_text, exam_env
 from alphago.records.label_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
-from alphago.system.children import PYTHON
+from alphago.system.children import python_command
 from alphago.system.validation import shown
 
 READ = 4_000_000  # most positions in the games that are read; fixed, since a call that goes on must read the same games
@@ -74,7 +74,7 @@ def label_games(
 
 def own_engine(network: str | Path) -> str:
     """Return the command of this package's analysis engine with a network: its name, file or run folder."""
-    return shlex.join([*PYTHON, "-m", "alphago", "analysis", str(network)])
+    return shlex.join(python_command("-m", "alphago", "analysis", str(network)))
 
 
 def labels(

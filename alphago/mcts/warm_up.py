@@ -24,7 +24,7 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, make_search
-from alphago.system.children import PYTHON, child_environment
+from alphago.system.children import child_environment, python_command
 from alphago.system.cores import available_cores
 
 GAMES_AT_ONCE = 2  # games searched side by side
@@ -45,7 +45,7 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
     if all(is_compiled(kind().new_rule(0, 0).select) for kind in SEARCHES.values()):
         return None
     try:
-        command = [*PYTHON, "-m", "alphago.mcts.warm_up", game]
+        command = python_command("-m", "alphago.mcts.warm_up", game)
         # The pipe tells the process when this one has ended, see `end_with_parent`.
         streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         process = subprocess.Popen(command, env=child_environment(), **streams)

@@ -7,7 +7,10 @@ have come with somebody's games or networks, would run.
 import os
 import sys
 
-PYTHON = (sys.executable, "-P")  # -P: the current folder is not searched
+
+def python_command(*words: str) -> list[str]:
+    """Return the command that starts Python with these words, without a search of the current folder (-P)."""
+    return [sys.executable, "-P", *words]
 
 
 def child_environment() -> dict[str, str]:

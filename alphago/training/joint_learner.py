@@ -19,7 +19,7 @@ import torch.distributed as dist
 
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.system.children import PYTHON, child_environment
+from alphago.system.children import child_environment, python_command
 from alphago.system.validation import check_int
 from alphago.training.batches import Batch, split, to_device, weight_sum
 from alphago.training.learner import CPU, Accumulated, Learner
@@ -75,7 +75,7 @@ class JointLearner:
         """Start another process, which runs `join`; rank, device, threads: as there."""
         own_end, its_end = Pipe()
         words = [self.folder.name, str(rank), str(self.processes), str(device), str(threads)]
-        command = [*PYTHON, "-m", __name__, *words]
+        command = python_command("-m", __name__, *words)
         with its_end:
             # Ctrl-C does not reach a process in a new session, so this process can end the run in order.
             self.subprocesses.append(

@@ -19,7 +19,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
-from alphago.system.children import PYTHON, child_environment
+from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
 from alphago.workers.transport import JobAnswer
@@ -371,7 +371,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
         leaving = Path(folder, "leave")
         node = subprocess.Popen(
-            [*PYTHON, "-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"],
+            python_command("-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"),
             env={**child_environment(), LEAVING: str(leaving)},
             stdout=log,
             stderr=log,

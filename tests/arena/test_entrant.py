@@ -117,4 +117,3 @@ def test_an_engine_is_known_by_what_it_says(folder: Path) -> None:
         return entrant.weights
 
     assert identity("1.2") == "1.2 1.2" != identity("1.3")
-    assert identity("= 1\nx") == ""  # a program that does not speak GTP

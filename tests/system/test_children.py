@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from alphago.system.children import PYTHON, child_environment
+from alphago.system.children import child_environment, python_command
 
 PACKAGE = Path(__file__).parents[2] / "alphago"
 
@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[2] / "alphago"
 def test_a_module_in_the_current_folder_is_not_imported(tmp_path: Path) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('planted')")
     (tmp_path / "alphago.py").write_text("raise SystemExit('planted')")
-    command = [*PYTHON, "-c", "import json, alphago; print(alphago.__file__)"]
+    command = python_command("-c", "import json, alphago; print(alphago.__file__)")
     done = subprocess.run(command, env=child_environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert (done.stderr, done.stdout.strip()) == ("", str(PACKAGE / "__init__.py"))
 

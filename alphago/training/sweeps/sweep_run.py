@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +51,7 @@ class SweepRun(NamedTuple):
 
     @property
     def begun(self) -> Path:
-        """The file, beside the call's folder, that says what was begun there; it is gone when the numbers are there."""
+        """The file, beside the call's folder, with the code that began there; it is gone when the numbers are there."""
         return self.folder.with_name(f"{self.seed}.begun.json")
 
     def numbers(self) -> dict[str, float] | None:
@@ -74,19 +75,26 @@ class SweepRun(NamedTuple):
         code_now = expected.pop("code")
         if saved != expected:
             raise ValueError(f"{path} must be of {expected}, got {saved}: choose another name or folder")
-        if changed := [name for name in code_now if code.get(name) != code_now[name]]:
-            names = " and ".join(changed)
-            raise ValueError(
-                f"{path} must be of the same code, but {names} changed since: choose another name or folder, or remove "
-                f"{self.folder}"
-            )
+        self._check_code([name for name in code_now if code.get(name) != code_now[name]])
         return numbers
+
+    def _check_code(self, changed: Sequence[str]) -> None:
+        """Raise ValueError if there are names of functions and classes that were edited."""
+        if changed:
+            raise ValueError(
+                f"{self.folder} must be of the same code, but {' and '.join(changed)} changed since: choose another "
+                "name or folder, or remove it"
+            )
 
     def check_may_begin(self) -> None:
         """Raise ValueError unless the call may begin in its folder, or go on with its run there."""
         has_run = holds_run(self.folder)
-        if has_run:
-            self._read(self.begun)  # raises if the run was begun with other code, for example
+        if has_run:  # `train` compares the settings
+            begun: dict[str, str] = {}
+            with suppress(OSError, ValueError, TypeError):
+                begun = dict(parse_json(read_file(self.begun, MOST_BYTES)))
+            code = self.identity["code"]
+            self._check_code([name for name in code if begun.get(name, code[name]) != code[name]])
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
         is_of_sweep = has_run or self.begun.exists() or names <= {LOCK}
         if not is_of_sweep:
@@ -95,16 +103,14 @@ class SweepRun(NamedTuple):
     def make(self) -> None:
         """Make the call and save its numbers; save nothing if its run was stopped before the end."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        self._write(self.begun, {})
+        write_atomic(self.begun, json.dumps(self.identity["code"]).encode())
         numbers = numbers_of(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
         if holds_run(self.folder) and run_summary(self.folder)["over"] == "no":
             return
         self.folder.mkdir(exist_ok=True)
-        self._write(self.folder / RESULT, numbers)
+        result = {**self.identity, "numbers": numbers}
+        write_atomic(self.folder / RESULT, json.dumps(result, indent=2).encode())
         self.begun.unlink(missing_ok=True)
-
-    def _write(self, path: Path, numbers: Mapping[str, float]) -> None:
-        write_atomic(path, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
 
 
 def numbers_of(result: object, folder: Path) -> dict[str, float]:

@@ -213,7 +213,7 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
 def test_a_run_that_was_begun_with_other_code(tmp_path: Path) -> None:
     """It is not continued: half of its games would be of each."""
     small(tmp_path, reports=[interrupt_at(1)], schedule=steady)
-    with pytest.raises(ValueError, match=r"usual/0.begun.json must be of the same code, but .*steady changed since"):
+    with pytest.raises(ValueError, match=r"usual/0 must be of the same code, but .*steady changed since"):
         small(tmp_path, reports=[interrupt_at(1)], schedule=edited(steady, code=(lambda progress: 0.5).__code__))
 
 
