@@ -66,22 +66,23 @@ def parse_config(path: Path) -> dict[str, Any]:
     wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
     if wrong:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
+    if not isinstance(config["network"].get("custom"), dict):
+        raise ValueError("is of another version, or incomplete (network: 'custom')")
     version = config.get("version", 1)
     if version not in (1, VERSION):
         raise ValueError(f"is of version {version!r}, and this program reads versions up to {VERSION}")
     try:
         config = newer_config(config) if version == 1 else config
-        flat = flat_settings(config)
-        mappings = {"losses": flat.get("losses", {}), "network": config["network"]["custom"]}
-        mappings["given"] = {"dataset": None} | config.get("given", {})
+        flat = flat_settings(config)  # raises if a setting is missing
+        losses = flat.get("losses", {})
+        _ = config.get("given", {"dataset": None})["dataset"]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
     for name in NUMBERS:
         if flat.get(name) is not None and not is_number(flat[name]):
             raise ValueError(f"is damaged: {name} must be a number, got {shown(flat[name])}")
-    for name, value in mappings.items():
-        if not isinstance(value, dict):
-            raise ValueError(f"is damaged: {name} must be a JSON object, got {shown(value)}")
+    if not isinstance(losses, dict):
+        raise ValueError(f"is damaged: losses must be a JSON object, got {shown(losses)}")
     return config
 
 
