@@ -3,15 +3,18 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from alphago.arena.engine import COMMAND
+from alphago.arena.engine import COMMAND, Engine
+from alphago.arena.line_process import EngineError
 from alphago.arena.players import PlayerSource, find_player, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, with_settings
+from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
@@ -38,7 +41,7 @@ class Entrant:
     readouts: simulations per move of an evaluator; 0 plays its policy without search.
     search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
     name: shown in results.
-    weights: SHA-256 of the network's file; "" for players without a network.
+    weights: SHA-256 of the network's file, or name and version of an engine; "" for other players.
     level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
     network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
     """
@@ -237,13 +240,26 @@ def read_entrants(
 
 
 def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSource, str, object]:
-    """Return an entrant's player, the SHA-256 of its network's file and its network; "" and None without a network."""
+    """Return an entrant's player, what identifies it, and its network.
+
+    A network is identified by the SHA-256 of its file, an engine by what it says of itself; other players by "".  Only
+    a network's player has a network, others None.
+    """
     if entry.model is None:
-        return resolve_player(entry.base, env), "", None
+        player = resolve_player(entry.base, env)
+        return player, engine_version(player, env) if isinstance(player, Engine) else "", None
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
     evaluator = resolve_player if entry.level is None else as_forecast_evaluator  # levels need forecasts of the score
     return evaluator(net, env, device), weights, net
+
+
+def engine_version(engine: Engine, env: GameEnv) -> str:
+    """Return an engine's name and version, as it says; "" if it does not, or cannot play the game."""
+    if isinstance(env, GoEnv):
+        with suppress(EngineError), engine.start(0, env.rules) as process:
+            return f"{process.ask('name')} {process.ask('version')}"
+    return ""
 
 
 def common_game(

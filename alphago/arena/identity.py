@@ -53,5 +53,5 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
         raise ValueError(f"{file} is damaged ({kind})") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)
     if key == "weights":
-        return "the networks' files have changed"
+        return "the networks' files, or the engines, have changed"
     return "" if key is None else f"its {key} is {saved.get(key)!r}, got {identity[key]!r}"

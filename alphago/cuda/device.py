@@ -1,8 +1,10 @@
 """The backend "cuda": kernels compiled by NVRTC through CuPy, which is imported when the first `Device` is made."""
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ from numpy.typing import DTypeLike
 
 from alphago.cuda.contract import Array, BackendMissing
 from alphago.cuda.kernel_source import LANES, Program
+from alphago.system.kernels.jit import CACHE_FOLDER
+from alphago.system.kernels.private_folder import make_private
 from alphago.system.optional import optional_import
 from alphago.system.stopwatch import TRANSFER
 
@@ -28,7 +32,11 @@ KEPT: list["Stream"] = []
 
 
 def import_cupy() -> ModuleType:
-    """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU."""
+    """Import and return the module cupy; raise BackendMissing if it is not installed or finds no GPU.
+
+    CuPy then keeps what it compiles with this package's kernels, or only in memory if that folder is not private; by
+    itself it would load what lies in ~/.cupy, or without a home folder below the current one.
+    """
     try:
         cupy = optional_import("cupy", "a CUDA device is used through CuPy: install alphago[cuda12] or alphago[cuda13]")
     except ImportError as error:
@@ -39,6 +47,11 @@ def import_cupy() -> ModuleType:
         raise BackendMissing(f"no CUDA device can be used: {error}") from error
     if count == 0:
         raise BackendMissing("no CUDA device can be used: there is none")
+    try:
+        make_private(Path(CACHE_FOLDER, "cupy"))
+        os.environ.setdefault("CUPY_CACHE_DIR", str(Path(CACHE_FOLDER, "cupy")))
+    except OSError:
+        os.environ["CUPY_CACHE_IN_MEMORY"] = "1"
     return cupy
 
 

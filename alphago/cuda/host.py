@@ -22,6 +22,7 @@ from numpy.typing import DTypeLike
 from alphago.cuda.contract import Array, BackendMissing, KernelArray
 from alphago.cuda.kernel_source import Program
 from alphago.system.kernels.jit import CACHE_FOLDER
+from alphago.system.kernels.private_folder import make_private
 
 COMPILERS = ("c++", "g++", "clang++")
 # Without fused multiply-add: a product and a sum are rounded separately, as in numba's kernels.
@@ -67,10 +68,19 @@ def load_library(program: Program) -> ctypes.CDLL:
     """Return the shared library of a program, compiled on first use and cached on disk.
 
     The file's name contains a hash of source text and compiler flags.
+    Raises BackendMissing if it cannot be compiled, or the folder cannot be made or is not private: loading a library
+    runs code.
     """
     text = program.host_text
     digest = hashlib.sha256("\n".join([*FLAGS, text]).encode()).hexdigest()
     path = Path(CACHE_FOLDER) / f"cuda-{digest[:16]}.so"
+    try:
+        make_private(path.parent)
+    except OSError as error:
+        raise BackendMissing(
+            f"the host build of the kernels cannot be kept in {CACHE_FOLDER} ({error.strerror}): set NUMBA_CACHE_DIR "
+            "to a folder of your own"
+        ) from error
     if not path.is_file():
         compile_library(text, path)
     return ctypes.CDLL(str(path))

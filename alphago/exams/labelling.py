@@ -7,7 +7,6 @@ The positions drawn depend only on the games and the settings, so a call can go 
 """
 
 import shlex
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from alphago.exams.drawn_positions import Drawn, LabelSettings, draw, drawing_fa
 from alphago.exams.positions import RULES, engine_text, exam_env
 from alphago.records.dataset_writer import LabelWriter
 from alphago.records.labels import OWNED, label_dtype
+from alphago.system.children import python_command
 from alphago.system.validation import shown
 
 READ = 4_000_000  # most positions in the games that are read; fixed, since a call that goes on must read the same games
@@ -74,7 +74,7 @@ def label_games(
 
 def own_engine(network: str | Path) -> str:
     """Return the command of this package's analysis engine with a network: its name, file or run folder."""
-    return shlex.join([sys.executable, "-m", "alphago", "analysis", str(network)])
+    return shlex.join(python_command("-m", "alphago", "analysis", str(network)))
 
 
 def labels(

@@ -24,6 +24,7 @@ from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, make_search
+from alphago.system.children import child_environment, python_command
 from alphago.system.cores import available_cores
 
 GAMES_AT_ONCE = 2  # games searched side by side
@@ -43,13 +44,11 @@ def warm_up(game: str = "") -> "subprocess.Popen[bytes] | None":
         return None
     if all(is_compiled(kind().new_rule(0, 0).select) for kind in SEARCHES.values()):
         return None
-    here = str(Path(__file__).parents[2])  # so that the process finds the package, installed or not
-    paths = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
     try:
-        command = [sys.executable, "-m", "alphago.mcts.warm_up", game]
+        command = python_command("-m", "alphago.mcts.warm_up", game)
         # The pipe tells the process when this one has ended, see `end_with_parent`.
         streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, **streams)
+        process = subprocess.Popen(command, env=child_environment(), **streams)
     except OSError:  # no second process: this one compiles the kernels itself
         return None
     atexit.register(end, process)

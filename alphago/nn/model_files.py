@@ -49,19 +49,23 @@ def model_file(path: str | PathLike[str]) -> Path:
 
     path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; or a
         file.
-    Raises ModelError for a name such as "5x5" that no packaged network has, TypeError if `path` is not a name or path.
+    Raises ModelError for a name such as "5x5" that no packaged network has, and for one that no file can have;
+    TypeError if `path` is not a name or path.
     """
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
-    if isinstance(path, str) and not user_path(path).exists():
+    try:
+        file = user_path(path)
+    except ValueError as error:
+        raise ModelError(str(error)) from error
+    if isinstance(path, str) and not file.exists():
         names = packaged_nets()
         if path in names:
             return NETWORKS / f"{path}.safetensors"
         if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
-    path = user_path(path)
-    return path / LATEST if path.is_dir() and (path / LATEST).exists() else path
+    return file / LATEST if file.is_dir() and (file / LATEST).exists() else file
 
 
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:

@@ -138,7 +138,7 @@ def stamp(path: str | Path, dataset: str | Path) -> list[object]:
     place, written_to = Path(path), Path(dataset).resolve()
     if not place.is_dir():
         status = place.stat()
-        return [str(path), status.st_size, int(status.st_mtime)]
+        return [str(path), status.st_size, status.st_mtime_ns]
     digest = hashlib.blake2b(digest_size=16)
     size = newest = 0
     for file in files_of(place):

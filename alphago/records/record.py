@@ -16,6 +16,7 @@ from alphago.env.position import Position
 from alphago.records.game_pictures import PicturedGame
 from alphago.system.files import read_named, user_path
 from alphago.system.npz import read_npz, write_npz
+from alphago.system.validation import shown
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 ZIP_MARK = b"PK"  # the first bytes of a zip archive, and so of an .npz file
@@ -81,9 +82,16 @@ class GameRecord(PicturedGame):
             [self.outcome] * len(kept),
         )
 
+    def start(self, env: GameEnv) -> Position:
+        """Return the position in which the game begins; raise ValueError if `env` has no such position."""
+        try:
+            return env.position(**self.setup)
+        except Exception as error:  # what a file names may be anything
+            raise ValueError(f"a game of {env} cannot begin with {shown(self.setup)} ({error})") from error
+
     def position(self, env: GameEnv, ply: int | None = None) -> Position:
         """Return the position before move `ply` (counted from 0); None for the position after the last move."""
-        position = env.position(**self.setup).after(self.moves[:ply], self.movers[:ply].tolist())
+        position = self.start(env).after(self.moves[:ply], self.movers[:ply].tolist())
         return position if ply is None or ply >= len(self) else position.give_turn(int(self.movers[ply]))
 
     def steps(self, env: GameEnv) -> np.ndarray:
@@ -164,6 +172,12 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
         raise ValueError("some games lack an array")
     if any(len(array) != plies for array in of_plies.values()):
         raise ValueError("the games' lengths do not add up")
+    finite = all(np.isfinite(arrays[name]).all() for name in ("values", "weights", "surprises", "outcomes", "scores"))
+    if not finite or not np.isin(of_plies["movers"], (1, -1)).all():
+        raise ValueError("movers must be 1 or -1, values and results finite")
+    setups = [json.loads(str(text)) for text in of_games["setups"]]
+    if any(not isinstance(setup, dict) for setup in setups):
+        raise ValueError("set-ups must be JSON objects")
     split: dict[str, Any] = {name: np.split(array, ends[:-1]) for name, array in of_plies.items()}
     seeds = [None if first < 0 else (int(first), int(second)) for first, second in of_games["seeds"]]
     return [
@@ -172,7 +186,7 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
             outcome=float(of_games["outcomes"][i]),
             score=float(of_games["scores"][i]),
             resigned=bool(of_games["resigned"][i]),
-            setup=json.loads(str(of_games["setups"][i])),
+            setup=setups[i],
             seed=seeds[i],
             seconds=None,
         )

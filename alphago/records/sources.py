@@ -198,13 +198,19 @@ def read_indexes(paths: Iterable[str | Path]) -> np.ndarray:
             with zipfile.ZipFile(path) as archive:
                 for member in archive.namelist():
                     with archive.open(member) as stream:
-                        entries += filter(None, map(read_entry, stream))
+                        entries += entries_of(stream)
         else:
             with open(path, "rb") as stream:
-                entries += filter(None, map(read_entry, stream))
+                entries += entries_of(stream)
     array = np.array(entries, ENTRY)
     _, firsts = np.unique(array["id"], return_index=True)  # the first of several entries with the same id
     return array[firsts]
+
+
+def entries_of(stream: IO[bytes]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the entries of an index file, whose lines are cut at LONGEST_LINE."""
+    lines = iter(lambda: stream.readline(LONGEST_LINE), b"")
+    return filter(None, map(read_entry, lines))
 
 
 def read_entry(line: bytes) -> tuple[int, int, int, int] | None:

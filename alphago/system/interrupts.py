@@ -5,6 +5,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import stat
 import sys
 import threading
 import time
@@ -142,14 +143,16 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Set `stop` on the first Ctrl-C in the `with` block; raise KeyboardInterrupt on the second.
 
     SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
-    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  Outside the main
-    thread this context does nothing.
+    signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  After SIGHUP
+    nothing is written to the closed terminal.  Outside the main thread this context does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
 
     def handle(number: int, frame: object) -> None:
         received.append(number)
         stop.set()
+        if signal.Signals(number).name == "SIGHUP":
+            drop_terminal_output()
         if len(received) > 1:
             end()
 
@@ -171,6 +174,14 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
             signal.signal(number, before[number])
     if received and received[-1] != signal.SIGINT:
         end()
+
+
+def drop_terminal_output() -> None:
+    """Write to nowhere from now on, instead of to a terminal that is closed, where every write fails."""
+    for descriptor in (1, 2):  # standard output and error
+        with contextlib.suppress(OSError):
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ class Networks(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """The name of the networks in the reply to `query_models`."""
+        """The name of the networks in the reply to `query_models`, by which exams and labels know who made them."""
 
     @abstractmethod
     def game(self, size: int, rules: Rules) -> GoEnv:
@@ -54,7 +54,12 @@ class GivenNetwork(Networks):
 
     @property
     def name(self) -> str:
-        return str(self.network)[:200]
+        name = str(self.network)[:200]
+        if not hasattr(self.network, "state_dict"):
+            return name
+        from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch
+
+        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # another network may have the same sizes
 
     def game(self, size: int, rules: Rules) -> GoEnv:
         if size != self.env.N and not getattr(self.network, "size_free", False):

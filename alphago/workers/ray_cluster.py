@@ -19,6 +19,8 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
+from alphago.system.children import child_environment, python_command
+from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
@@ -369,8 +371,8 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
         leaving = Path(folder, "leave")
         node = subprocess.Popen(
-            [sys.executable, "-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"],
-            env={**os.environ, LEAVING: str(leaving)},
+            python_command("-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"),
+            env={**child_environment(), LEAVING: str(leaving)},
             stdout=log,
             stderr=log,
             start_new_session=True,  # Ctrl-C reaches only this process, which leaves in order
@@ -402,12 +404,16 @@ def player_lives(file: Path) -> bool:
 def cluster_here() -> str | None:
     """Return the address of the Ray cluster that runs on this machine, or that RAY_ADDRESS names; None without one.
 
-    Ray is not imported.  The address that a killed cluster has left does not count.
+    Ray is not imported.  The address that a killed cluster has left does not count, nor one that another user than root
+    has left: a cluster sends objects whose reading runs code.
     """
     if (named := os.environ.get("RAY_ADDRESS", "auto")) != "auto":
         return named
-    with suppress(OSError, ValueError):
-        address = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster").read_text()
-        check_reachable(address.strip())
-        return address.strip()
+    path = Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray", "ray_current_cluster")
+    with suppress(OSError, ValueError), path.open() as file:
+        address = file.read().strip()
+        is_own = sys.platform == "win32" or os.fstat(file.fileno()).st_uid in (os.geteuid(), ROOT)
+        if is_own:
+            check_reachable(address)
+            return address
     return None

@@ -11,6 +11,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
+from alphago.system.children import child_environment, python_command
 from alphago.system.live_bar import LiveBar
 from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
 from alphago.workers.work import traceback_of
@@ -32,8 +33,9 @@ class RayProcess:
         self.connection, its_end = Pipe()
         with its_end:
             # In a new session, Ctrl-C does not reach the process: this process ends the run in order.
-            words = [sys.executable, "-m", __name__]
-            self.process = subprocess.Popen(words, stdin=its_end.fileno(), start_new_session=True)
+            self.process = subprocess.Popen(
+                python_command("-m", __name__), stdin=its_end.fileno(), start_new_session=True, env=child_environment()
+            )
         where = "starts Ray on this machine" if address is None else f"connects to the Ray cluster at {address}"
         try:
             with LiveBar(desc=where, bar_format="{desc}: {elapsed}", leave=False):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from alphago.arena.engine import Engine, EngineError
-from alphago.arena.entrant import EntrantText, parse_entrant
+from alphago.arena.entrant import EntrantText, parse_entrant, read_entrants
 from alphago.arena.players import resolve_player
 
 
@@ -105,3 +105,15 @@ def test_an_at_sign_in_a_path(folder: Path) -> None:
     assert (parse_entrant(f"{path}@3").base, parse_entrant(f"{path}@3").readouts) == (path, 3)
     with pytest.raises(ValueError, match="me@house/x: after @ must come readouts"):
         parse_entrant("./me@house/x")
+
+
+def test_an_engine_is_known_by_what_it_says(folder: Path) -> None:
+    """So an evaluation is not continued with another version of it."""
+    program = folder / "engine.py"
+
+    def identity(version: str) -> str:
+        program.write_text(f"for _ in open(0): print('= {version}', end='\\n\\n', flush=True)\n")
+        _, (_, entrant) = read_entrants(["random", f"gtp:{sys.executable} {program}"], board_size=5)
+        return entrant.weights
+
+    assert identity("1.2") == "1.2 1.2" != identity("1.3")

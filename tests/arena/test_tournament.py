@@ -191,7 +191,11 @@ class TestResume:
             ((HASH, UNIFORM), {"seed": 3}, "its seed is 0, got 3"),
             ((HASH, UNIFORM), {"sprt": (0, 50)}, r"its sprt is None, got \[0, 50\]"),
             ((HASH, RANDOM), {}, r"its players is \['hash', 'uniform'\], got \['hash', 'random'\]"),
-            ((HASH, Entrant(UNIFORM.player, name="uniform", weights="f")), {}, "the networks' files have changed"),
+            (
+                (HASH, Entrant(UNIFORM.player, name="uniform", weights="f")),
+                {},
+                "the networks' files, or the engines, have changed",
+            ),
         ],
     )
     def test_another_evaluation_is_refused(self, tmp_path: Path, entrants: tuple, settings: dict, why: str) -> None:

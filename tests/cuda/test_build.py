@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago.cuda import host, kernel_source
+from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
@@ -62,6 +62,27 @@ def test_the_library_is_kept_with_the_other_kernels() -> None:
     library = host.load_library(PROGRAM)
     assert library._name.startswith(CACHE_FOLDER)
     assert host.load_library(PROGRAM) is library
+
+
+def test_code_that_others_may_have_written_is_not_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a library nor what CuPy has compiled."""
+    runtime = SimpleNamespace(getDeviceCount=lambda: 1, CUDARuntimeError=OSError)
+    monkeypatch.setattr(device, "optional_import", lambda *_: SimpleNamespace(cuda=SimpleNamespace(runtime=runtime)))
+    for module in (host, device):
+        monkeypatch.setattr(module, "CACHE_FOLDER", str(tmp_path / "kernels"))
+    for name in ("CUPY_CACHE_DIR", "CUPY_CACHE_IN_MEMORY"):
+        monkeypatch.setenv(name, "")  # to be restored
+        monkeypatch.delenv(name)
+    device.import_cupy()
+    assert os.environ["CUPY_CACHE_DIR"] == str(tmp_path / "kernels" / "cupy")
+    assert "CUPY_CACHE_IN_MEMORY" not in os.environ
+    (tmp_path / "kernels").chmod(0o777)
+    device.import_cupy()
+    assert os.environ["CUPY_CACHE_IN_MEMORY"] == "1"
+    with pytest.raises(
+        BackendMissing, match=r"cannot be kept in .* may be written by other users, .*: set NUMBA_CACHE_DIR"
+    ):
+        host.load_library.__wrapped__(PROGRAM)
 
 
 @needs_compiler

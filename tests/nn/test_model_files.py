@@ -426,6 +426,9 @@ def test_names_of_packaged_networks():
     assert packaged_net("reversi", 8, names) is None
     assert packaged_net("go", 9, ["oware"]) is None
     assert load_model("9x9").env.N == 9
+    for name in ("b" * 300, "a\0b", "\ud800", pathlib.Path("b" * 300)):
+        with pytest.raises(ModelError, match="cannot be the name of a file"):
+            load_model(name)
     with pytest.raises(ModelError, match=f"no network 19x19 comes with .*: there are {', '.join(packaged_nets())}$"):
         load_model("19x19")
 

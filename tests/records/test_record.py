@@ -1,6 +1,8 @@
 """Games as data: what is kept, how it is written to a file, and files that are none."""
 
 import io
+import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +145,24 @@ class TestFiles:
         np.savez(path, **arrays)
         with pytest.raises(ValueError, match="holds no game records"):
             load_records(path)
+
+    def test_a_bomb_is_refused_before_it_is_inflated(self, tmp_path: Path) -> None:
+        """Zeros, which deflate a thousand times; reading them would take 1.2 GB."""
+        path = tmp_path / "bomb.npz"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("moves.npy", "w") as member:
+            for _ in range(1200):
+                member.write(bytes(2**20))
+        assert path.stat().st_size < 2**21
+        began = time.process_time()
+        with pytest.raises(ValueError, match=r"bomb.npz holds no game records .*would take 1,258,291,200 bytes"):
+            load_records(path)
+        assert time.process_time() - began < 1
+
+    def test_games_that_compress_well_are_read(self, tmp_path: Path) -> None:
+        """Without searches their policies are zeros."""
+        record = random_game(1)
+        many = [replace(record, policies=np.zeros_like(record.policies))] * 2000
+        assert len(load_records(saved(tmp_path / "games.npz", many))) == 2000
 
 
 class TestPolicies:

@@ -165,6 +165,11 @@ class TestHomeFolder:
         with pytest.raises(TypeError, match="bytes"):
             user_path(b"a.sgf")  # type: ignore[arg-type]
 
+    @pytest.mark.parametrize("name", ["b" * 300, "a\0b", "\ud800", "a/" * 3000])
+    def test_names_that_no_file_can_have(self, name: str) -> None:
+        with pytest.raises(ValueError, match=r"'.*' cannot be the name of a file \(.+\)$"):
+            user_path(name)
+
     @pytest.mark.parametrize("name", ["run", "my run", "-a b", "--games", "$x", "it's", "ä"])
     def test_as_it_is_typed(self, name: str) -> None:
         (word,) = shlex.split(typed_path(Path(name)))

@@ -343,6 +343,14 @@ def test_actions(net: NeuralNet) -> None:
     assert [reply["field"] for reply in found[3:]] == ["action", "terminateId", "id"]
 
 
+def test_networks_of_the_same_sizes_have_different_names() -> None:
+    """So labels and exams that one of them began are not continued by another."""
+    nets = [NeuralNet(GoEnv(5), tower_height=0, channels=4) for _ in range(2)]
+    query = {"id": "m", "action": "query_models"}
+    names = [answers(each, query)[0]["models"][0]["name"] for each in (*nets, nets[0])]
+    assert names[0] == names[2] != names[1]
+
+
 def test_networks_without_forecasts_have_no_scores() -> None:
     (reply,) = answers(HashEvaluator(), {**QUERY, "includeOwnership": True})
     assert (reply["rootInfo"]["scoreLead"], set(reply["ownership"])) == (0.0, {0.0})

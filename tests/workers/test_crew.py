@@ -1,5 +1,6 @@
 """Workers by name, and what is told where Ray is not installed."""
 
+import os
 import socket
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,10 @@ def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         address = f"127.0.0.1:{server.getsockname()[1]}"
         (tmp_path / "ray/ray_current_cluster").write_text(f"{address}\n")
         assert crew_of("auto") == Crew(address=address)
+        with monkeypatch.context() as as_another:
+            as_another.setattr(os, "geteuid", lambda: 12_345)
+            as_another.setattr(ray_cluster, "ROOT", 54_321)
+            assert crew_of("auto") is None, "another user has left the address"
     assert crew_of("auto") is None
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
     assert crew_of("auto") == Crew(address="10.0.0.1:6379")

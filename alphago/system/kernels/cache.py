@@ -24,6 +24,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
+from alphago.system.kernels.private_folder import make_private
 from alphago.system.kernels.turns import Turn
 
 DIGEST_BYTES = 32  # of SHA-256
@@ -72,12 +73,14 @@ class KernelCache:
     The file's name has a digest of everything on which the code depends: versions, processor, signature,
     and the text of the source file.
 
-    function: the Python function.  folder: the folder of all cached kernels.
+    function: the Python function.  folder: the folder of all cached kernels, which has to be private, see
+        `make_private`: a pickle can run any code.
     """
 
     def __init__(self, function: FunctionType, folder: str) -> None:
         source = Path(function.__code__.co_filename)
         place = hashlib.sha256(str(source.parent.absolute()).encode()).hexdigest()[:16]
+        self.folder = folder
         self.cache_path = os.path.join(folder, f"{source.parent.name}_{place}")  # one for each installed copy
         self.function = function
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
@@ -114,9 +117,15 @@ class KernelCache:
                     compiling_time.end(path)
         return found
 
+    def make_folders(self) -> None:
+        """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
+        for folder in (self.folder, self.cache_path):
+            make_private(Path(folder))
+
     def read(self, path: Path, signature: Signature, target_context: BaseContext) -> CompileResult | None:
-        """Return the compiled function in a file; None if there is no such file or a damaged one."""
+        """Return the compiled function in a file; None if it is not there, damaged, or not private."""
         try:
+            self.make_folders()
             data = path.read_bytes()
             digest, pickled = data[:DIGEST_BYTES], data[DIGEST_BYTES:]
             if hashlib.sha256(pickled).digest() != digest:
@@ -150,15 +159,17 @@ class KernelCache:
         """Write a file with its digest; warn once if it cannot be written."""
         part = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
         try:
-            os.makedirs(self.cache_path, exist_ok=True)
+            self.make_folders()
             try:
                 part.write_bytes(hashlib.sha256(data).digest() + data)
                 os.replace(part, path)
             finally:
                 part.unlink(missing_ok=True)
         except OSError as error:
-            folder, reason = os.path.dirname(self.cache_path), os.strerror(error.errno or 0)
-            warn_once(f"compiled kernels cannot be kept in {folder} ({reason}): each process will compile them anew")
+            warn_once(
+                f"compiled kernels cannot be kept in {self.folder} ({error.strerror}): each process will compile them "
+                "anew, unless NUMBA_CACHE_DIR names a folder of your own"
+            )
 
     def flush(self) -> None:
         """Remove all files of the function."""

@@ -45,14 +45,13 @@ def cache_folder(package: pathlib.Path) -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(sources):
         digest.update(path.name.encode() + path.read_bytes())
-    base = numba.config.CACHE_DIR or os.path.join(caches(), "alphago")
-    return os.path.join(base, f"kernels-{digest.hexdigest()[:16]}")
-
-
-def caches() -> str:
-    """Return the user's folder of caches, or one for temporary files where the user has no home folder."""
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(tempfile.gettempdir(), f"caches-{os.getuid()}") if folder.startswith("~") else folder
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if numba.config.CACHE_DIR:
+        return os.path.join(numba.config.CACHE_DIR, name)
+    if caches.startswith("~"):  # the user has no home folder
+        return os.path.join(tempfile.gettempdir(), f"alphago-{os.getuid()}-{name}")
+    return os.path.join(caches, "alphago", name)
 
 
 CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])

@@ -6,6 +6,8 @@ import sys
 import time
 from pathlib import Path
 
+from alphago.system.kernels.private_folder import make_private
+
 if sys.platform != "win32":
     import fcntl
 
@@ -35,7 +37,7 @@ class Turn:
             return True
         until = time.monotonic() + PATIENCE
         with contextlib.suppress(OSError):
-            os.makedirs(self.path.parent, exist_ok=True)
+            make_private(self.path.parent)
             self.handle = os.open(self.lock, os.O_CREAT | os.O_RDWR)
             while time.monotonic() < until:
                 try:

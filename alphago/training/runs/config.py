@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
 from alphago.system.settings import KIND
+from alphago.system.validation import shown
+from alphago.training.history import is_number
 
 if TYPE_CHECKING:
     from alphago.env.game import GameEnv
@@ -26,6 +28,8 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "taught_by": (str,),
     "changes": (list,),
 }
+# Settings that readers compute with or print, by keyword; a config with another value there is damaged.
+NUMBERS = ("num_games", "max_minutes", "readouts", "batch_size", "surprise_share")
 
 
 def holds_run(path: Path) -> bool:
@@ -61,12 +65,21 @@ def parse_config(path: Path) -> dict[str, Any]:
     wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
     if wrong:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
+    if not isinstance(config["network"].get("custom"), dict):
+        raise ValueError("is of another version, or incomplete (network: 'custom')")
     if config["version"] != VERSION:
         raise ValueError(f"is of another version (it must be {VERSION}, got {config['version']})")
     try:
-        flat_settings(config)  # raises if a setting is missing
-    except (KeyError, TypeError) as error:
+        flat = flat_settings(config)  # raises if a setting is missing
+        losses = flat.get("losses", {})
+        _ = config.get("given", {"dataset": None})["dataset"]
+    except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
+    for name in NUMBERS:
+        if flat.get(name) is not None and not is_number(flat[name]):
+            raise ValueError(f"is damaged: {name} must be a number, got {shown(flat[name])}")
+    if not isinstance(losses, dict):
+        raise ValueError(f"is damaged: losses must be a JSON object, got {shown(losses)}")
     return config
 
 

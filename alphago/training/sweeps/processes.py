@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from alphago.system.interrupts import NEEDS_GUARD, end_with_parent, leave_if_imported_again, only_parent_is_interrupted
 from alphago.training.sweeps.sweep_run import SweepRun
@@ -23,7 +23,7 @@ class RunningCall(NamedTuple):
     place: int  # 0 .. number of processes - 1, which determines the process's core
 
 
-def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
+def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
     """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each call.
 
     On Ctrl-C and any other exception this function asks the processes to stop, and waits for them.  If `processes` is
@@ -31,7 +31,7 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
     """
     if processes == 1:
         for run in runs:
-            fault = fault_of(call, run)
+            fault = fault_of(run)
             ended(run, fault)
             if not fault and run.numbers() is None:
                 break
@@ -44,7 +44,7 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
             while runs_left and len(running) < processes:
                 taken = [other.place for other in running]
                 place = next(place for place in range(processes) if place not in taken)
-                running.append(start(call, runs_left.pop(0), place))
+                running.append(start(runs_left.pop(0), place))
             wait([other.process.sentinel for other in running])
             for over in [other for other in running if not other.process.is_alive()]:
                 running.remove(over)
@@ -56,13 +56,13 @@ def run_all(call: Callable[..., Any], runs: Sequence[SweepRun], processes: int, 
             other.process.join()
 
 
-def start(call: Callable[..., Any], run: SweepRun, place: int) -> RunningCall:
+def start(run: SweepRun, place: int) -> RunningCall:
     """Start a call in another process; place: the index of the process's core."""
     cores = cores_of_this_process()
     core = None if cores is None else cores[place % len(cores)]
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
-    process = spawn.Process(target=work, args=(call, run, core, sender))
+    process = spawn.Process(target=work, args=(run, core, sender))
     with only_parent_is_interrupted():
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
@@ -86,18 +86,18 @@ def reply_of(over: RunningCall) -> str:
         over.process.join()
 
 
-def work(call: Callable[..., Any], run: SweepRun, core: int | None, sender: Connection) -> None:
+def work(run: SweepRun, core: int | None, sender: Connection) -> None:
     """Make a call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
     if core is not None:
         os.sched_setaffinity(0, [core])
     end_with_parent()
-    sender.send(fault_of(call, run))
+    sender.send(fault_of(run))
 
 
-def fault_of(call: Callable[..., Any], run: SweepRun) -> str:
+def fault_of(run: SweepRun) -> str:
     """Make a call; return why it failed, as a sentence with the place in the code, or "" if it did not fail."""
     try:
-        run.make(call)
+        run.make()
     except BlockingIOError:
         return "another process is at it"
     except Exception as error:

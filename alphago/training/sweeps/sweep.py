@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.system.cores import available_cores
-from alphago.system.files import is_new_or_empty, user_path
+from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.sweeps.processes import run_all
 from alphago.training.sweeps.sweep_result import SweepResult
@@ -25,8 +25,9 @@ def sweep(
     """Call a function once for each of several settings and each seed, one process a core; return their comparison.
 
     Every call has a folder of its own, FOLDER/NAME/SEED, and its numbers are saved there as result.json.  The same
-    call of `sweep` resumes: it leaves out calls that have numbers, and a run of `train` goes on in its folder.  Several
-    machines may share a folder: each leaves out the calls that another machine is making.
+    call of `sweep` resumes: it leaves out calls that have numbers, and a run of `train` goes on in its folder.  Numbers
+    and runs of another function, of other settings, or of a function or class that was edited since, are refused.
+    Several machines may share a folder: each leaves out the calls that another machine is making.
 
     Args:
         call: called as `call(folder=…, seed=…, **settings[name])`, such as `functools.partial(train, GoEnv(6,
@@ -45,7 +46,7 @@ def sweep(
 
     Raises:
         TypeError: if other processes cannot import `call` or a setting.
-        ValueError: for a folder whose numbers are of other settings or seeds.
+        ValueError: for a folder whose numbers are of another function, of other settings, seeds or code.
     """
     given = range(check_int("seeds", seeds, 1)) if isinstance(seeds, int) else seeds
     seeds = [check_int("each of seeds", seed, 0) for seed in given]
@@ -59,12 +60,12 @@ def sweep(
     path = user_path(folder)
     runs = []
     for name, keywords in settings.items():
-        runs += [SweepRun(path / name / str(seed), seed, dict(keywords)) for seed in seeds]
-    for run in runs:
-        if run.numbers() is None and not is_new_or_empty(run.folder):
-            run.check_is_unfinished()
+        runs += [SweepRun(call, path / name / str(seed), seed, dict(keywords)) for seed in seeds]
     processes = available_cores() if processes is None else check_int("processes", processes, 1)
     check_call(call, runs, alone=processes == 1)
+    for run in runs:
+        if run.numbers() is None:
+            run.check_may_begin()
     faults: dict[str, str] = {}
 
     def results() -> SweepResult:
@@ -79,5 +80,5 @@ def sweep(
     unfinished = [run for run in runs if run.numbers() is None]
     if not unfinished:
         tell(results())
-    run_all(call, unfinished, processes, ended)
+    run_all(unfinished, processes, ended)
     return results()

@@ -45,8 +45,11 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     drawings: list[Drawing] = []
     captions: list[str] = []
     for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
-        record = load_records(shard.path)[-1]
-        pictures, texts = row_of(board_of(env, record), record, shard.end, columns)
+        records = load_records(shard.path)
+        try:
+            pictures, texts = row_of(board_of(env, records[-1]), records[-1], shard.end, columns)
+        except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
+            raise ValueError(f"{shard.path} is damaged: {error}") from error
         drawings += pictures
         captions += texts
     return to_svg(sheet(drawings, captions, columns, title=f"Self-play of {folder.resolve().name}, {env.summary}"))

@@ -45,6 +45,7 @@ class Session:
         self.new_desk = partial(Desk, engines, bases, send, runs)  # called by the thread, as it may compile the rules
         self.send = send
         self.calls: queue.Queue[Callable[[Desk], None] | None] = queue.Queue()  # None ends the thread
+        self.has_spoken = False  # whether the page has sent a message
         self.detached_at: float | None = None  # when the page went, in seconds of `time.monotonic`; None if it is here
         self.thread = threading.Thread(target=self._work, name="alphago-board", daemon=True)
         self.thread.start()
@@ -53,6 +54,7 @@ class Session:
         """Queue a message of the page, or return False if too many wait. Any thread may call this method."""
         if self.calls.qsize() >= MOST_WAITING:
             return False
+        self.has_spoken = True
         self.calls.put(lambda desk: obey(desk, message))
         return True
 

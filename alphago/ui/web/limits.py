@@ -13,6 +13,7 @@ MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
 MOST_WAITING = 200  # messages of a page in the queue
 MOST_SESSIONS = 32  # boards on the server, including the boards of closed pages
 MOST_CONNECTIONS = 64
+FIRST_SECONDS = 60.0  # seconds that a page has for its first message
 KEPT_SECONDS = 600.0  # seconds for which the server keeps the board of a closed page
 MOST_SECONDS = 600.0  # seconds of the search for one move
 MOST_READOUTS = 100_000  # simulations of one search

@@ -52,14 +52,18 @@ class OpenBoards:
         return key, session, False
 
     def drop_oldest(self) -> None:
-        """End the board whose page has been gone longest; raise ValueError if every board has a page."""
-        without_page = [
-            (session.detached_at, key) for key, session in self.sessions.items() if session.detached_at is not None
-        ]
-        if not without_page:
+        """End a board whose page has said nothing yet, or else the one whose page has been gone longest.
+
+        Raises ValueError if there is none.
+        """
+        unused = {
+            key: session.detached_at or 0.0
+            for key, session in self.sessions.items()
+            if session.detached_at is not None or not session.has_spoken
+        }
+        if not unused:
             raise ValueError(f"this server has {MOST_SESSIONS} boards already: close another page first")
-        _, oldest = min(without_page)
-        self.sessions.pop(oldest).close()
+        self.sessions.pop(min(unused, key=unused.__getitem__)).close()
 
     def sweep(self) -> None:
         """End the boards whose pages have been gone for more than KEPT_SECONDS."""

@@ -4,7 +4,7 @@ import contextlib
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -81,19 +81,28 @@ class Runs:
     def overview(self, x: str = "minutes") -> dict[str, Any]:
         """Return headlines, facts, games and panels of all runs; raise ValueError unless `x` is a key of AXES.
 
-        The panels are SVG, those that matter most first.
+        The panels are SVG, those that matter most first.  A run that cannot be read has a sentence as its "error", and
+        no panels.
         """
         if x not in AXES:
             raise ValueError(f"x must be one of {', '.join(AXES)}, got {shown(x)}")
-        histories = [self.history(folder) for folder in self.folders]
+        runs, histories = [], []
+        for i, (folder, colour) in enumerate(zip(self.folders, run_colours(len(self.folders)), strict=True)):
+            try:
+                history = self.history(folder)
+                list(panels_of([history], x))
+                run = {**facts_of(folder, history), "games": [game.title for game in self.games(i)]}
+                histories.append(history)
+            except Exception as error:  # one damaged run must not hide the others
+                fault = str(error) if isinstance(error, ValueError) else f"it cannot be read ({error!r})"
+                run = {"name": folder.name, "error": fault, "facts": {}, "diagnosis": [], "games": []}
+                histories.append(History(folder.path, [], []))  # in which its colour is not used
+            runs.append({**run, "colour": colour})
         _, _, usual_label = AXES[x]
         label = in_words_of(histories, usual_label)
         panels = list(panels_of(histories, x))
         order = main_first([panel.title for panel in panels])
         pictures = [to_svg(panel_drawing(panels[i], label), shrinks=False) for i in order]
-        runs = [facts_of(folder, history) for folder, history in zip(self.folders, histories, strict=True)]
-        for i, (run, colour) in enumerate(zip(runs, run_colours(len(runs)), strict=True)):
-            run |= {"colour": colour, "games": [game.title for game in self.games(i)]}
         return {"runs": runs, "x": x, "axes": list(AXES), "panels": pictures}
 
     def history(self, folder: Folder) -> History:
@@ -153,10 +162,7 @@ UNTRAINED = "No gradient step {}: the network plays as it did at the start."
 
 def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     """Return name, facts and diagnosis of a run for the page: how far and how fast it is, and what goes wrong."""
-    try:
-        config = read_config(folder.path)
-    except ValueError as error:
-        return {"name": folder.name, "error": str(error), "facts": {}, "diagnosis": []}
+    config = read_config(folder.path)
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
     seconds, games = number(last, "seconds") or 0.0, number(last, "games") or 0.0
@@ -332,4 +338,4 @@ def start_of_record(env: GameEnv, record: GameRecord) -> Position:
     setup = dict(record.setup)
     if "komi" in setup:
         env = env.replace(komi=setup.pop("komi"))
-    return env.position(**setup)
+    return replace(record, setup=setup).start(env)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import logging
 import re
 import socket
 import threading
@@ -18,7 +19,7 @@ from alphago.system.validation import shown
 from alphago.ui.web.board_session import Session, error_sentence
 from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
-from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, closing_reason
+from alphago.ui.web.limits import FIRST_SECONDS, MOST_CONNECTIONS, MOST_MESSAGE, closing_reason
 from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.open_boards import OpenBoards, Outbox
 from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle
@@ -212,13 +213,18 @@ async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any
     try:
         await socket.send_json({**welcome, "key": key, "resumed": is_resumed})
         sender = asyncio.create_task(deliver(socket, outbox))
-        while await pass_on(await socket.receive_text(), session, outbox):
+        first_seconds = None if is_resumed else FIRST_SECONDS
+        text = await asyncio.wait_for(socket.receive_text(), first_seconds)
+        while await pass_on(text, session, outbox):
             while outbox.is_full:
                 await asyncio.sleep(WAIT)
                 if sender.done():
                     return
+            text = await socket.receive_text()
     except (WebSocketDisconnect, RuntimeError, KeyError):  # closed by the page; by `deliver`; bytes instead of text
         pass
+    except TimeoutError:
+        await refuse(socket, TRY_AGAIN, f"This page said nothing for {FIRST_SECONDS:g} s: it was disconnected.")
     finally:
         session.detach()
         if sender is not None:
@@ -229,8 +235,10 @@ async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any
 async def pass_on(text: str, session: Session, outbox: Outbox) -> bool:
     """Give a page's message to its board as soon as there is room, or answer a text that is no message.
 
-    Returns False if the board's thread has ended before there was room.
+    Returns False if the board's thread has ended, for another page or before there was room.
     """
+    if not session.thread.is_alive():
+        return False
     try:
         message = parse_message(text)
     except ValueError as error:
@@ -283,6 +291,7 @@ def serve(
     guard: its token becomes part of the address. port: 0 for any free port. say: prints a line.
     Raises OSError, with a sentence, if the port cannot be used.
     """
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # else it warns of each message to a page that has gone
     listener = listen(host, port)
     address = address_of(host, listener.getsockname()[1], guard.token)
     say(f"{address}  (Ctrl-C ends it)")

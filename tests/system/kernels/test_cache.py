@@ -1,7 +1,11 @@
 """Compiled code on disk is never trusted when it is damaged, and never needed."""
 
+import hashlib
 import inspect
+import os
+import pickle
 import runpy
+import sys
 import tokenize
 import warnings
 from collections.abc import Callable
@@ -13,7 +17,7 @@ import numpy as np
 import pytest
 
 from alphago.system.kernels import jit
-from alphago.system.kernels.cache import compiling_time
+from alphago.system.kernels.cache import compiling_time, warn_once
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -117,3 +121,38 @@ def test_recompiling(double: Callable[..., Any], tmp_path: Path) -> None:
     path.write_bytes(b"")
     function.recompile()
     assert path.stat().st_size > 0
+
+
+class Evil:
+    """A pickle of it makes a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.folder),)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are of POSIX")
+@pytest.mark.parametrize("place", ["cache", "cache/*", ""])
+def test_what_others_may_have_written_is_not_loaded(double: Callable[..., Any], tmp_path: Path, place: str) -> None:
+    """The first run shows that a planted pickle would run: whoever may write to the folder could be its author."""
+    double()
+    (path,) = (tmp_path / "cache").rglob("*.kernel")
+    (folder,) = tmp_path.glob(place) if place else [tmp_path]
+
+    def plant(name: str) -> Path:
+        pickled = pickle.dumps(Evil(tmp_path / name))
+        path.write_bytes(hashlib.sha256(pickled).digest() + pickled)
+        return tmp_path / name
+
+    ran = plant("ran")
+    double()
+    assert ran.exists()
+    ran = plant("ran again")
+    folder.chmod(0o777)
+    warn_once.cache_clear()
+    with pytest.warns(RuntimeWarning, match=f"{folder} may be written by other users, who could put code there"):
+        assert double()[1] == 42
+    assert not ran.exists()
+    assert not list(path.parent.glob("*.lock"))

@@ -72,7 +72,10 @@ class TestConfig:
             (lambda config: config.pop("until"), "is of another version, or incomplete (until)"),
             (lambda config: config.pop("changes"), "is of another version, or incomplete (changes)"),
             (lambda config: config.update(env=None), "is of another version, or incomplete (env)"),
-            (lambda config: config["network"].pop("custom"), "has a network of another version ('custom')"),
+            (
+                lambda config: config["network"].pop("custom"),
+                "is of another version, or incomplete (network: 'custom')",
+            ),
             (lambda config: config["network"].pop("parts"), "has a network of another version ('parts')"),
             (lambda config: config["settings"].update(eyes=1), "has settings of another version"),
             (lambda config: config["settings"].pop("selfplay"), "or incomplete (settings: 'selfplay')"),

@@ -5,11 +5,13 @@ import signal
 from pathlib import Path
 from typing import Any
 
+OFFSET = 0.0
 
-def score(folder: Path, seed: int, gain: float = 0.0, spread: float = 1.0) -> dict[str, float]:
+
+def score(folder: Path, seed: int, gain: float = 0.0, spread: float = 1.0, change: Any = None) -> dict[str, float]:
     """A number that depends on the seed, so that pairs differ by `gain` alone."""
     assert not (folder / "result.json").exists()
-    return {"score": 10 * seed * spread + gain}
+    return {"score": 10 * seed * spread + gain + OFFSET}
 
 
 def fail(folder: Path, seed: int, how: str = "") -> dict[str, float]:
@@ -23,5 +25,15 @@ def fail(folder: Path, seed: int, how: str = "") -> dict[str, float]:
     return {"result": float("nan")} if how == "nan" else {"cores": float(len(os.sched_getaffinity(0)))}
 
 
-def untouched(**_: Any) -> float:
-    raise AssertionError("a call that had ended was made again")
+def twice(factor: float, value: float = 1.0) -> float:
+    return 2 * factor * value
+
+
+class Scale:
+    """An object without a repr of its own."""
+
+    def __init__(self, factor: float) -> None:
+        self.factor = factor
+
+    def __call__(self, value: float) -> float:
+        return self.factor * value if self.factor not in {"none", "never", "nothing"} else value

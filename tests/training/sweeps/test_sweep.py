@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ import pytest
 
 from alphago.exams.statistics import mean_of_few
 from alphago.training.call.session import train
+from alphago.training.sweeps.identity import code_of
 from alphago.training.sweeps.sweep import sweep
 from alphago.training.sweeps.sweep_result import SweepResult
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
-from tests.training.sweeps.calls import fail, score, untouched
+from tests.training.sweeps.calls import Scale, fail, score, twice
 
 TWO = {"usual": {}, "more": {"gain": 3.0}}
 
@@ -71,7 +73,7 @@ def test_a_program_that_is_no_file(option: str, reason: str, tmp_path: Path) -> 
 def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:
     result = sweep(partial(score, spread=0.1), TWO, [4, 0, 9], folder=tmp_path, processes=1)
     told: list[SweepResult] = []
-    again = sweep(untouched, TWO, [4, 0, 9], folder=tmp_path, processes=1, tell=told.append)
+    again = sweep(partial(score, spread=0.1), TWO, [4, 0, 9], folder=tmp_path, processes=1, tell=told.append)
     assert str(again) == str(result) == repr(result)
     assert [str(now) for now in told] == [str(result)], "the same program prints the table again"
     rows = [re.split(r"  +", line.strip()) for line in str(result).splitlines()[2:]]
@@ -89,7 +91,7 @@ def test_a_call_that_fails_is_told_and_made_again(tmp_path: Path) -> None:
     assert list(result.faults) == ["more/1"]
     assert re.search(r"more/1: ValueError: too much of it \(.*calls.py, line \d+\)", str(result))
     assert [list(seeds) for seeds in result.numbers.values()] == [[0, 1], [0]]
-    assert sweep(lambda **_: 5, settings, 2, folder=tmp_path, processes=1).numbers["more"][1] == {"result": 5.0}
+    assert list(sweep(fail, settings, 2, folder=tmp_path, processes=1).faults) == ["more/1"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +136,90 @@ def test_other_settings_under_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "mine" / "0" / "letter.txt").touch()
     with pytest.raises(ValueError, match="mine/0 must be new, or the folder of a run of this sweep"):
         sweep(score, {"mine": {}}, 1, folder=tmp_path, processes=1)
+
+
+def edited(function: Any, **changes: Any) -> Any:
+    """The function after an edit of its file: with another code, or with other defaults."""
+    copy = FunctionType(changes.get("code", function.__code__), changes.get("names", function.__globals__))
+    copy.__name__, copy.__qualname__, copy.__module__ = function.__name__, function.__qualname__, function.__module__
+    copy.__defaults__ = changes.get("defaults", function.__defaults__)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"code": fail.__code__}, {"defaults": (1.0, 1.0, None)}, {"names": {**score.__globals__, "OFFSET": 1.0}}],
+)
+def test_a_function_that_was_edited(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Its old numbers are not told as those of the new one; the function as it was reads them."""
+    first = sweep(score, TWO, 1, folder=tmp_path, processes=1)
+    with pytest.raises(ValueError, match=r"but tests.training.sweeps.calls:score changed since: choose another"):
+        sweep(edited(score, **changes), TWO, 1, folder=tmp_path, processes=1)
+    assert sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers == first.numbers
+
+
+def test_another_function(tmp_path: Path) -> None:
+    sweep(score, TWO, 1, folder=tmp_path, processes=1)
+    with pytest.raises(ValueError, match=r"must be of .*calls:fail.*, got .*calls:score"):
+        sweep(fail, TWO, 1, folder=tmp_path, processes=1)
+    with pytest.raises(ValueError, match=r"must be of .*score\(spread=2.0\)"):
+        sweep(partial(score, spread=2.0), TWO, 1, folder=tmp_path, processes=1)
+
+
+def test_functions_and_objects_as_settings(tmp_path: Path) -> None:
+    """The same call reads its own numbers, although such objects have another repr in each process."""
+    variants = {"part": {"change": partial(twice, 3)}, "object": {"change": Scale(2)}, "function": {"change": twice}}
+    settings: dict[str, dict[str, Any]] = {"usual": {}, **variants}
+    first = sweep(score, settings, 1, folder=tmp_path, processes=1)
+    again = {name: dict(given) for name, given in settings.items()}
+    again["object"] = {"change": Scale(2)}
+    again["part"] = {"change": partial(twice, 3)}
+    assert sweep(score, again, 1, folder=tmp_path, processes=1).numbers == first.numbers
+    for name, other in (("object", Scale(3)), ("part", partial(twice, 4)), ("function", Scale.__call__)):
+        with pytest.raises(ValueError, match="choose another name or folder"):
+            sweep(score, {name: {"change": other}}, 1, folder=tmp_path, processes=1)
+    new = edited(twice, code=score.__code__)
+    with pytest.raises(ValueError, match="calls:twice changed since"):
+        sweep(score, {"function": {"change": new}}, 1, folder=tmp_path, processes=1)
+
+
+def test_code_is_the_same_in_every_process() -> None:
+    """Although sets of texts have another order in each."""
+    text = "from tests.training.sweeps.calls import Scale; from alphago.training.sweeps.identity import code_of;"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
+    told = set()
+    for seed in "123":
+        command = [sys.executable, "-c", f"{text} print(code_of(Scale(1)))"]
+        done = subprocess.run(
+            command, env={**environment, "PYTHONHASHSEED": seed}, capture_output=True, text=True, timeout=300
+        )
+        told.add(done.stdout)
+    assert told == {f"{code_of(Scale(1))}\n"}
+
+
+def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
+    """Its folder holds a lock, or what the function had written: both are the sweep's."""
+    for name in TWO:
+        (tmp_path / name / "0").mkdir(parents=True)
+        (tmp_path / name / "0" / "lock").touch()
+    (tmp_path / "more" / "0" / "half.txt").touch()
+    with pytest.raises(ValueError, match="more/0 must be new, or the folder of a run of this sweep"):
+        sweep(score, TWO, 1, folder=tmp_path, processes=1)
+    (tmp_path / "more" / "0.begun.json").touch()
+    assert len(sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers["more"]) == 1
+    assert not list(tmp_path.rglob("*.begun.json"))
+
+
+def test_a_run_that_was_begun_with_other_code(tmp_path: Path) -> None:
+    """It is not continued: half of its games would be of each."""
+    small(tmp_path, reports=[interrupt_at(1)], schedule=steady)
+    with pytest.raises(ValueError, match=r"usual/0 must be of the same code, but .*steady changed since"):
+        small(tmp_path, reports=[interrupt_at(1)], schedule=edited(steady, code=(lambda progress: 0.5).__code__))
+
+
+def steady(progress: float) -> float:
+    """A schedule of the learning rate."""
+    return 1.0
 
 
 @pytest.mark.parametrize(

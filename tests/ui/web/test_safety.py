@@ -224,6 +224,8 @@ def test_two_hundred_connections() -> None:
                 assert first["text"].startswith("This server has ")
                 page.close()
             else:
+                say(page, "hello")
+                told(page, "state")  # only a page that says something keeps its board
                 pages.append(page)
         assert len(pages) == min(MOST_SESSIONS, MOST_CONNECTIONS)
         assert refused == 200 - len(pages)
@@ -240,6 +242,24 @@ def test_two_hundred_connections() -> None:
         boards = [thread for thread in threading.enumerate() if thread.name == "alphago-board"]
         assert len(boards) <= MOST_SESSIONS + 1  # one may be ending
         assert resident() - before < FLAT
+
+
+def test_pages_that_say_nothing_hold_no_board(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that speak get one, however many are silent; in the end the silent ones are disconnected."""
+    with serving() as served, contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(served.page()) for _ in range(MOST_SESSIONS + 3)]
+        for page in silent:
+            assert told(page, "welcome")["key"]
+        with served.page() as page:
+            say(page, "hello")
+            assert told(page, "state")
+        assert len(served.app.state.boards.sessions) <= MOST_SESSIONS
+        say(silent[0], "hello")  # whose board another page has: it connects again
+        with pytest.raises(ConnectionClosed):
+            told(silent[0], "state")
+        monkeypatch.setattr("alphago.ui.web.server.FIRST_SECONDS", 0.01)
+        late = stack.enter_context(served.page())
+        assert told(late, "notice")["text"].startswith("This page said nothing for 0.01 s")
 
 
 def await_quiet(served: Served) -> None:
