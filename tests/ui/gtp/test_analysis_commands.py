@@ -215,8 +215,9 @@ class TestGenmoveAnalyze:
 
     def test_it_resigns(self) -> None:
         gtp = engine(network=prefers("C3", value=-1.0), resign_threshold=-0.9)
+        ask(gtp, *["genmove b", "genmove w"] * 4)
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] == "play resign"
-        assert gtp.game.plays == []
+        assert len(gtp.game.plays) == 8
         ask(gtp, "kata-set-param allowResignation false")
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] != "play resign"
 
@@ -490,8 +491,9 @@ class TestTime:
 
 def test_reg_genmove_changes_nothing() -> None:
     gtp = engine(network=prefers("C3", value=-1.0), readouts=8, resign_threshold=-0.9)
-    assert ask(gtp, "reg_genmove b") == ["C3"]
-    assert gtp.game.plays == []
+    moves = ask(gtp, *["genmove b", "genmove w"] * 4)
+    assert "resign" not in [*moves, *ask(gtp, "reg_genmove b")]
+    assert len(gtp.game.plays) == 8
 
 
 def test_gogui(gtp: GoEngine) -> None:

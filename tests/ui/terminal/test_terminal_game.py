@@ -453,7 +453,7 @@ class TestPlay:
         network, shown = UniformEvaluator(), []
         if threshold is not None:
             network.resign_threshold = threshold
-        play(GoEnv(3), network, 2, read=self.lines("b2", "quit"), write=shown.append)
+        play(GoEnv(3), network, 2, read=self.lines("b2", "a3", "c3", "a1", "quit"), write=shown.append)
         assert ("The engine resigns." in shown) == resigns
 
     @pytest.mark.parametrize(
