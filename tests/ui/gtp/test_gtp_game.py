@@ -156,3 +156,16 @@ def test_an_illegal_move_leaves_everything_as_it_was() -> None:
         game.play(BLACK, 4)
     assert game.position is before
     assert game.plays == [(BLACK, 4)]
+
+
+def test_who_is_to_move_after_a_file(tmp_path: Path) -> None:
+    """PL behind the root and after the moves; stones after the last move are another position, so the command fails."""
+    path, gtp = tmp_path / "game.sgf", engine()
+    for text, side in ((";AB[bb]PL[W]", -1), (";B[bb];PL[B]", 1), (";B[bb];W[cc]", 1)):
+        path.write_text(f"(;SZ[5]{text})")
+        assert ask(gtp, f"loadsgf {path}") == [""]
+        assert gtp.game.to_play == side
+    ask(gtp, f"loadsgf {path} 2", "play w D4")
+    assert gtp.game.to_play == 1
+    path.write_text("(;SZ[5];B[bb];W[cc];AB[dd])")
+    assert ask(gtp, f"loadsgf {path}", f"loadsgf {path} 2") == ["? cannot load file", ""]
