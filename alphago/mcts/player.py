@@ -15,7 +15,7 @@ from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
+from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, is_measured, terms_of
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
@@ -230,7 +230,7 @@ class MCTSPlayer:
     @cached_property
     def opponent(self) -> StrengthEstimator:
         """The estimate of the other side's strength, for the level "even"."""
-        return StrengthEstimator(self.env, self.search.evaluator)
+        return StrengthEstimator(self.env, self.search.evaluator, is_measured(self.network, self.env))
 
     def policy_move(self) -> int:
         """Return the action with the greatest prior among those that are not forbidden and not rash passes.

@@ -21,7 +21,6 @@ from alphago.records.sgf import (
     SgfGame,
     format_sgf,
     parse_sgf,
-    parse_sgf,
     read_komi,
     read_sgf,
     salvage_sgf,

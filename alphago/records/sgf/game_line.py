@@ -23,7 +23,7 @@ GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small le
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
 # Properties of a whole game, which SGF allows in any node of its line.
-GAME_INFO = frozenset("AP BR DT EV GM HA KM KO PB PW RD RE RU TE WR".split())
+GAME_INFO = frozenset(["AP", "BR", "DT", "EV", "GM", "HA", "KM", "KO", "PB", "PW", "RD", "RE", "RU", "TE", "WR"])
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
 

@@ -105,7 +105,7 @@ class GtpGame:
 
     @property
     def to_play(self) -> int:
-        """The colour that should move next: the opponent of the colour that moved last, or whom the loaded file names."""
+        """The colour that should move next: the opponent of the colour that moved last, or as the loaded file says."""
         return self.next or (-self.plays[-1][0] if self.plays else self.first)
 
     @property

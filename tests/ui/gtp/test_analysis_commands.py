@@ -264,7 +264,7 @@ class TestParameters:
         ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
         gtp.game.env.from_text(ask(gtp, "genmove b")[0])
         assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
-        assert re.search(r"You lose about .* a move \(in \d so far\): level [\d.]+\.", capsys.readouterr().err)
+        assert re.search(r"You have made 2 of 5 moves .*: level [\d.]+\.", capsys.readouterr().err)
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
     @pytest.mark.parametrize(

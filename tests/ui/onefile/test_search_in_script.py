@@ -169,8 +169,8 @@ def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     games = [actions_of(random_game(env, 1, most=most)[-1]) for most in (0, 3, 12)]
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(Puct(leaves=8)), "pass": env.pass_action}
-    told = ask("even", **question, levels=[level_facts(level, env, True) for level in range(1, 11)])
-    ours = StrengthEstimator(env, evaluator)
+    told = ask("even", **question, levels=[level_facts(level, env, True, True) for level in range(1, 11)])
+    ours = StrengthEstimator(env, evaluator, measured=True)
     for moves, answer in zip(games, told, strict=True):
         found = ours.estimate(env.position().after(moves))
         assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))
