@@ -26,7 +26,7 @@ from alphago.system.validation import MOST_READOUTS, check_bool, check_float, ch
 
 # A player resigns after so many turns of its own in a row below the threshold, not before the game has so many plies
 # for each point of the board, and if scores are forecast, not unless it is behind by so many points for each line.
-LOST_TURNS, LEAST_PLIES, LEAST_BEHIND = 3, 0.25, 0.5
+LOST_TURNS, LEAST_PLIES, LEAST_BEHIND = 3, 0.4, 0.5
 CHANCES = 4  # a player of a level must also be behind by so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 

@@ -232,29 +232,27 @@ def test_advice_that_names_an_option_is_for_commands_that_have_it() -> None:
 
 
 # Options of GNU Go, make, Ray and nvcc; and one that `train` explains, since Python's keyword is called so.
-FOREIGN = set(
-    [
-        "--capture-all-dead",
-        "--chinese-rules",
-        "--forbid-suicide",
-        "--level",
-        "--mode",
-        "--allow-suicide",
-        "--never-resign",
-        "--simple-ko",
-        "--play-out-aftermath",
-        "--positional-superko",
-        "--situational-superko",
-        "--always-make",
-        "--address",
-        "--block",
-        "--num-cpus",
-        "--fmad",
-        "--argument",
-        "--user",
-        "--max-minutes",
-    ]
-)
+FOREIGN = {
+    "--capture-all-dead",
+    "--chinese-rules",
+    "--forbid-suicide",
+    "--level",
+    "--mode",
+    "--allow-suicide",
+    "--never-resign",
+    "--simple-ko",
+    "--play-out-aftermath",
+    "--positional-superko",
+    "--situational-superko",
+    "--always-make",
+    "--address",
+    "--block",
+    "--num-cpus",
+    "--fmad",
+    "--argument",
+    "--user",
+    "--max-minutes",
+}
 
 
 def test_every_option_that_the_package_names_exists() -> None:

@@ -162,23 +162,23 @@ class TestVerbs:
 
     @pytest.mark.parametrize(
         ("side", "value", "first"),
-        [(5, 0.95, 7), (5, -0.85, None), (5, -0.95, 8), (7, -0.95, 14), (9, -0.95, 22)],
+        [(5, 0.95, 11), (5, -0.85, None), (5, -0.95, 10), (7, -0.95, 20), (9, -0.95, 34)],
     )
     def test_should_resign_below_the_threshold(self, side: int, value: float, first: int | None) -> None:
-        """In the third turn in a row, with a ply for four points on the board; the values are those of the side that
-        begins, and where they are good the other side resigns.
+        """In the third turn in a row, with two plies for five points; the values are those of the side that begins, and
+        where they are good the other side resigns.
         """
         env = GoEnv(side)
         for colour, sign in (("black", 1), ("white", -1)):
             player = MCTSPlayer(env, DummyNet(env, None, sign * value))
             player.initialize_game(env.position(to_play=colour))
             assert not player.should_resign()  # before any search
-            assert resigning_plies(player, 24)[:1] == ([] if first is None else [first])
+            assert resigning_plies(player, 36 if side == 9 else 22)[:1] == ([] if first is None else [first])
 
     def test_it_does_not_resign_soon_after_a_good_turn(self) -> None:
         """One in which the value is not below the threshold: two more have to follow it."""
         player = MCTSPlayer(GO5, lambda position: (np.ones(26) / 26, -0.5 if position.move_number == 12 else -1.0))
-        assert resigning_plies(player, 24) == [8, 10, 18, 20, 22]
+        assert resigning_plies(player, 24) == [10, 18, 20, 22]
 
     @pytest.mark.parametrize(("behind", "resigns"), [(2.4, False), (2.6, True)])
     def test_it_does_not_resign_where_it_is_hardly_behind(self, behind: float, resigns: bool) -> None:

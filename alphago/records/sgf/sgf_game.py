@@ -153,8 +153,7 @@ class SgfGame:
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         position = position.after(self.moves[:ply], self.movers[:ply])
-        is_last = ply is None or ply >= len(self.moves)
-        mover = self.to_play if is_last else self.movers[ply]
+        mover = self.to_play if ply is None or ply >= len(self.moves) else self.movers[ply]
         return position.give_turn(mover) if mover else position
 
     def shared(self, other: "SgfGame") -> int:

@@ -316,8 +316,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if reader.handicap() > 1 and first < 0 and "AB" not in file.nodes[0]:
         reader.fault(HANDICAP, "handicap stones must be set up on a board that is not square, got only their number")
     players = reader.text("PB"), reader.text("PW")
-    words = {"result": reader.text("RE"), "rules": reader.text("RU")}
-    head = SgfGame(columns, moves=(), players=players, faults=tuple(reader.faults), **words)
+    result, rules = reader.text("RE"), reader.text("RU")
+    head = SgfGame(columns, moves=(), result=result, rules=rules, players=players, faults=tuple(reader.faults))
     return env.position(**setup), head
 
 

@@ -215,9 +215,9 @@ class TestGenmoveAnalyze:
 
     def test_it_resigns(self) -> None:
         gtp = engine(network=prefers("C3", value=-1.0), resign_threshold=-0.9)
-        ask(gtp, *["genmove b", "genmove w"] * 4)
+        ask(gtp, *["genmove b", "genmove w"] * 5)
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] == "play resign"
-        assert len(gtp.game.plays) == 8
+        assert len(gtp.game.plays) == 10
         ask(gtp, "kata-set-param allowResignation false")
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] != "play resign"
 
@@ -491,9 +491,9 @@ class TestTime:
 
 def test_reg_genmove_changes_nothing() -> None:
     gtp = engine(network=prefers("C3", value=-1.0), readouts=8, resign_threshold=-0.9)
-    moves = ask(gtp, *["genmove b", "genmove w"] * 4)
+    moves = ask(gtp, *["genmove b", "genmove w"] * 5)
     assert "resign" not in [*moves, *ask(gtp, "reg_genmove b")]
-    assert len(gtp.game.plays) == 8
+    assert len(gtp.game.plays) == 10
 
 
 def test_gogui(gtp: GoEngine) -> None:

@@ -232,12 +232,12 @@ class TestHandicap:
         network = prefers("C3", "D3", value=1.0)  # Black wins
         network.resign_threshold = -0.75
         gtp = engine(9, network, readouts)
-        assert turns_until_resignation(gtp) == 21
+        assert turns_until_resignation(gtp) == 33
         ask(gtp, "clear_board", "fixed_handicap 2")
-        assert turns_until_resignation(gtp, 30) is None
+        assert turns_until_resignation(gtp, 38) is None
         gtp = engine(9, network, readouts, resign_threshold=-0.9)
         ask(gtp, "fixed_handicap 2")
-        assert turns_until_resignation(gtp) == 22
+        assert turns_until_resignation(gtp) == 34
 
     @pytest.mark.parametrize(
         ("line", "failure"),
@@ -303,7 +303,7 @@ class TestGenmove:
     def test_resign(self) -> None:
         for readouts in (0, 8):
             lost = engine(network=prefers("C3", value=-1.0), readouts=readouts, resign_threshold=-0.9)
-            assert turns_until_resignation(lost) == len(lost.game.plays) == 8
+            assert turns_until_resignation(lost) == len(lost.game.plays) == 10
             assert ask(lost, "genmove w") != ["resign"]  # White has won
             stubborn = engine(network=prefers("C3", value=-1.0), readouts=readouts)
             assert turns_until_resignation(stubborn, 12) is None

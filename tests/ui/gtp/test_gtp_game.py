@@ -87,13 +87,13 @@ def test_handicap_stones_that_are_played(moves: tuple[str, ...]) -> None:
     network.resign_threshold = -0.9
     gtp = engine(network=network, readouts=8)
     ask(gtp, *moves)
-    assert turns_until_resignation(gtp, 9) is None
-    ask(gtp, *["undo"] * 9)
+    assert turns_until_resignation(gtp, 11) is None
+    ask(gtp, *["undo"] * 11)
     (text,) = ask(gtp, "printsgf")
     assert ";B[bd];B[db]" in text
     assert "[]" not in text.split("SZ[5]")[1]
     ask(gtp, "clear_board", "play b D4")
-    assert turns_until_resignation(gtp) == 6
+    assert turns_until_resignation(gtp) == 10
 
 
 def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:

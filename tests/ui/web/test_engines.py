@@ -66,7 +66,7 @@ def test_players_share_an_evaluator_and_resign_as_the_network_says(monkeypatch: 
     assert ownership.shape == (1, 5, 5)
     for start, resigns in ((GO.position(), True), (GO.position(black=[3]), False)):
         first.initialize_game(start)  # what was measured holds for games that begin on the empty board
-        for _ in range(8):
+        for _ in range(10):
             first.tree_search(8)
             first.play_move(int(first.position.legal_mask.argmax()))
         first.tree_search(8)
