@@ -3,6 +3,7 @@
 import argparse
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from textwrap import indent
 
@@ -133,3 +134,11 @@ def test_the_plain_game_is_as_short_as_told() -> None:
     lines = len((ROOT / "alphago" / "examples" / "plain_connect_four.py").read_text("utf-8").splitlines())
     assert f", {lines} lines, " in " ".join((ROOT / "docs" / "add_a_game.md").read_text("utf-8").split())
     assert lines <= 80
+
+
+def test_every_extra_that_a_text_names_exists() -> None:
+    root = Path(__file__).parents[1]
+    extras = set(tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"])
+    for path in [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").rglob("*.md")]:
+        for names in re.findall(r"(?:alphago|\"\.|'\.|-e \.)\[([a-z,]+)\]", path.read_text("utf-8")):
+            assert set(names.split(",")) <= extras, path

@@ -153,7 +153,8 @@ class Desk:
         view = game_view(env)
         view["mostReadouts"] = most_readouts(env)
         has_scores = self.strength.network != PLAYOUTS
-        view["levels"] = [describe_level(level, env, has_scores=has_scores) for level in range(1, LEVELS + 1)]
+        measured = self.engines.is_measured(self.strength.network, env)
+        view["levels"] = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
         view["networks"] = [name for name in self.engines.choices if self.engines.suits(name, env)]
         self.send({"type": "game", "game": view, "names": [self.names[1], self.names[-1]]})
 
