@@ -5,7 +5,6 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -115,24 +114,6 @@ class PositionGroup:
         self.games = np.arange(count)
         self.search.prepare(self.games, np.full(count, readouts, np.int32))
         self.budget = np.full(slots, readouts if count else 0, np.int32)
-
-    def add_readouts(self, readouts: int) -> None:
-        """Let `run` add more simulations to each position than the constructor was told; the trees then grow."""
-        self.budget[: len(self.live)] += readouts
-
-    def below(self, action: int, after: Position) -> "PositionGroup":
-        """Return a search of the position after a move, which begins with the part of this search below that move.
-
-        The search has no readouts left until `add_readouts`.  This group must have one position, whose game is not over
-        after the move either; its own search stays as it is.
-        """
-        group = copy(self)
-        group.positions = [after]
-        group.budget = np.zeros_like(self.budget)
-        group.search = self.search.copy()
-        group.search.advance(FIRST, np.array([action], np.int32))
-        group.search.expand_roots(FIRST)  # it is not evaluated yet if the move has no visits
-        return group
 
     @property
     def readouts_left(self) -> int:
