@@ -1,19 +1,18 @@
 """`analyze`: evaluate one position or thousands with a network, alone or with a search."""
 
-import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
-from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator
+from alphago.mcts.questions import Limit
+from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.system.cores import available_cores
@@ -27,6 +26,7 @@ from alphago.system.validation import (
 )
 
 TREE_BYTES = 2**27  # memory for the trees that one thread searches side by side
+NO_LIMIT = 2**62  # bytes: a search of known positions ends with its readouts only
 MOST_GAMES = 256  # most trees that one thread searches side by side: larger batches are not faster
 
 Moves = Iterable[int | str]
@@ -74,25 +74,19 @@ def analyze(
     Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
     `allow` are given.
     """
-    maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
-    maker.forbid(avoid, allow, depth)
+    asked, env = positions_asked(positions)
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
+    rules = forbidden(asked, avoid, allow, depth)
+    evaluator = as_forecast_evaluator(net, env, device)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    if maker.readouts == 0 and maker.evaluator.device == "cpu":
-        return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, threads=cores)
-    stop_event = stop or threading.Event()
-
-    def analyze_part(rows: range) -> Analysis:
-        group = maker.group(rows)
-        group.run(stop_event)
-        return group.analysis(plies, move_ownership)
-
-    parts = maker.parts(cores, maker.most_games())
-    if len(parts) == 1:
-        return analyze_part(parts[0])
-    with ThreadPoolExecutor(min(cores, len(parts))) as pool:
-        return join_analyses(list(pool.map(analyze_part, parts)))
+    if check_int("readouts", readouts, 0, MOST_READOUTS) == 0 and evaluator.device == "cpu":
+        return evaluate_alone(env, evaluator, asked, check_bool("symmetries", symmetries), threads=cores)
+    with batch_analyst(asked, evaluator, readouts, settings, symmetries, cores) as analyst:
+        limit = Limit(readouts, until=stop)
+        options: dict[str, Any] = {"plies": plies, "move_ownership": move_ownership, "reuse": False}
+        answers = analyst.ask_all([(position, limit) for position in asked], avoid=rules, **options)
+        return join_analyses([answer.last().found for answer in answers])
 
 
 @checks_keywords()
@@ -119,99 +113,82 @@ def iter_analysis(
     stop: an event that ends the search early; one last result follows.
     Other arguments and exceptions are those of `analyze`.
     """
-    maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
-    maker.forbid(avoid, allow, depth)
+    asked, env = positions_asked(positions)
     check_positive("every", every)
     check_int("plies", plies, 1)
     check_bool("move_ownership", move_ownership)
+    rules = forbidden(asked, avoid, allow, depth)
+    evaluator = as_forecast_evaluator(net, env, device)
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    read = partial(PositionGroup.analysis, plies=plies, move_ownership=move_ownership)
-    parts = maker.parts(cores)  # however many positions they have: all are searched side by side
-    return yield_analyses(maker, parts, every, read, stop or threading.Event())
+    check_int("readouts", readouts, 0, MOST_READOUTS)
+    analyst = batch_analyst(asked, evaluator, readouts, settings, symmetries, cores, at_once=len(asked))
+    limit = Limit(readouts, until=stop)
+    return growing(analyst, asked, limit, every, avoid=rules, plies=plies, move_ownership=move_ownership)
 
 
-def yield_analyses(
-    maker: "GroupMaker",
-    parts: Sequence[range],
-    every: float,
-    read: Callable[[PositionGroup], Analysis],
-    stop: threading.Event,
+def growing(
+    analyst: Analyst, positions: Sequence[Position], limit: Limit, every: float, **options: Any
 ) -> Iterator[Analysis]:
-    """Search the positions, and yield an analysis of all of them every `every` seconds, the last one complete.
+    """Yield an analysis of all positions every `every` seconds, the last one complete.
 
-    maker: makes the searches.  parts: the ranges of positions, each searched by its own thread.
-    read: returns the analysis of a group of positions by its search so far.
+    options: as in `Analyst.ask_all`.
     """
-    with ThreadPoolExecutor(len(parts)) as pool:
-        groups = list(pool.map(maker.group, parts))
+    with analyst:
+        alone = analyst.ask_all([(position, Limit(0)) for position in positions], **options)
+        yield join_analyses([question.last().found for question in alone])
+        if limit.readouts == 0 or (limit.until is not None and limit.until.is_set()):
+            return
+        questions = analyst.ask_all([(position, limit) for position in positions], every=every, first=0.0, **options)
         while True:
-            yield join_analyses([read(group) for group in groups])
-            if stop.is_set() or not any(group.readouts_left for group in groups):
+            due = time.monotonic() + every
+            latest = [question.latest(due) for question in questions]
+            yield join_analyses([answer.found for answer in latest])
+            if all(answer.is_last for answer in latest):
                 return
-            until = time.monotonic() + every
-            list(pool.map(partial(PositionGroup.run, stop=stop, until=until), groups))
 
 
-class GroupMaker:
-    """Checks the arguments of `analyze`, and makes a `PositionGroup` for each part of the positions."""
+def batch_analyst(
+    positions: Sequence[Position],
+    evaluator: Evaluator,
+    readouts: int,
+    settings: SearchForm,
+    symmetries: bool,
+    threads: int,
+    at_once: int | None = None,
+) -> Analyst:
+    """Return an analyst for the search of positions that are known at once; its results do not depend on `threads`.
 
-    def __init__(
-        self,
-        positions: Position | Sequence[Position],
-        net: object,
-        readouts: int,
-        settings: SearchForm,
-        symmetries: bool,
-        device: str,
-    ) -> None:
-        self.positions = [positions] if isinstance(positions, Position) else list(positions)
-        self.env = game_of(self.positions)
-        self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
-        self.symmetries = check_bool("symmetries", symmetries)
-        self.settings = make_search(settings, self.readouts, leaves=leaves_for(len(self.positions), self.readouts))
-        self.evaluator = as_forecast_evaluator(net, self.env, device)
-        self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)  # for each position
+    at_once: how many positions a thread searches side by side at most; None for as many as fit into TREE_BYTES.
+    """
+    env = positions[0].env
+    nodes = readouts + 2  # of a tree: the root, and one that is spare
+    fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(env))))
+    return Analyst(
+        settings=make_search(settings, max(1, readouts), leaves=leaves_for(len(positions), readouts)),
+        symmetries=check_bool("symmetries", symmetries),
+        threads=threads,
+        evaluators=lambda env: evaluator,
+        slots=at_once or fitting,
+        tree_bytes=NO_LIMIT,
+    )
 
-    def forbid(self, avoid: Moves, allow: Moves, depth: int) -> None:
-        """Exclude moves from the search; the arguments and the ValueErrors are those of `analyze`."""
-        check_int("depth", depth, 1)
-        avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
-        if avoided and allowed:
-            raise ValueError("avoid and allow must not be given together")
-        if allowed:
-            avoided = frozenset(range(self.env.action_space)) - allowed
-        if avoided:
-            self.rules = [(Forbidden(position.to_play, avoided, depth),) for position in self.positions]
 
-    def most_games(self) -> int:
-        """Return how many trees of `readouts` simulations fit into TREE_BYTES.
+def positions_asked(positions: Position | Sequence[Position]) -> tuple[Sequence[Position], GameEnv]:
+    """Return positions as a sequence, and their game; the errors are those of `game_of`."""
+    asked = [positions] if isinstance(positions, Position) else list(positions)
+    return asked, game_of(asked)
 
-        The number is at least 1 and at most MOST_GAMES.
-        """
-        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
-        return max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
 
-    def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Divide the positions into ranges, one for each thread; return the ranges.
-
-        most: the greatest number of positions in a range; None for no limit.  If needed, there are more ranges than
-            threads.
-        """
-        count = len(self.positions)
-        size = min(math.ceil(count / threads), most or count)
-        return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
-
-    def group(self, rows: range) -> PositionGroup:
-        """Return a search of the positions in the range `rows`, with their roots evaluated."""
-        return PositionGroup(
-            self.env,
-            self.evaluator,
-            self.settings,
-            positions=[self.positions[i] for i in rows],
-            readouts=self.readouts,
-            rules=[self.rules[i] for i in rows],
-            symmetries=self.symmetries,
-        )
+def forbidden(positions: Sequence[Position], avoid: Moves, allow: Moves, depth: int) -> list[tuple[Forbidden, ...]]:
+    """Return the moves that must not be tried in each position; arguments and ValueErrors are those of `analyze`."""
+    env = positions[0].env
+    check_int("depth", depth, 1)
+    avoided, allowed = actions_of("avoid", avoid, env), actions_of("allow", allow, env)
+    if avoided and allowed:
+        raise ValueError("avoid and allow must not be given together")
+    if allowed:
+        avoided = frozenset(range(env.action_space)) - allowed
+    return [(Forbidden(position.to_play, avoided, depth),) if avoided else () for position in positions]
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:

@@ -7,7 +7,7 @@ import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -131,9 +131,7 @@ class Analyst:
         counted = count_of(position)
         if counted is None or not counted.position.board.any():
             return counted
-        analysis = self.ask(counted.before, limit=Limit(0)).last().analysis
-        assert analysis is not None
-        owners = analysis.as_black().raw_ownership
+        owners = self.ask(counted.before, limit=Limit(0)).last().found.as_black().raw_ownership
         return counted.proposed(None if owners is None else owners[0])
 
     def ask(
@@ -170,13 +168,46 @@ class Analyst:
         Raises IllegalMove for an illegal move, and ValueError if all legal moves are to be avoided.  Errors of the
         network are in the last answer.
         """
-        position = position_after(game, moves)
-        check_move_left(position, usable(avoid))
-        question = self._question(position, limit, beside, level=level, avoid=tuple(avoid), every=every, first=first)
-        question.priority, question.plies, question.move_ownership = priority, plies, move_ownership
-        question.reuse, question.tell = reuse, tell
-        self._enter([question])
+        [question] = self.ask_all(
+            [(position_after(game, moves), limit)],
+            avoid=[avoid],
+            beside=beside,
+            level=level,
+            every=every,
+            first=first,
+            priority=priority,
+            plies=plies,
+            move_ownership=move_ownership,
+            reuse=reuse,
+            tell=tell,
+        )
         return question
+
+    def ask_all(
+        self,
+        wanted: Sequence[tuple[Position, Limit]],
+        *,
+        avoid: Sequence[Sequence[Forbidden]] = (),
+        beside: int = 1,
+        **options: Any,
+    ) -> list[Question]:
+        """Begin to search positions, which enter the searches together; return at once.
+
+        wanted: each position with its limit.  avoid: of each position; () for none.
+        beside, options: as in `ask`, for all positions.
+        """
+        if options.get("level") is not None:
+            check_level(options["level"])
+        if options.get("every") is not None:
+            check_positive("every", options["every"])
+        questions = []
+        for i, (position, limit) in enumerate(wanted):
+            rules = usable(avoid[i]) if avoid else ()
+            if not position.is_over:
+                check_move_left(position, rules)
+            questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=rules, **options))
+        self._enter(questions)
+        return questions
 
     def analyze(self, positions: Sequence[Position], readouts: int | Sequence[int], beside: int = 1) -> Analysis:
         """Search positions and return their analysis, with a row for each.
@@ -185,11 +216,8 @@ class Analyst:
         beside: as in `ask`.
         """
         counts = [readouts] * len(positions) if isinstance(readouts, int) else readouts
-        questions = [
-            self._question(position, Limit(count), beside) for position, count in zip(positions, counts, strict=True)
-        ]
-        self._enter(questions)
-        return join_analyses([question.last().analysis for question in questions])  # type: ignore[misc]
+        wanted = [(position, Limit(count)) for position, count in zip(positions, counts, strict=True)]
+        return join_analyses([question.last().found for question in self.ask_all(wanted, beside=beside)])
 
     def forget(self) -> None:
         """Drop the trees that are kept."""
@@ -210,19 +238,12 @@ class Analyst:
 
     # -- threads -------------------------------------------------------------------------------------
 
-    def _question(self, position: Position, limit: Limit, beside: int, **options: object) -> Question:
-        """Return a question about a position; options: attributes of `Question`."""
-        level, every = options.get("level"), options.get("every")
-        if level is not None:
-            check_level(level)
-        if every is not None:
-            check_positive("every", every)
+    def _kind(self, position: Position, limit: Limit, beside: int) -> Kind:
+        """Return the kind of search of a question."""
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
-        leaves = leaves_for(beside, readouts) if limit.readouts is not None else MOST_LEAVES
+        leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
         settings = make_search(self.settings, readouts, leaves)
-        divided = 0 if settings.keeps_trees else limit.readouts or 0
-        kind = Kind(position.env, settings, self.symmetries, divided)
-        return Question(position, kind, limit, **options)  # type: ignore[arg-type]
+        return Kind(position.env, settings, self.symmetries, 0 if settings.keeps_trees else limit.readouts or 0)
 
     def _enter(self, questions: Sequence[Question]) -> None:
         """Let questions wait for a thread, all at once."""

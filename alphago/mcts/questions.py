@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
+
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
@@ -26,12 +28,14 @@ class Limit:
     seconds: time; None for no limit.
     added: whether the readouts are added to those of a tree that was kept; if not, those of the tree count.
     certain: whether the search ends, too, as soon as the simulations left cannot change its best move.
+    until: an event that ends the search; the network evaluates the position even then.
     """
 
     readouts: int | None = 800
     seconds: float | None = None
     added: bool = False
     certain: bool = False
+    until: threading.Event | None = None
 
     def __post_init__(self) -> None:
         if self.readouts is not None:
@@ -64,6 +68,7 @@ class Answer:
     action: the move to play, in the last answer to a question with a level; None if the game is over.
     opponent: how strong the other side seems to be, for the level "even".
     hopeless: whether the opponent cannot be expected to lose as many points as the player to move is behind.
+    shares: the probabilities of the moves at a level below the greatest, float64 [A].
     error: why the search has failed.
     """
 
@@ -74,7 +79,14 @@ class Answer:
     action: int | None = None
     opponent: OpponentStrength | None = None
     hopeless: bool = True
+    shares: np.ndarray | None = None
     error: Exception | None = None
+
+    @property
+    def found(self) -> Analysis:
+        """The analysis, which must be there."""
+        assert self.analysis is not None
+        return self.analysis
 
 
 @dataclass(eq=False)
@@ -104,6 +116,7 @@ class Question:
     def __post_init__(self) -> None:
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._last: Answer | None = None
+        self._latest: Answer | None = None
         self._reading = threading.Lock()
         self.due = self.end = math.inf  # when to answer next, and when to end, in seconds of `time.monotonic`
 
@@ -117,6 +130,10 @@ class Question:
         now = time.monotonic()
         self.end = now + (self.limit.seconds or math.inf)
         self.due = now + (math.inf if self.every is None else self.every if self.first is None else self.first)
+
+    def is_late(self, now: float) -> bool:
+        """Return whether the time of the search is over; now: in seconds of `time.monotonic`."""
+        return now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
 
     def stop(self) -> None:
         """End the search; the call does not wait, and the last answer follows after the present wave at the latest."""
@@ -132,12 +149,27 @@ class Question:
     def __iter__(self) -> Iterator[Answer]:
         """Yield the answers that were not read before; raise the error of a search that has failed."""
         while self._last is None:
-            answer = self._answers.get()
-            if answer.is_last:
-                self._last = answer
-            if answer.error is not None:
-                raise answer.error
-            yield answer
+            yield self._take()
+
+    def _take(self, seconds: float | None = None) -> Answer:
+        """Wait for the next answer, at most some seconds; None for no limit."""
+        self._latest = answer = self._answers.get(timeout=seconds)
+        if answer.is_last:
+            self._last = answer
+        if answer.error is not None:
+            raise answer.error
+        return answer
+
+    def latest(self, due: float) -> Answer:
+        """Wait for an answer, and until a time (of `time.monotonic`) or the last answer; return the latest one."""
+        while self._last is None:
+            try:
+                left = None if self._latest is None else max(0.0, due - time.monotonic())
+                self._take(left)
+            except queue.Empty:
+                break
+        assert self._latest is not None
+        return self._latest
 
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_group import with_ended
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, node_bytes, usable
 from alphago.mcts.evaluator import Evaluator
@@ -19,6 +18,7 @@ from alphago.mcts.level_choice import sure_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, terms_of
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
+from alphago.mcts.raw_analysis import with_ended
 from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
@@ -27,6 +27,7 @@ LEAVES = 8  # of a wave, at first, in a search that grows without limit
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
 CHANCES = 4  # a player of a level is hopeless if it is behind by at least so many times the level's loss a move
 MOST_STORED = 2**28  # bytes of the largest tree that is kept
+Move = tuple[int | None, np.ndarray | None, bool]
 NEVER = np.zeros(1, np.bool_)  # no move is drawn by chance
 
 
@@ -85,7 +86,7 @@ class SearchGroup:
         now = time.monotonic()
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
         must_end = (self.budget <= 0) | is_full
-        self.finish([slot for slot, question in self.questions.items() if must_end[slot] or now >= question.end])
+        self.finish([slot for slot, question in self.questions.items() if must_end[slot] or question.is_late(now)])
         due = [slot for slot, question in self.questions.items() if now >= question.due]
         for slot in due:
             self.questions[slot].due = now + (self.questions[slot].every or np.inf)
@@ -136,6 +137,8 @@ class SearchGroup:
         if question.position.is_over:
             return 0
         limit, level = question.limit, question.level
+        if limit.until is not None and limit.until.is_set():
+            return 0
         if isinstance(level, str):  # "even"
             self.opponents[slot] = self.estimate(question.position)
             level = question.level = self.opponents[slot].level
@@ -172,7 +175,7 @@ class SearchGroup:
             self.free.append(slot)
             self.budget[slot] = 0
 
-    def answer(self, slots: Sequence[int], moves: Mapping[int, tuple[int | None, bool]] | None = None) -> None:
+    def answer(self, slots: Sequence[int], moves: Mapping[int, Move] | None = None) -> None:
         """Give the answers of slots by what was found so far.
 
         moves: for the last answers: by slot, what `move` has returned, if a move is wanted; None for growing answers.
@@ -188,7 +191,7 @@ class SearchGroup:
         read = read_analysis(self.search, games, plies=plies, move_ownership=move_ownership)
         found = with_ended(read, [question.position for question in asked], live)
         for i, (slot, question) in enumerate(zip(slots, asked, strict=True)):
-            action, hopeless = (moves or {}).get(slot, (None, True))
+            action, shares, hopeless = (moves or {}).get(slot, (None, None, True))
             question.answer(
                 Answer(
                     question.position,
@@ -198,6 +201,7 @@ class SearchGroup:
                     action=action,
                     opponent=self.opponents.get(slot),
                     hopeless=hopeless,
+                    shares=shares,
                 )
             )
 
@@ -206,22 +210,23 @@ class SearchGroup:
         question = self.questions[slot]
         return question.level is not None and not question.stopped
 
-    def move(self, slot: int) -> tuple[int | None, bool]:
-        """Return the move of a slot at its question's level, None if the game is over, and `Answer.hopeless`."""
+    def move(self, slot: int) -> Move:
+        """Return `Answer.action`, `Answer.shares` and `Answer.hopeless` of a slot, at its question's level."""
         question, search, games = self.questions[slot], self.search, np.array([slot])
         level = question.level
         assert level is None or not isinstance(level, str)  # "even" was made a number
         if question.position.is_over:
-            return None, True
+            return None, None, True
         if level is None or level >= LEVELS:
             if search.tree.visits[slot, ROOT] > 1:
-                return int(search.choose(games, NEVER, np.zeros(1))[0]), True
-            return policy_move(search, slot, question.position), True
+                return int(search.choose(games, NEVER, np.zeros(1))[0]), None, True
+            return policy_move(search, slot, question.position), None, True
         terms = terms_of(level, search.env, search.has_forecasts)
         losses = sure_losses(search, games, terms)
         behind = -float(losses.analysis.root_score[0])
         hopeless = terms.unit != POINTS or behind >= CHANCES * terms.target
-        return int(choose_actions(weights(losses, terms), ~NEVER, np.array([self.draw()]))[0]), hopeless
+        shares = weights(losses, terms)
+        return int(choose_actions(shares, ~NEVER, np.array([self.draw()]))[0]), shares[0], hopeless
 
 
 def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
