@@ -36,10 +36,8 @@ from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
 from alphago.mcts.analysis import analyze, batch_analyst
-from alphago.mcts.level_choice import level_shares
 from alphago.mcts.levels import LEVELS, describe_level, terms_of
-from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import make_search
+from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
 
 FOLDER = Path("runs/levels")

@@ -85,7 +85,7 @@ class Analyst:
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
-        self._evaluators = evaluators or Evaluators(network, device)
+        self.evaluators = evaluators or Evaluators(network, device)
         self._estimators: dict[GameEnv, StrengthEstimator] = {}
         self._estimating = threading.Lock()
         self._random = np.random.default_rng(seed)
@@ -359,7 +359,7 @@ class Analyst:
         """Return a new group of `count` slots, 1 for a long question."""
         chance = self._random.random
         return SearchGroup(
-            kind, self._evaluators, count, self.kept, share=self._share, estimate=self._estimate, draw=chance
+            kind, self.evaluators, count, self.kept, share=self._share, estimate=self._estimate, draw=chance
         )
 
     def _share(self) -> int:
@@ -370,7 +370,7 @@ class Analyst:
         """Return how strong the side that is not to move seems to be."""
         with self._estimating:
             if position.env not in self._estimators:
-                self._estimators[position.env] = StrengthEstimator(position.env, self._evaluators(position.env))
+                self._estimators[position.env] = StrengthEstimator(position.env, self.evaluators(position.env))
             return self._estimators[position.env].estimate(position)
 
 

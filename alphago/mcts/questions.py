@@ -109,7 +109,6 @@ class Question:
     reuse: bool = True
     tell: Callable[[Answer], None] | None = None
     stopped: bool = field(default=False, init=False)  # whether the client has told it to end
-    ended: bool = field(default=False, init=False)  # whether the last answer was given
     number: int = field(default=0, init=False)  # the place in which it was asked
     wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
@@ -117,7 +116,7 @@ class Question:
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._last: Answer | None = None
         self._latest: Answer | None = None
-        self._reading = threading.Lock()
+        self._ended = threading.Event()
         self.due = self.end = math.inf  # when to answer next, and when to end, in seconds of `time.monotonic`
 
     @property
@@ -142,40 +141,38 @@ class Question:
 
     def answer(self, answer: Answer) -> None:
         """Give an answer to the client; after the last one do nothing."""
-        if not self.ended:
-            self.ended = answer.is_last
-            (self._answers.put if self.tell is None else self.tell)(answer)
-
-    def __iter__(self) -> Iterator[Answer]:
-        """Yield the answers that were not read before; raise the error of a search that has failed."""
-        while self._last is None:
-            yield self._take()
-
-    def _take(self, seconds: float | None = None) -> Answer:
-        """Wait for the next answer, at most some seconds; None for no limit."""
-        self._latest = answer = self._answers.get(timeout=seconds)
+        if self._last is not None:
+            return
+        (self._answers.put if self.tell is None else self.tell)(answer)
         if answer.is_last:
             self._last = answer
-        if answer.error is not None:
-            raise answer.error
-        return answer
+            self._ended.set()
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Yield the answers, each once; raise the error of a search that has failed."""
+        is_last = False
+        while not is_last:
+            answer = self._answers.get()
+            if answer.error is not None:
+                raise answer.error
+            is_last = answer.is_last
+            yield answer
 
     def latest(self, due: float) -> Answer:
         """Wait for an answer, and until a time (of `time.monotonic`) or the last answer; return the latest one."""
-        while self._last is None:
+        while self._latest is None or not self._latest.is_last:
             try:
                 left = None if self._latest is None else max(0.0, due - time.monotonic())
-                self._take(left)
+                self._latest = self._answers.get(timeout=left)
             except queue.Empty:
                 break
-        assert self._latest is not None
-        return self._latest
+            if self._latest.error is not None:
+                raise self._latest.error
+        return self._latest  # type: ignore[return-value]
 
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""
-        with self._reading:
-            for _ in self:
-                pass
+        self._ended.wait()
         assert self._last is not None
         if self._last.error is not None:
             raise self._last.error

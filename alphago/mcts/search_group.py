@@ -26,7 +26,6 @@ from alphago.system.validation import MOST_READOUTS
 LEAVES = 8  # of a wave, at first, in a search that grows without limit
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
 CHANCES = 4  # a player of a level is hopeless if it is behind by at least so many times the level's loss a move
-MOST_STORED = 2**28  # bytes of the largest tree that is kept
 Move = tuple[int | None, np.ndarray | None, bool]
 NEVER = np.zeros(1, np.bool_)  # no move is drawn by chance
 
@@ -80,9 +79,9 @@ class SearchGroup:
         """Begin what has arrived, run a wave, and give the answers that are due."""
         self.finish([slot for slot, question in self.questions.items() if question.stopped])
         self.begin()
+        self.settle()
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
             self.budget[:] = 0  # without a new leaf no simulation is left
-        self.settle()
         now = time.monotonic()
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
         must_end = (self.budget <= 0) | is_full
@@ -152,9 +151,8 @@ class SearchGroup:
         moves = {slot: self.move(slot) for slot in slots if self.wants_move(slot)}
         for slot in slots:
             question = self.questions[slot]
-            used = int(self.search.tree.used[slot])
-            is_kept = question.reuse and self.search.rule.keeps_trees and used > 1
-            if is_kept and used * node_bytes(self.search.env) <= MOST_STORED:
+            size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
+            if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
                 rules = usable(question.avoid)
                 self.kept.keep(kept_kind(question), question.position, rules, self.search.saved(slot))
         self.answer(slots, moves)
