@@ -16,7 +16,7 @@ from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, check_move_left, usable
-from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator, as_network
+from alphago.mcts.evaluator import Evaluator, as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import Level, check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
@@ -60,7 +60,8 @@ class Analyst:
 
     network: as in `MCTSPlayer`.
     settings, symmetries, device: as in `alphago.analyze`.  threads: how many threads search; None for one per core.
-    evaluators: returns the evaluator for a game, instead of `network` and `device`; several threads call it.
+    forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
+    evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
     slots: most questions that a thread searches side by side.  kinds: most kinds of searches that are kept.
     tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
     seed: of the moves that levels draw; None for a random seed.
@@ -73,6 +74,7 @@ class Analyst:
         settings: SearchForm = None,
         symmetries: bool = False,
         device: str = "auto",
+        forecasts: bool = True,
         threads: int | None = None,
         evaluators: Callable[[GameEnv], Evaluator] | None = None,
         slots: int = 32,
@@ -85,7 +87,7 @@ class Analyst:
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
-        self.evaluators = evaluators or Evaluators(network, device)
+        self.evaluators = evaluators or Evaluators(network, device, forecasts)
         self._estimators: dict[GameEnv, StrengthEstimator] = {}
         self._estimating = threading.Lock()
         self._random = np.random.default_rng(seed)
@@ -375,10 +377,10 @@ class Analyst:
 
 
 class Evaluators:
-    """The evaluators of one network, one for each game; network, device: as in `MCTSPlayer`."""
+    """The evaluators of one network, one for each game; network, device, forecasts: as in `MCTSPlayer`."""
 
-    def __init__(self, network: object, device: str = "auto") -> None:
-        self.network, self.device = network, device
+    def __init__(self, network: object, device: str = "auto", forecasts: bool = True) -> None:
+        self.network, self.device, self.forecasts = network, device, forecasts
         self._made: dict[GameEnv, Evaluator] = {}
         self._making = threading.Lock()
 
@@ -387,7 +389,8 @@ class Evaluators:
         with self._making:
             if env not in self._made:
                 self.network = as_network(self.network, env)  # a name is loaded once
-                self._made[env] = as_forecast_evaluator(self.network, env, self.device)
+                make = as_forecast_evaluator if self.forecasts else as_evaluator
+                self._made[env] = make(self.network, env, self.device)
             return self._made[env]
 
 

@@ -1,6 +1,6 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -104,14 +104,12 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         if usable(forbidden) and not isinstance(self.search, AnalysisSearch):
             raise ValueError("forecasts must be True for a player with forbidden moves, got False")
-        record = RecordBuilder(position.setup_in(self.env), env=self.env)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
         else:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position = self._start = position
-        self._record = record  # `game_record` adds the moves
         self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
         self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
         self._winner: int | None = None
@@ -314,16 +312,28 @@ class MCTSPlayer:
 
     def game_record(self) -> GameRecord:
         """Return the game since `initialize_game` as a record."""
-        outcome, score = self.position.outcome, self.position.score()
-        if self._winner is not None:
-            outcome = float(self._winner)
-            # The margin of the board counts only if its sign is the result.
-            if self._was_resign or np.sign(score) != outcome:
-                score = outcome
-        self._record.plies = []  # the same builder makes the record again after each move
-        for row in [*earlier_rows(self._start), *self._moves]:
-            self._record.add(*row)
-        return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
+        rows = [*earlier_rows(self._start), *self._moves]
+        return record_of(self.env, self.position, rows, self._winner, self._was_resign)
+
+
+def record_of(
+    env: GameEnv, position: Position, rows: Iterable[tuple[Any, ...]], winner: int | None = None, resigned: bool = False
+) -> GameRecord:
+    """Return the record of the game that leads to a position.
+
+    rows: the `move_row` of each move.  winner: as in `MCTSPlayer.set_result`; None for the result on the board.
+    resigned: whether the loser resigned.
+    """
+    outcome, score = position.outcome, position.score()
+    if winner is not None:
+        outcome = float(winner)
+        # The margin of the board counts only if its sign is the result.
+        if resigned or np.sign(score) != outcome:
+            score = outcome
+    builder = RecordBuilder(position.setup_in(env), env=env)
+    for row in rows:
+        builder.add(*row)
+    return builder.finish(outcome, score, resigned, env.action_space)
 
 
 def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.levels import Level
 from alphago.mcts.opponent import OpponentStrength
-from alphago.mcts.rule import SearchSettings
+from alphago.mcts.rule import SearchSettings, measured_threshold, resigns
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 
@@ -87,6 +87,15 @@ class Answer:
         """The analysis, which must be there."""
         assert self.analysis is not None
         return self.analysis
+
+    def resigns(self, network: object, threshold: float | None = None) -> bool:
+        """Return whether the player to move should resign, as `MCTSPlayer.should_resign` does.
+
+        threshold: as in `MCTSPlayer`; None for the threshold that the run of `network` has measured.
+        """
+        if threshold is None:
+            threshold = measured_threshold(network, self.position)
+        return self.hopeless and bool(resigns(float(self.found.value[0]), threshold))
 
 
 @dataclass(eq=False)

@@ -16,12 +16,11 @@ from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import UniformEvaluator, as_evaluator
+from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.levels import LEVELS, Level, check_level
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Answer, Limit, Question
-from alphago.mcts.rule import measured_threshold, resigns
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
 from alphago.ui.analysis_networks import analysed_game
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -144,8 +143,7 @@ class GtpEngine:
         # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
         on_gpu = self.device != "cpu" and (self.device != "auto" or choose_device(self.game.env) != "cpu")
         if on_gpu:
-            network, device = self.network, self.device
-            self.player = Analyst(evaluators=lambda env: as_evaluator(network, env, device), **options)
+            self.player = Analyst(self.network, device=self.device, forecasts=False, **options)
         self.rate = self.measured_rate()
 
     def measured_rate(self) -> float:
@@ -262,15 +260,9 @@ class GtpEngine:
             self.rate = (self.rate + latest_rate) / 2
         if answer.opponent is not None:  # say how strong the opponent seems to be
             print_message(f"{answer.opponent}.")
-        may_resign = may_resign and self.parameters.allow_resignation and answer.hopeless
-        return None if may_resign and self.resigns(position, float(answer.found.value[0])) else answer.action
-
-    def resigns(self, position: GoPosition, value: float) -> bool:
-        """Return whether the player to move should resign; value: the position's value from that player's view."""
-        threshold = self.parameters.resign_threshold
-        if threshold is None:
-            threshold = measured_threshold(self.network, position)
-        return bool(resigns(value, threshold))
+        may_resign = may_resign and self.parameters.allow_resignation
+        resigns = may_resign and answer.resigns(self.network, self.parameters.resign_threshold)
+        return None if resigns else answer.action
 
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""
