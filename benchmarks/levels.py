@@ -35,7 +35,7 @@ from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
-from alphago.mcts.analysis import analyze, batch_analyst
+from alphago.mcts.analysis import BatchSearch, analyze
 from alphago.mcts.levels import LEVELS, describe_level, terms_of
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
@@ -259,7 +259,7 @@ def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
     moves = []
     for level in range(1, LEVELS):
         terms = terms_of(level, net.env, evaluator.makes_forecasts)
-        with batch_analyst(asked, evaluator, terms.readouts, None, False, 1) as analyst:
+        with BatchSearch(asked, evaluator, terms.readouts, threads=1).analyst() as analyst:
             questions = analyst.ask_all([(position, Limit(0)) for position in asked], level=level, reuse=False)
             shares = np.array([question.last().shares for question in questions])
         with np.errstate(divide="ignore"):

@@ -9,7 +9,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.exams.positions import Exam
-from alphago.mcts.analysis import batch_analyst
+from alphago.mcts.analysis import BatchSearch
 from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator
@@ -144,8 +144,12 @@ class ExamPlayer:
 
     def answer(self, rows: range) -> Answers:
         """Return the answers to the positions in the range `rows`, in this thread and one other."""
-        with batch_analyst(self.positions, self.evaluator, self.readouts, self.settings, False, 1) as analyst:
+        with self.search(threads=1).analyst() as analyst:
             return self.answers(analyst, rows)
+
+    def search(self, threads: int) -> BatchSearch:
+        """Return the search of all positions."""
+        return BatchSearch(self.positions, self.evaluator, self.readouts, self.settings, threads=threads)
 
     def answers(self, analyst: Analyst, rows: range, tell: Callable[[int], object] = lambda count: None) -> Answers:
         """Return the answers to the positions in the range `rows`; tell: called with 1 after each.
@@ -175,6 +179,5 @@ class ExamPlayer:
 
         threads: number of threads.  tell: called with 1 after each position, in order.
         """
-        analyst = batch_analyst(self.positions, self.evaluator, self.readouts, self.settings, False, threads)
-        with analyst:
+        with self.search(threads).analyst() as analyst:
             return self.answers(analyst, range(len(self.positions)), tell)

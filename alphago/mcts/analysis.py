@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -10,7 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import Evaluator, as_forecast_evaluator
+from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.questions import Limit
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for
@@ -74,19 +74,13 @@ def analyze(
     Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
     `allow` are given.
     """
-    asked, env = positions_asked(positions)
-    check_int("plies", plies, 1)
-    check_bool("move_ownership", move_ownership)
-    rules = forbidden(asked, avoid, allow, depth)
-    evaluator = as_forecast_evaluator(net, env, device)
-    cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    if check_int("readouts", readouts, 0, MOST_READOUTS) == 0 and evaluator.device == "cpu":
-        return evaluate_alone(env, evaluator, asked, check_bool("symmetries", symmetries), threads=cores)
-    with batch_analyst(asked, evaluator, readouts, settings, symmetries, cores) as analyst:
-        limit = Limit(readouts, until=stop)
-        options: dict[str, Any] = {"plies": plies, "move_ownership": move_ownership, "reuse": False}
-        answers = analyst.ask_all([(position, limit) for position in asked], avoid=rules, **options)
-        return join_analyses([answer.last().found for answer in answers])
+    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
+    options = search.options(avoid, allow, depth, plies, move_ownership)
+    if search.readouts == 0 and search.evaluator.device == "cpu":
+        return evaluate_alone(search.env, search.evaluator, search.positions, search.symmetries, search.threads)
+    with search.analyst() as analyst:
+        questions = analyst.ask_all(search.limited(readouts, stop), **options)
+        return join_analyses([question.last().found for question in questions])
 
 
 @checks_keywords()
@@ -113,32 +107,21 @@ def iter_analysis(
     stop: an event that ends the search early; one last result follows.
     Other arguments and exceptions are those of `analyze`.
     """
-    asked, env = positions_asked(positions)
-    check_positive("every", every)
-    check_int("plies", plies, 1)
-    check_bool("move_ownership", move_ownership)
-    rules = forbidden(asked, avoid, allow, depth)
-    evaluator = as_forecast_evaluator(net, env, device)
-    cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    check_int("readouts", readouts, 0, MOST_READOUTS)
-    analyst = batch_analyst(asked, evaluator, readouts, settings, symmetries, cores, at_once=len(asked))
-    limit = Limit(readouts, until=stop)
-    return growing(analyst, asked, limit, every, avoid=rules, plies=plies, move_ownership=move_ownership)
+    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
+    options = search.options(avoid, allow, depth, plies, move_ownership)
+    return growing(search, stop or threading.Event(), check_positive("every", every), options)
 
 
 def growing(
-    analyst: Analyst, positions: Sequence[Position], limit: Limit, every: float, **options: Any
+    search: "BatchSearch", stop: threading.Event, every: float, options: Mapping[str, Any]
 ) -> Iterator[Analysis]:
-    """Yield an analysis of all positions every `every` seconds, the last one complete.
-
-    options: as in `Analyst.ask_all`.
-    """
-    with analyst:
-        alone = analyst.ask_all([(position, Limit(0)) for position in positions], **options)
+    """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
+    with search.analyst(at_once=len(search.positions)) as analyst:
+        alone = analyst.ask_all(search.limited(0), **options)
         yield join_analyses([question.last().found for question in alone])
-        if limit.readouts == 0 or (limit.until is not None and limit.until.is_set()):
+        if search.readouts == 0 or stop.is_set():
             return
-        questions = analyst.ask_all([(position, limit) for position in positions], every=every, first=0.0, **options)
+        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, first=0.0, **options)
         while True:
             due = time.monotonic() + every
             latest = [question.latest(due) for question in questions]
@@ -147,48 +130,64 @@ def growing(
                 return
 
 
-def batch_analyst(
-    positions: Sequence[Position],
-    evaluator: Evaluator,
-    readouts: int,
-    settings: SearchForm,
-    symmetries: bool,
-    threads: int,
-    at_once: int | None = None,
-) -> Analyst:
-    """Return an analyst for the search of positions that are known at once; its results do not depend on `threads`.
+class BatchSearch:
+    """A search of positions that are known at once; its results do not depend on `threads`.
 
-    at_once: how many positions a thread searches side by side at most; None for as many as fit into TREE_BYTES.
+    The arguments and the ValueErrors are those of `analyze`.
     """
-    env = positions[0].env
-    nodes = readouts + 2  # of a tree: the root, and one that is spare
-    fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(env))))
-    return Analyst(
-        settings=make_search(settings, max(1, readouts), leaves=leaves_for(len(positions), readouts)),
-        symmetries=check_bool("symmetries", symmetries),
-        threads=threads,
-        evaluators=lambda env: evaluator,
-        slots=at_once or fitting,
-        tree_bytes=NO_LIMIT,
-    )
 
+    def __init__(
+        self,
+        positions: Position | Sequence[Position],
+        net: object,
+        readouts: int,
+        settings: SearchForm = None,
+        symmetries: bool = False,
+        device: str = "auto",
+        threads: int | None = None,
+    ) -> None:
+        self.positions = [positions] if isinstance(positions, Position) else list(positions)
+        self.env = game_of(self.positions)
+        self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
+        self.symmetries = check_bool("symmetries", symmetries)
+        self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
+        self.evaluator = as_forecast_evaluator(net, self.env, device)
+        self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
 
-def positions_asked(positions: Position | Sequence[Position]) -> tuple[Sequence[Position], GameEnv]:
-    """Return positions as a sequence, and their game; the errors are those of `game_of`."""
-    asked = [positions] if isinstance(positions, Position) else list(positions)
-    return asked, game_of(asked)
+    def analyst(self, at_once: int | None = None) -> Analyst:
+        """Return an analyst for the positions; close it after use.
 
+        at_once: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
+        """
+        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
+        fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
+        return Analyst(
+            settings=self.settings,
+            symmetries=self.symmetries,
+            threads=self.threads,
+            evaluators=lambda env: self.evaluator,
+            slots=at_once or fitting,
+            tree_bytes=NO_LIMIT,
+        )
 
-def forbidden(positions: Sequence[Position], avoid: Moves, allow: Moves, depth: int) -> list[tuple[Forbidden, ...]]:
-    """Return the moves that must not be tried in each position; arguments and ValueErrors are those of `analyze`."""
-    env = positions[0].env
-    check_int("depth", depth, 1)
-    avoided, allowed = actions_of("avoid", avoid, env), actions_of("allow", allow, env)
-    if avoided and allowed:
-        raise ValueError("avoid and allow must not be given together")
-    if allowed:
-        avoided = frozenset(range(env.action_space)) - allowed
-    return [(Forbidden(position.to_play, avoided, depth),) if avoided else () for position in positions]
+    def limited(self, readouts: int, stop: threading.Event | None = None) -> list[tuple[Position, Limit]]:
+        """Return the positions with the limit of their searches."""
+        return [(position, Limit(readouts, until=stop)) for position in self.positions]
+
+    def options(self, avoid: Moves, allow: Moves, depth: int, plies: int, move_ownership: bool) -> dict[str, Any]:
+        """Return options of `Analyst.ask_all` by arguments of `analyze`."""
+        check_int("depth", depth, 1)
+        avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
+        if avoided and allowed:
+            raise ValueError("avoid and allow must not be given together")
+        if allowed:
+            avoided = frozenset(range(self.env.action_space)) - allowed
+        return {
+            "avoid": [(Forbidden(position.to_play, avoided, depth),) for position in self.positions],
+            "plies": check_int("plies", plies, 1),
+            "move_ownership": check_bool("move_ownership", move_ownership),
+            "reuse": False,
+        }
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:

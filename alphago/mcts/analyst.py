@@ -14,11 +14,11 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
-from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
+from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, check_move_left, usable
 from alphago.mcts.evaluator import Evaluator, as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kept_trees import KeptTrees
-from alphago.mcts.levels import Level, check_level
+from alphago.mcts.levels import check_level
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
 from alphago.mcts.questions import Answer, Kind, Limit, Question
 from alphago.mcts.search import leaves_for
@@ -33,21 +33,12 @@ THREAD = "alphago-analyst"  # the name of the threads that search
 
 @dataclass(frozen=True)
 class PositionView:
-    """What a board shows of a position.
+    """What a board shows: the position, with its cells, legal moves, turn, captures, ko and result.
 
-    cells: as in `Position.contents`.  legal: the legal actions.  to_play: +1 Black, -1 White.
-    captures, ko: as in `Position`.  last: the cell of the last move, None if there is none.
     count: of a game that ended by two passes, with those stones dead that the network takes for dead; else None.
     """
 
     position: Position
-    cells: tuple[int, ...] | None
-    legal: tuple[int, ...]
-    to_play: int
-    captures: tuple[int, int] | None
-    ko: tuple[int, ...]
-    last: int | None
-    is_over: bool
     count: GoCount | None
 
 
@@ -113,17 +104,7 @@ class Analyst:
     def view(self, game: GameEnv | Position, moves: Sequence[int | str] = ()) -> PositionView:
         """Return what a board shows after moves, each an action or text; raise IllegalMove for an illegal one."""
         position = position_after(game, moves)
-        return PositionView(
-            position,
-            cells=None if position.contents is None else tuple(position.contents),
-            legal=tuple(np.flatnonzero(position.legal_mask).tolist()),
-            to_play=position.to_play,
-            captures=position.captures,
-            ko=tuple(position.ko_points),
-            last=position.last_cell,
-            is_over=position.is_over,
-            count=self.count(position),
-        )
+        return PositionView(position, self.count(position))
 
     def count(self, position: Position) -> GoCount | None:
         """Return the count of a game that ended by two passes, None of any other position.
@@ -142,47 +123,22 @@ class Analyst:
         moves: Sequence[int | str] = (),
         limit: Limit = Limit(),  # noqa: B008 (it cannot be changed)
         *,
-        level: Level | None = None,
         avoid: Sequence[Forbidden] = (),
-        every: float | None = None,
-        first: float | None = None,
-        priority: int = 0,
-        plies: int = PLIES,
-        move_ownership: bool = False,
-        reuse: bool = True,
         beside: int = 1,
-        tell: Callable[[Answer], None] | None = None,
+        **options: Any,
     ) -> Question:
         """Begin to search the position after moves, and return at once; see `Question` for the answers.
 
         game: the game, from its start, or the position in which the moves begin.  moves: actions or texts.
         limit: when the search ends; at a level below the greatest, which has readouts of its own, it does not matter.
-        level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
         avoid: moves that the search must not try.
-        every: seconds between two answers while it searches; None for the last answer only.
-        first: seconds until the first one; None for `every`.
-        priority: questions with a greater one begin first.
-        plies, move_ownership: as in `alphago.analyze`.
-        reuse: whether the search goes on in a tree that is kept, and is kept itself.
         beside: how many questions are asked together: if they fill the network's batch, waves have fewer leaves each.
-        tell: called with each answer by the thread that searches, instead of `Question`'s own queue.
+        options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
 
         Raises IllegalMove for an illegal move, and ValueError if all legal moves are to be avoided.  Errors of the
         network are in the last answer.
         """
-        [question] = self.ask_all(
-            [(position_after(game, moves), limit)],
-            avoid=[avoid],
-            beside=beside,
-            level=level,
-            every=every,
-            first=first,
-            priority=priority,
-            plies=plies,
-            move_ownership=move_ownership,
-            reuse=reuse,
-            tell=tell,
-        )
+        [question] = self.ask_all([(position_after(game, moves), limit)], avoid=[avoid], beside=beside, **options)
         return question
 
     def ask_all(

@@ -13,17 +13,16 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
+from alphago.mcts.levels import LEVELS, Level, check_level, terms_of
+from alphago.mcts.moves import level_move, policy_move
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import measured_threshold, resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -208,16 +207,12 @@ class MCTSPlayer:
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
             return self.pick_move()
-        terms = terms_of(number, self.env, search.has_forecasts)
-        search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
+        readouts = terms_of(number, self.env, search.has_forecasts).readouts
+        search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
-        losses = sure_losses(search, _GAME, terms)
-        self._hopeless = True
-        if terms.unit == POINTS:  # without points `should_resign` goes by the value alone
-            points_behind = -float(losses.analysis.root_score[0])
-            self._hopeless = points_behind >= CHANCES * terms.target
-        by_chance = np.ones(1, np.bool_)
-        return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
+        action, _, self._hopeless = level_move(search, 0, number, self.generator.random())
+        assert action is not None
+        return action
 
     @property
     def has_scores(self) -> bool:
@@ -238,13 +233,7 @@ class MCTSPlayer:
         """
         self._check_going_on()
         self.search.expand_roots(_GAME)
-        priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
-        to_play = self.position.to_play
-        excluded = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
-        if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
-            priors[0, excluded] = 0
-        outcomes = np.array([to_play * self.position.outcome])
-        return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
+        return policy_move(self.search, 0, self.position, self.forbidden)
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.

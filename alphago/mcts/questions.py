@@ -100,9 +100,18 @@ class Answer:
 
 @dataclass(eq=False)
 class Question:
-    """A position to search, for one client; the arguments are explained in `Analyst.ask`.
+    """A position to search, for one client.
 
-    Iterate over it for the growing answers and the last one, or call `last`; with `tell` the client is told instead.
+    Iterate over it for the growing answers and the last one, or call `last`.
+
+    level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
+    avoid: moves that the search must not try.
+    every: seconds between two answers while it searches; None for the last answer only.
+    first: seconds until the first one; None for `every`.
+    priority: questions with a greater one begin first.
+    plies, move_ownership: as in `alphago.analyze`.
+    reuse: whether the search goes on in a tree that is kept, and is kept itself.
+    tell: called with each answer by the thread that searches, instead of iterating.
     """
 
     position: Position

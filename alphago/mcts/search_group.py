@@ -14,19 +14,16 @@ from alphago.mcts.analysis_search import AnalysisSearch, node_bytes, usable
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, terms_of
+from alphago.mcts.levels import LEVELS, terms_of
+from alphago.mcts.moves import Move, level_move, policy_move
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.raw_analysis import with_ended
-from alphago.mcts.rule import choose_actions, without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
 LEAVES = 8  # of a wave, at first, in a search that grows without limit
 VISITS_PER_LEAF = 50  # visits of its tree for each leaf of a wave: long waves hardly harm the search of a large tree
-CHANCES = 4  # a player of a level is hopeless if it is behind by at least so many times the level's loss a move
-Move = tuple[int | None, np.ndarray | None, bool]
 NEVER = np.zeros(1, np.bool_)  # no move is drawn by chance
 
 
@@ -218,27 +215,8 @@ class SearchGroup:
         if level is None or level >= LEVELS:
             if search.tree.visits[slot, ROOT] > 1:
                 return int(search.choose(games, NEVER, np.zeros(1))[0]), None, True
-            return policy_move(search, slot, question.position), None, True
-        terms = terms_of(level, search.env, search.has_forecasts)
-        losses = sure_losses(search, games, terms)
-        behind = -float(losses.analysis.root_score[0])
-        hopeless = terms.unit != POINTS or behind >= CHANCES * terms.target
-        shares = weights(losses, terms)
-        return int(choose_actions(shares, ~NEVER, np.array([self.draw()]))[0]), shares[0], hopeless
-
-
-def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
-    """Return the action with the greatest prior among those that are not forbidden and not rash passes.
-
-    A rash pass might lose a won game (see `without_rash_passes`).
-    """
-    games = np.array([game])
-    priors, values = search.priors(games), search.tree.value[games, ROOT]
-    excluded = [action for rule in search.forbidden(game) if rule.player == position.to_play for action in rule.actions]
-    if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
-        priors[0, excluded] = 0
-    outcomes = np.array([position.to_play * position.outcome])
-    return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
+            return policy_move(search, slot, question.position, question.avoid), None, True
+        return level_move(search, slot, level, self.draw())
 
 
 def kept_kind(question: Question) -> Kind:
