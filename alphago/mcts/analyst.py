@@ -209,8 +209,8 @@ class Analyst:
             if self._closing:
                 raise RuntimeError("the analyst must be open to be asked, and it was closed")
             for question in questions:
-                question.wake, question.number = self._wake, next(self._numbers)
-                heapq.heappush(self._waiting, (-question.priority, question.number, question))
+                question.wake, question.waits = self._wake, True
+                heapq.heappush(self._waiting, (-question.priority, next(self._numbers), question))
             while len(self._workers) < self.threads:
                 worker = threading.Thread(target=self._work, name=THREAD, daemon=True)
                 self._workers.append(worker)
@@ -219,13 +219,9 @@ class Analyst:
 
     def _wake(self, question: Question) -> None:
         """Let a question that was stopped end: at once if it waits, before all others if it has begun."""
-        entry = (-question.priority, question.number, question)
         with self._changed:
-            waits = entry in self._waiting
-            if waits:
-                self._waiting.remove(entry)
-                heapq.heapify(self._waiting)
-            for group in (*self._short, *self._long):
+            waits, question.waits = question.waits, False  # `_admit` passes over it
+            for group in () if waits else (*self._short, *self._long):
                 if question in group.all:
                     (self._long if group.count == 1 else self._short).remove(group)
                     self._line_up(group, is_urgent=True)
@@ -291,6 +287,9 @@ class Analyst:
         busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
         while self._waiting and busy < self.slots * self.threads:
             question = heapq.heappop(self._waiting)[2]
+            if not question.waits:
+                continue
+            question.waits = False
             group = self._group(question)
             group.coming.append(question)
             busy += 1

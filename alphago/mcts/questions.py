@@ -127,7 +127,7 @@ class Question:
     reuse: bool = True
     tell: Callable[[Answer], None] | None = None
     stopped: bool = field(default=False, init=False)  # whether the client has told it to end
-    number: int = field(default=0, init=False)  # the place in which it was asked
+    waits: bool = field(default=False, init=False)  # whether no search has taken it yet
     wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
     def __post_init__(self) -> None:
@@ -188,9 +188,13 @@ class Question:
                 raise self._latest.error
         return self._latest  # type: ignore[return-value]
 
+    def wait(self) -> None:
+        """Wait until the last answer was given."""
+        self._ended.wait()
+
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""
-        self._ended.wait()
+        self.wait()
         assert self._last is not None
         if self._last.error is not None:
             raise self._last.error

@@ -85,7 +85,7 @@ class GoTools:
         return {"summary": review.summary(), "mistakes": mistakes}
 
     def explain_move(self, game: str, move: str = "", size: int = 9, at: int | None = None) -> dict[str, Any]:
-        """Say why a move is good or bad, in facts: what it loses, captures, ataris, ladders, chains that die, the answer.
+        """Say why a move is good or bad, in facts: its loss, captures, ataris, ladders, chains that die, the answer.
 
         `move` is played in the position; without it the last move is explained.  A fact with an empty sentence is not
         sure enough to be told.

@@ -98,6 +98,7 @@ class GtpEngine:
         self.device = device
         self.now = now
         self.background: Question | None = None  # the search until the next command
+        self.analysts: list[Analyst] = []  # for analysis and for moves; on a CPU these are the same
         self.clock = Clock()
         self.seconds = 0.0  # spent on moves so far
         self.pondering = False  # whether to search at present while waiting for a command
@@ -138,12 +139,14 @@ class GtpEngine:
         settings = Puct(leaves=USUAL_LEAVES)
         if self.parameters.c_puct is not None:
             settings = replace(settings, c_puct=self.parameters.c_puct)
-        options: dict[str, Any] = {"settings": settings, "threads": 1, "tree_bytes": TREE_BYTES, "seed": self.seed}
+        options: dict[str, Any] = {"settings": settings, "threads": 1, "slots": 1}
+        options |= {"tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, device=self.device, **options)
         # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
         on_gpu = self.device != "cpu" and (self.device != "auto" or choose_device(self.game.env) != "cpu")
         if on_gpu:
             self.player = Analyst(self.network, device=self.device, forecasts=False, **options)
+        self.analysts = [self.analyst, self.player]
         self.rate = self.measured_rate()
 
     def measured_rate(self) -> float:
@@ -157,15 +160,14 @@ class GtpEngine:
 
     def close(self) -> None:
         """End all searches."""
-        if hasattr(self, "player"):
-            self.player.close()
-            self.analyst.close()
+        for analyst in self.analysts:
+            analyst.close()
 
     def end_background(self) -> None:
         """End the background search, and wait until its tree is kept."""
         if self.background is not None:
             self.background.stop()
-            self.background.last()
+            self.background.wait()
             self.background = None
 
     def look(self, position: GoPosition) -> Analysis:
@@ -186,8 +188,8 @@ class GtpEngine:
     def forget(self) -> None:
         """Clear the trees."""
         self.end_background()
-        self.player.forget()
-        self.analyst.forget()
+        for analyst in self.analysts:
+            analyst.forget()
 
     def idle(self) -> None:
         """Ponder while waiting for a command, if that is on; the search for the next move goes on with the tree."""

@@ -91,7 +91,9 @@ def play(
         teacher = None if teach is None else Teacher(nn, teach, device=device)
         settings, levels_need_forecasts = Puct(leaves=USUAL_LEAVES), level is not None
         network = as_network(nn, env)
-        analyst = Analyst(network, settings=settings, device=device, forecasts=levels_need_forecasts, threads=1)
+        analyst = Analyst(
+            network, settings=settings, device=device, forecasts=levels_need_forecasts, threads=1, slots=1
+        )
         analyst.evaluators(env)  # raises an error of the network before the game begins
         game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
     except KeyboardInterrupt:
