@@ -28,7 +28,6 @@ from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 MOST_LEAVES = 32  # of a wave in the tree of a search without limit
-THREAD = "alphago-analyst"  # the name of the threads that search
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class Analyst:
     evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
     slots: most questions that a thread searches side by side.  kinds: most kinds of searches that are kept.
     tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
-    seed: of the moves that levels draw; None for a random seed.
+    seed: of the moves that levels draw; None for a random seed.  name: of the threads.
     """
 
     def __init__(
@@ -72,8 +71,9 @@ class Analyst:
         kinds: int = 16,
         tree_bytes: int = 2**31,
         seed: int | None = None,
+        name: str = "alphago-analyst",
     ) -> None:
-        self.network = network
+        self.network, self.name = network, name
         self.settings, self.symmetries = settings, symmetries
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
@@ -212,7 +212,7 @@ class Analyst:
                 question.wake, question.waits = self._wake, True
                 heapq.heappush(self._waiting, (-question.priority, next(self._numbers), question))
             while len(self._workers) < self.threads:
-                worker = threading.Thread(target=self._work, name=THREAD, daemon=True)
+                worker = threading.Thread(target=self._work, name=self.name, daemon=True)
                 self._workers.append(worker)
                 worker.start()
             self._changed.notify_all()

@@ -21,6 +21,7 @@ from alphago.ui.analysis_reply import error, no_results, reply_of
 from alphago.ui.katago import SIDES, seen_by
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
+THREAD = "alphago-analysis"  # the name of the threads that search
 MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each only once
 
 
@@ -74,6 +75,7 @@ class AnalysisEngine:
             slots=limits.slots,
             kinds=limits.kept,
             tree_bytes=limits.tree_bytes,
+            name=THREAD,
         )
 
     def receive(self, line: str) -> None:

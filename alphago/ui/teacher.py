@@ -44,7 +44,7 @@ class Teacher:
             [move] = self._reviews(analyst, [position, position.play(action)])
             if lost(move) <= self.points:
                 return None
-            [explanation] = explain_moves([(position, action)], analyst, self.readouts)
+            [explanation] = explain_moves([(position, action)], analyst, self.readouts, least=self.points)
         return explanation if explanation.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:

@@ -10,7 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import Fact, Loss, Reply, Words
+from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import go_facts
 from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
@@ -99,11 +99,14 @@ def explain(
         return explain_moves([(position, action)], analyst, readouts)[0]
 
 
-def explain_moves(moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int) -> list[Explanation]:
+def explain_moves(
+    moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int, least: float = MISTAKE
+) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 
     moves: for each move the position before it, and its action.
     readouts: of each position.  Of moves that lose much, the positions are searched with as many again.
+    least: the points from which on a move counts as a mistake.
     """
     if not moves:
         return []
@@ -115,11 +118,11 @@ def explain_moves(moves: Sequence[tuple[Position, int]], analyst: Analyst, reado
         best = first.best(i)
         all_tried.append(Tried(position, action, best, played, played if best == action else position.play(best)))
     seen = search(all_tried, analyst, readouts)
-    losses = [loss_of(*pair) for pair in zip(all_tried, seen, strict=True)]
+    losses = [loss_of(*pair, least) for pair in zip(all_tried, seen, strict=True)]
     doubtful = [i for i, loss in enumerate(losses) if loss.worse]
     deeper = search([all_tried[i] for i in doubtful], analyst, 2 * readouts)
     for i, found in zip(doubtful, deeper, strict=True):
-        seen[i], losses[i] = found, smaller_loss(losses[i], loss_of(all_tried[i], found))
+        seen[i], losses[i] = found, smaller_loss(losses[i], loss_of(all_tried[i], found, least))
     return [
         Explanation(tried.position.env, tried.action, tuple(facts_of(tried, found, loss)))
         for tried, found, loss in zip(all_tried, seen, losses, strict=True)
@@ -136,8 +139,8 @@ def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int
     return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
-def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
-    """Return what a move loses against the best one."""
+def loss_of(tried: Tried[Position], seen: Searched, least: float) -> Loss:
+    """Return what a move loses against the best one; least: as in `Loss`."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
     return Loss(
@@ -149,6 +152,7 @@ def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
         share=seen.before.part_of(best),
         line=() if is_go(tried) else (best, *seen.after_best.line),
         ends=best == tried.position.env.pass_action and tried.after_best.is_over,
+        least=least,
     )
 
 

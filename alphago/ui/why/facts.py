@@ -93,6 +93,7 @@ class Loss(Fact):
     share: the best move's part of the visits.
     line: the line that the best move begins; not in Go, where such lines seldom show why a move is better.
     ends: whether the best move is a pass that ends the game, so that dead stones count as alive.
+    least: the points from which on a move counts as a mistake.
     """
 
     best: int
@@ -101,18 +102,17 @@ class Loss(Fact):
     share: float
     line: tuple[int, ...] = ()
     ends: bool = False
-
-    @property
-    def has_sure_number(self) -> bool:
-        """Whether the sure part of the points is a mistake by itself."""
-        return SURE_PART * self.points >= MISTAKE
+    least: float = MISTAKE
 
     @property
     def worse(self) -> bool:
         """Whether the move is a mistake: another one leads and is so much better, or it loses a sure number."""
-        is_mistake = self.rate >= MISTAKE_RATE if isnan(self.points) else self.points >= MISTAKE
-        is_certain = self.share >= LEADS or self.has_sure_number or isnan(self.points)
-        return self.action != self.best and not self.ends and is_mistake and is_certain
+        if isnan(self.points):
+            is_mistake = self.rate >= MISTAKE_RATE * self.least / MISTAKE
+        else:
+            is_certain = self.share >= LEADS or SURE_PART * self.points >= self.least
+            is_mistake = self.points >= self.least and is_certain
+        return self.action != self.best and not self.ends and is_mistake
 
     @property
     def praised(self) -> bool:
@@ -125,7 +125,7 @@ class Loss(Fact):
             return f"The search finds no better move than {move}." if self.praised else ""
         if isnan(self.points):
             size = f"loses about {5 * round(20 * self.rate)}% of winning"  # in steps of 5 %
-        elif self.has_sure_number:
+        elif SURE_PART * self.points >= MISTAKE:
             size = f"loses {round(SURE_PART * self.points)} points or more"
         else:
             size = "seems a mistake"

@@ -14,8 +14,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.frames import Close
 from websockets.sync.client import ClientConnection
 
-from alphago.mcts.analyst import THREAD
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.ui.analysis_engine import THREAD
 from alphago.ui.analysis_networks import GivenNetwork
 from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, PROGRAM
 from alphago.ui.web.programs import Replies, converse

@@ -129,6 +129,7 @@ def test_a_mistake_is_told_where_the_search_is_certain(points: float, share: flo
     loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, 0.1, share)
     assert loss.sentence(Words(env)) == said
     assert loss.worse == bool(said)
+    assert replace(loss, least=2.0).worse == (bool(said) or points in (2.9,))
     assert replace(loss, ends=True).sentence(Words(env)) == ""  # dead stones would count as alive
     if said.endswith("better."):
         assert replace(loss, best=25).sentence(Words(env)).endswith("; passing is better.")
