@@ -1,7 +1,7 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -14,20 +14,17 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, is_measured, terms_of
+from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
+from alphago.mcts.moves import level_move, policy_move
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.resignation import LOST_TURNS, is_far_behind
+from alphago.mcts.rule import measured_threshold, resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-# A player resigns after so many turns of its own in a row below the threshold, not before the game has so many plies
-# for each point of the board, and if scores are forecast, not unless it is behind by so many points for each line.
-LOST_TURNS, LEAST_PLIES, LEAST_BEHIND = 3, 0.4, 0.5
-CHANCES = 4  # a player of a level must also be behind by so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -108,14 +105,12 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         if usable(forbidden) and not isinstance(self.search, AnalysisSearch):
             raise ValueError("forecasts must be True for a player with forbidden moves, got False")
-        record = RecordBuilder(position.setup_in(self.env), env=self.env)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
         else:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position = self._start = position
-        self._record = record  # `game_record` adds the moves
         self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
         self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
@@ -214,13 +209,12 @@ class MCTSPlayer:
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
             return self.pick_move()
-        terms = terms_of(number, self.env, search.has_forecasts)
-        search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
+        readouts = terms_of(number, self.env, search.has_forecasts).readouts
+        search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
-        losses = sure_losses(search, _GAME, terms)
-        self._least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
-        by_chance = np.ones(1, np.bool_)
-        return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
+        action, _, self._least_behind = level_move(search, 0, number, self.generator.random())
+        assert action is not None
+        return action
 
     @property
     def has_scores(self) -> bool:
@@ -241,13 +235,7 @@ class MCTSPlayer:
         """
         self._check_going_on()
         self.search.expand_roots(_GAME)
-        priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
-        to_play = self.position.to_play
-        excluded = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
-        if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
-            priors[0, excluded] = 0
-        outcomes = np.array([to_play * self.position.outcome])
-        return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
+        return policy_move(self.search, 0, self.position, self.forbidden)
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
@@ -272,8 +260,7 @@ class MCTSPlayer:
         It resigns if its value is below `resign_threshold` in this and its last turns, LOST_TURNS in all; the game
         has at least LEAST_PLIES plies for each point of the board; and, if the search has scores,
         the player is behind by at least LEAST_BEHIND points for each line of the board, and after `level_move` by as
-        many as the opponent may still lose.  The three are KataGo's, as resignConsecTurns, resignMinMovesPerBoardArea
-        and resignMinScoreDifference: the threshold alone was measured between equals.
+        many as the opponent may still lose (see `alphago.mcts.resignation`).
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`, with which the result is False
             before any search.
@@ -283,14 +270,13 @@ class MCTSPlayer:
             threshold = measured_threshold(self.network, self.position)
         if value is None:
             value = self.root_value if self.root_visits else 1.0
-        area, played, to_play = math.prod(self.env.plane_shape), len(self.position.moves), self.position.to_play
-        own = [known for _, _, known, _, mover, _ in self._moves if mover == to_play]  # 0 for turns without a search
+        own = [known for _, _, known, _, mover, _ in self._moves if mover == self.position.to_play]  # 0: no search
         latest = [*own[1 - LOST_TURNS :], value]
         is_lost = len(latest) == LOST_TURNS and resigns(np.array(latest), threshold).all()
-        if not is_lost or played < LEAST_PLIES * area or self.is_done():
+        if not is_lost or self.is_done():
             return False
-        behind = -float(self.analysis(plies=1).root_score[0]) if self.has_scores else math.inf
-        return behind >= max(LEAST_BEHIND * math.sqrt(area), self._least_behind)
+        behind = -float(self.analysis(plies=1).root_score[0]) if self.has_scores else math.nan
+        return is_far_behind(self.position, behind, self._least_behind)
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.
@@ -325,16 +311,28 @@ class MCTSPlayer:
 
     def game_record(self) -> GameRecord:
         """Return the game since `initialize_game` as a record."""
-        outcome, score = self.position.outcome, self.position.score()
-        if self._winner is not None:
-            outcome = float(self._winner)
-            # The margin of the board counts only if its sign is the result.
-            if self._was_resign or np.sign(score) != outcome:
-                score = outcome
-        self._record.plies = []  # the same builder makes the record again after each move
-        for row in [*earlier_rows(self._start), *self._moves]:
-            self._record.add(*row)
-        return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
+        rows = [*earlier_rows(self._start), *self._moves]
+        return record_of(self.env, self.position, rows, self._winner, self._was_resign)
+
+
+def record_of(
+    env: GameEnv, position: Position, rows: Iterable[tuple[Any, ...]], winner: int | None = None, resigned: bool = False
+) -> GameRecord:
+    """Return the record of the game that leads to a position.
+
+    rows: the `move_row` of each move.  winner: as in `MCTSPlayer.set_result`; None for the result on the board.
+    resigned: whether the loser resigned.
+    """
+    outcome, score = position.outcome, position.score()
+    if winner is not None:
+        outcome = float(winner)
+        # The margin of the board counts only if its sign is the result.
+        if resigned or np.sign(score) != outcome:
+            score = outcome
+    builder = RecordBuilder(position.setup_in(env), env=env)
+    for row in rows:
+        builder.add(*row)
+    return builder.finish(outcome, score, resigned, env.action_space)
 
 
 def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:
