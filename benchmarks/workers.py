@@ -141,9 +141,6 @@ class Inline:
     def why_gone(self, worker: str) -> str:
         return ""
 
-    def leave_out(self, worker: str, why: str) -> None:
-        raise SystemExit(why)
-
     def how_to_join(self) -> str:
         return ""
 
@@ -172,7 +169,7 @@ def overhead(options: argparse.Namespace) -> None:
     GroupPlayer.from_bytes = timed("versions", GroupPlayer.from_bytes)  # type: ignore[method-assign]
     stopper = Stopper(options.iterations)
     with tempfile.TemporaryDirectory() as place:
-        source = partial(Timed, connect=Inline, audits=0.0)
+        source = partial(Timed, connect=Inline)
         more: dict[str, Any] = {"max_minutes": None, "curriculum": (), "first_games_in_flight": None, "groups": CORES}
         net = load_model(options.preset)
         env = RECIPES[options.preset].make_env()

@@ -1,49 +1,66 @@
-"""Dispatcher: gives jobs to workers that come, go, fail, dawdle or lie, and hands back one answer for each job."""
+"""Dispatcher: gives jobs to workers that come, go and fail, until each job has its answer."""
 
-import hashlib
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from math import log
-from statistics import mean, median, stdev
-from typing import Any, Generic
+from statistics import mean, stdev
+from typing import Any
 
-from alphago.workers.open_job import Answer, OpenJob
-from alphago.workers.roster import Roster
 from alphago.workers.transport import JobAnswer, Transport
+from alphago.workers.work import unsealed
 
-COUNTED = ("done", "repeated", "audited", "left_out", "bytes")
-DAWDLING = 2.0  # a job that takes longer than DAWDLING times the median, plus a second, is also given to an idle worker
+COUNTED = ("done", "repeated", "bytes")
+MOST_FAILURES = 3  # failures of a job, from which the job is at fault
+MOST_DEATHS = 6  # workers that have ended while they had a job, from which the job is at fault
+SILENCE = 10.0  # seconds without a worker after which the run says so
+REPEATED = 6  # after so many times SILENCE the run says so again
 
 
-class Dispatcher(Generic[Answer]):
-    """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
+@dataclass
+class Job:
+    """A job that is not done.
 
-    transport: carries the jobs.
-    read: converts the bytes of an answer; raises ValueError if they are damaged.
-    referee: does a job in this process if two answers differ; its arguments are the name of the work, and the job.
-    audits: the share of the jobs that two workers do; their answers must be the same.
+    key: the job's name.  work: the name of its work.  data: the job as bytes.
+    hand_back: called once, with the answer; returns the number of moves played, or of other units of work.
+    worker: the worker that has it; None if none has.  given_at: since when.
+    failed: the worker of each failure.  deaths: number of workers that have ended while they had the job.
     """
 
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        read: Callable[[bytes], Answer],
-        referee: Callable[[str, bytes], Answer],
-        audits: float,
-    ) -> None:
-        self.transport, self.read, self.referee, self.audits = transport, read, referee, audits
+    key: str
+    work: str
+    data: bytes
+    hand_back: Callable[[bytes], int]
+    worker: str | None = None
+    given_at: float = 0.0
+    failed: list[str] = field(default_factory=list)
+    deaths: int = 0
+
+
+class Dispatcher:
+    """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
+
+    A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
+    MOST_FAILURES times or ends MOST_DEATHS workers ends the thread, with the job's traceback if it has one.
+
+    transport: carries the jobs.
+    """
+
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
         self.lock = threading.RLock()
-        self.roster = Roster()
-        self.jobs: dict[str, OpenJob[Answer]] = {}
+        self.live: dict[str, int] = {}  # by worker that is there, the number of jobs that it does at the same time
+        self.refused: set[str] = set()  # workers that cannot do the run's work
+        self.jobs: dict[str, Job] = {}
         self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
-        self.durations: deque[float] = deque(maxlen=100)
-        self.latest: list[float] = []  # durations since the last call of `metrics`
+        self.sentences: list[str] = []
+        self.durations: list[float] = []  # seconds of jobs since the last call of `metrics`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
-        self.measured_at = time.monotonic()
+        self.measured_at = self.empty_since = time.monotonic()
+        self.tell_at = self.empty_since + SILENCE  # when to say that there is no worker
         self.error: BaseException | None = None
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self._run, name="workers", daemon=True)
@@ -56,12 +73,10 @@ class Dispatcher(Generic[Answer]):
         with self.lock:
             self.works[name] = data
 
-    def submit(self, key: str, work: str, data: bytes, hand_back: Callable[[Answer], object]) -> None:
-        """Let workers do a job of a work; the dispatcher's thread calls `hand_back` once, with the answer."""
-        # A hash of the key as a number in [0, 1), so that a job's audit does not depend on when it is submitted.
-        drawn = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) / 2**32
+    def submit(self, key: str, work: str, data: bytes, hand_back: Callable[[bytes], int]) -> None:
+        """Let workers do a job of a work; the dispatcher's thread calls `hand_back` as in Job."""
         with self.lock:
-            self.jobs[key] = OpenJob(key, work, data, hand_back, copies=2 if drawn < self.audits else 1)
+            self.jobs[key] = Job(key, work, data, hand_back)
 
     def withdraw(self) -> None:
         """Drop the jobs that are not done."""
@@ -77,9 +92,9 @@ class Dispatcher(Generic[Answer]):
         """Return metrics of the workers, by name: speeds since the last call, and counts of the whole stage."""
         with self.lock:
             seconds = max(time.monotonic() - self.measured_at, 1e-9)  # never 0, by which speeds are divided
-            speeds = {name: self.moves[name] / seconds for name in sorted(self.roster.live)}
-            lasted = self.latest
-            self.measured_at, self.moves, self.latest = time.monotonic(), Counter(), []
+            speeds = {name: self.moves[name] / seconds for name in sorted(self.live)}
+            lasted = self.durations
+            self.measured_at, self.moves, self.durations = time.monotonic(), Counter(), []
             return {
                 "workers": len(speeds),
                 "workers_cores": self.cores,
@@ -94,22 +109,23 @@ class Dispatcher(Generic[Answer]):
     @property
     def cores(self) -> int:
         """The number of jobs that the workers do at the same time."""
-        return sum(self.roster.live.values())
+        return sum(self.live.values())
 
     @property
     def has_news(self) -> bool:
         """Whether `news` has something to say."""
-        return bool(self.roster.sentences)
+        return bool(self.sentences)
 
     def tell(self, sentence: str) -> None:
         """Add a sentence to `news`."""
         with self.lock:
-            self.roster.sentences.append(sentence)
+            self.sentences.append(sentence)
 
     def news(self) -> list[str]:
         """Return sentences about workers since the last call."""
         with self.lock:
-            return self.roster.take_sentences()
+            sentences, self.sentences = self.sentences, []
+            return sentences
 
     def close(self) -> None:
         self.closing.set()
@@ -136,8 +152,6 @@ class Dispatcher(Generic[Answer]):
         with self.lock:
             for answer in answers:
                 self._take(answer)
-            for job in [job for job in self.jobs.values() if job.is_done(self.roster.live)]:
-                self._finish(job)
             for name in list(self.works):
                 needed = {job.work for job in self.jobs.values()}
                 self.transport.publish(name, self.works.pop(name), needed)
@@ -146,93 +160,82 @@ class Dispatcher(Generic[Answer]):
     def _notice(self, there: dict[str, int]) -> None:
         """Note which workers are there; the jobs of workers that are gone are given to other workers.
 
-        there: as in `Roster.notice`.
+        there: the workers and the numbers of their jobs at the same time.
         """
-        for name in self.roster.notice(there, self.transport.why_gone):
-            for job in [job for job in self.jobs.values() if name in job.given]:
-                self.counts["repeated"] += 1
-                if name in self.roster.out:  # it was left out, and has not died with the job
-                    del job.given[name]
-                else:
-                    others_play = any(other.given for other in self.jobs.values() if other is not job)
-                    # Without an answer to any job so far, the cause may be the machines and not this job.
-                    job.lose(name, hope=others_play and not self.roster.proven)
-        seconds = self.roster.silence(wanted=bool(self.jobs))
-        if seconds is not None:
-            out = f" but {len(self.roster.out)} left out" if self.roster.out else ""
-            waiting = f"the run waits for a worker, there is none since {seconds:.0f} s{out}"
-            self.roster.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
+        before, self.live = self.live, {name: cores for name, cores in there.items() if name not in self.refused}
+        for name in sorted(self.live.keys() - before.keys()):
+            cores = self.live[name]
+            self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
+        for name in sorted(before.keys() - self.live.keys()):
+            why = self.transport.why_gone(name)
+            self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
+            for job in self._lose_jobs(name):
+                job.deaths += 1
+                if job.deaths >= MOST_DEATHS:
+                    raise ChildProcessError(f"{job.deaths} workers have ended while they played one task: {job.key}")
+        now = time.monotonic()
+        if self.live or not self.jobs:
+            self.empty_since, self.tell_at = now, now + SILENCE
+        elif now >= self.tell_at:
+            self.tell_at = now + REPEATED * SILENCE
+            waiting = f"the run waits for a worker, there is none since {now - self.empty_since:.0f} s"
+            self.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
+
+    def _lose_jobs(self, worker: str) -> list[Job]:
+        """Take a worker's jobs from it, and return them."""
+        lost = [job for job in self.jobs.values() if job.worker == worker]
+        for job in lost:
+            job.worker = None
+        self.counts["repeated"] += len(lost)
+        return lost
 
     def _take(self, answer: JobAnswer) -> None:
-        """Store an answer, or an error, with its job; ignore it if the job is done or the worker is left out."""
+        """Hand back a job's answer, or note that its worker has not done it."""
+        if answer.refused and answer.worker not in self.refused:
+            self.sentences.append(f"worker {answer.worker} is left out: {answer.refused}")
+            self.refused.add(answer.worker)
+            self.live.pop(answer.worker, None)
+            self._lose_jobs(answer.worker)
         job = self.jobs.get(answer.key)
-        # None if the job is done, or if this worker counted as gone in the meantime.
-        given_at = job.given.pop(answer.worker, None) if job is not None else None
-        if answer.refused:
-            self._leave_out(answer.worker, answer.refused)
-        if job is None or answer.worker in self.roster.out:
+        if job is None:  # a worker that counted as gone has done it, too
             return
-        result, error = None, answer.error
+        error = answer.error
         if answer.done is not None:
             self.counts["bytes"] += len(answer.done)
-            try:
-                result = self.read(answer.done)
-            except ValueError as damage:
-                error = f"the answer {damage}"
-        if result is None:  # the worker has failed, or has left before the job was done
-            self.counts["repeated"] += 1
-            if error:
-                self.roster.sentences.append(f"a task failed on worker {answer.worker}: {last_line(error)}")
-                job.fail(answer.worker, error, self.roster.live)
+            data = unsealed(answer.done)
+            if data is not None:
+                del self.jobs[job.key]
+                self.counts["done"] += 1
+                if job.worker == answer.worker:
+                    self.durations.append(time.monotonic() - job.given_at)
+                self.moves[answer.worker] += job.hand_back(data)
+                return
+            error = "the answer is damaged"
+        if job.worker != answer.worker:  # another worker has the job now, or will get it
             return
-        if given_at is not None:
-            self.durations.append(time.monotonic() - given_at)
-            self.latest.append(self.durations[-1])
-        self.roster.proven.add(answer.worker)
-        self.moves[answer.worker] += result.moves
-        job.answers[answer.worker] = result
-
-    def _finish(self, job: OpenJob[Answer]) -> None:
-        """Hand back a job's answer; leave out the workers whose answers were wrong."""
-        answer, wrong = job.settle(self.referee)
-        for name in wrong:
-            self._leave_out(name, "its games differ from those that two others computed of the same task")
-        if len(job.answers) > 1:
-            self.counts["audited"] += 1
-        self.counts["done"] += 1
-        del self.jobs[job.key]
-        job.hand_back(answer)
-
-    def _leave_out(self, worker: str, why: str) -> None:
-        if self.roster.leave_out(worker, why):
-            self.counts["left_out"] += 1
-            self.transport.leave_out(worker, why)
+        job.worker = None
+        self.counts["repeated"] += 1
+        if error:  # otherwise the worker has left before the job was done
+            self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
+            job.failed.append(answer.worker)
+            if len(job.failed) >= MOST_FAILURES:
+                names = " and ".join(dict.fromkeys(job.failed))
+                raise RuntimeError(f"a task failed {len(job.failed)} times, on {names}:\n{error}")
 
     def _give(self) -> None:
-        """Give jobs to free cores: first the jobs that no worker has, then the jobs that take long."""
-        free = Counter({name: cores for name, cores in self.roster.live.items() if name not in self.roster.out})
-        for job in self.jobs.values():
-            free.subtract(job.given.keys() & free.keys())  # a job takes one core
-        if max(free.values(), default=0) <= 0:
-            return
-        for job in [job for job in self.jobs.values() if job.is_short]:
-            self._give_one(job, free)
-        long_seconds = DAWDLING * median(self.durations) + 1.0 if self.durations else float("inf")
-        for job in [job for job in self.jobs.values() if job.dawdles(long_seconds)]:
-            self._give_one(job, free)
+        """Give the jobs that no worker has to the workers with the most free cores.
 
-    def _give_one(self, job: OpenJob[Answer], free: "Counter[str]") -> None:
-        """Give a job to the worker with the most free cores among the workers that may have it, if there are any.
-
-        free: the number of free cores by worker, which is updated.
+        A worker that has failed at a job gets it again only if all others have failed, too.
         """
-        if able := job.able(free, self.roster.live, self.roster.proven):
-            worker = max(able, key=lambda name: free[name])
-            self.counts["bytes"] += len(job.data)
-            self.transport.give(worker, job.key, job.work, job.data)
-            job.given[worker] = time.monotonic()
-            free[worker] -= 1
-
-
-def last_line(text: str) -> str:
-    return text.strip().splitlines()[-1]
+        free = Counter(self.live)
+        free.subtract(job.worker for job in self.jobs.values() if job.worker in free)  # a job takes one core
+        for job in [job for job in self.jobs.values() if job.worker is None]:
+            if max(free.values(), default=0) <= 0:
+                return
+            wanted = self.live.keys() - job.failed or self.live.keys()
+            worker = max(wanted, key=lambda name: free[name])
+            if free[worker] > 0:
+                self.transport.give(worker, job.key, job.work, job.data)
+                job.worker, job.given_at = worker, time.monotonic()
+                free[worker] -= 1
+                self.counts["bytes"] += len(job.data)

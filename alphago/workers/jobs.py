@@ -1,83 +1,40 @@
 """JobPool: the workers of a call, which do its jobs: chunks of games, the games of a match, or shards of files."""
 
-import hashlib
 import itertools
 import secrets
 import sys
 import threading
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
 from alphago.workers.dispatcher import Dispatcher
 from alphago.workers.transport import Transport
-from alphago.workers.work import RemoteWork, to_publish, work_of
+from alphago.workers.work import RemoteWork, to_publish
 
-AUDITS = 0.01  # share of the jobs that are done twice and compared
 AHEAD = 2  # jobs under way for each core: enough to keep it busy, few enough to keep memory flat
 FEWEST = 4  # least number of jobs under way, also before workers are there
 WAIT = 0.1  # seconds between two looks for news of the workers
-SEAL = 16  # bytes of an answer's digest
-
-
-class SealedWork(RemoteWork):
-    """A work whose answers carry a digest, to detect damage."""
-
-    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        answer = self.answer(job, stop)
-        if answer is None or stop.is_set():  # the job was not done to its end
-            return None
-        return seal_of(answer) + answer
-
-    @abstractmethod
-    def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job; once `stop` is set, any result is ignored."""
-
-
-def seal_of(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=SEAL).digest()
-
-
-class PlainAnswer(NamedTuple):
-    """The answer to a job as bytes, which must be the same on every worker."""
-
-    data: bytes
-    moves: int = 1
-
-    @classmethod
-    def read(cls, sealed: bytes) -> "PlainAnswer":
-        """Return the answer of a SealedWork; raise ValueError if it is damaged."""
-        if seal_of(sealed[SEAL:]) != sealed[:SEAL]:
-            raise ValueError("is damaged")
-        return cls(sealed[SEAL:])
-
-    def same_games(self, other: "PlainAnswer") -> bool:
-        return self.data == other.data
 
 
 class JobPool:
     """Workers that stay connected until `close`.
 
-    transport: carries the jobs.  tell: called with sentences about workers.  audits: share of the jobs done twice.
+    transport: carries the jobs.  tell: called with sentences about workers.
     """
 
-    def __init__(
-        self, transport: Transport, tell: Callable[[str], object] | None = None, audits: float = AUDITS
-    ) -> None:
+    def __init__(self, transport: Transport, tell: Callable[[str], object] | None = None) -> None:
         self.tell = tell or partial(LiveBar.write, file=sys.stderr)
         self.session = secrets.token_hex(4)  # part of the names of jobs and works, which may meet those of other calls
         self.numbers = itertools.count(1)
-        self.published: dict[str, bytes] = {}  # the latest work's bytes, by its name
-        self.dispatcher = Dispatcher(transport, read=PlainAnswer.read, referee=self._referee, audits=audits)
+        self.dispatcher = Dispatcher(transport)
 
     def map(
-        self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
+        self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
     ) -> Iterator[tuple[int, bytes]]:
         """Yield the number of each job and its answer, as they arrive.
 
@@ -85,19 +42,21 @@ class JobPool:
         stop: an event that ends the iteration and drops the jobs under way.
         Raises RuntimeError if no worker can do a job.
         """
-        name = self._publish(kind, data)
+        work = f"{self.session}-w{next(self.numbers)}"
+        self.dispatcher.publish(work, to_publish(kind, data))
         arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the dispatcher's thread
         waiting, under_way = enumerate(jobs), 0
 
-        def hand_back(number: int, answer: PlainAnswer) -> None:
-            arrived.put((number, answer.data))
+        def hand_back(number: int, answer: bytes) -> int:
+            arrived.put((number, answer))
+            return 1
 
         try:
             while not (stop is not None and stop.is_set()):
                 most = max(FEWEST, AHEAD * self.dispatcher.cores)  # workers come and go
                 for number, job in itertools.islice(waiting, max(0, most - under_way)):
                     key = f"{self.session}-{next(self.numbers)}"
-                    self.dispatcher.submit(key, name, job, partial(hand_back, number))
+                    self.dispatcher.submit(key, work, job, partial(hand_back, number))
                     under_way += 1
                 if not under_way:
                     return
@@ -113,7 +72,7 @@ class JobPool:
         finally:
             self.dispatcher.withdraw()
 
-    def in_order(self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
+    def in_order(self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the answers as `map` does, but in the order of the jobs."""
         early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
         due = 0
@@ -122,19 +81,6 @@ class JobPool:
             while due in early:
                 yield early.pop(due)
                 due += 1
-
-    def _publish(self, kind: type[RemoteWork], data: bytes) -> str:
-        """Give workers a work, and return its name; kind, data: as in `to_publish`."""
-        name = f"{self.session}-w{next(self.numbers)}"
-        self.published = {name: to_publish(kind, data)}
-        self.dispatcher.publish(name, self.published[name])
-        return name
-
-    def _referee(self, work: str, job: bytes) -> PlainAnswer:
-        """Do a job in this process; its answer counts where the answers of two workers differ."""
-        answer = work_of(self.published[work]).do(job, threading.Event())
-        assert answer is not None
-        return PlainAnswer.read(answer)
 
     def close(self) -> None:
         self.dispatcher.close()

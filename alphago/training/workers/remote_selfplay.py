@@ -22,12 +22,11 @@ from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import LoosePlayed, Played, Task, Version
+from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.dispatcher import Dispatcher
 from alphago.workers.transport import Transport
 from alphago.workers.work import to_publish
 
-AUDITS = 0.01  # share of the tasks that two workers do
 WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
 
 
@@ -71,13 +70,13 @@ class RemoteGroup(GroupPlan):
 
     def task(self) -> Task:
         """Return the task to play the group's moves left."""
-        return Task.of(self.numbers, {**self.state(), "finished": 0}, self.games)
+        return Task(self.numbers.stop, self.numbers.step, {**self.state(), "finished": 0}, self.games)
 
     def take_in(self, played: Played) -> None:
         """Continue from what a worker has played; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
-        records = iter([replace(record, env=self.env) for record in played.records])
+        records = iter([replace(record, env=self.env) for record in played.games])
         self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
         self.add_finished(records)  # takes the finished games
         self.moves += played.moves
@@ -95,9 +94,7 @@ class RemoteSelfPlay(SelfPlay):
     versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.
-    audits: share of the tasks that two workers do; their answers must agree, to the bit or as LoosePlayed says.
-    The others: as in SelfPlay.
+    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
     """
 
     def __init__(
@@ -109,14 +106,12 @@ class RemoteSelfPlay(SelfPlay):
         *,
         connect: Callable[[], Transport],
         max_lag: int | None = None,
-        audits: float = AUDITS,
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
         self.session = secrets.token_hex(4)
-        self.versions: dict[int, bytes] = {}  # the newest version, and the versions of tasks that are not done
         self.published = self.submitted = 0  # numbers of versions and of tasks so far
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
         self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
@@ -129,8 +124,7 @@ class RemoteSelfPlay(SelfPlay):
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.kind = Played if self.exact else LoosePlayed
-        self.dispatcher = Dispatcher(connect(), read=self.kind.from_bytes, referee=self._referee, audits=audits)
+        self.dispatcher = Dispatcher(connect())
 
     def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -142,13 +136,10 @@ class RemoteSelfPlay(SelfPlay):
         version = Version.of(
             self.env, self.settings, self.evaluator, exact=self.exact, net=net, dtype=dtype, seed=self.seed
         )
-        version_bytes = version.to_bytes()
-        work = to_publish(GroupPlayer, version_bytes, exact=self.exact)
+        work = to_publish(GroupPlayer, version.to_bytes(), exact=self.exact)
         with self.dispatcher.lock:
             self.published += 1
             self.done = 0  # answers that arrive from now on belong to the next iteration
-            needed = {number: self.versions[number] for number in self.in_flight.values()}
-            self.versions = {**needed, self.published: version_bytes}
             self.dispatcher.publish(f"{self.session}-{self.published}", work)
 
     def begin(
@@ -228,11 +219,14 @@ class RemoteSelfPlay(SelfPlay):
         answers_before = self.done + self.arrived.qsize() + len(before)
         return answers_before // len(self.groups)  # a version takes as many answers as there are groups
 
-    def _hand_back(self, number: int, version: int, played: Played) -> None:
-        """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock.
+    def _hand_back(self, number: int, version: int, answer: bytes) -> int:
+        """Keep an answer, and return its number of moves; asynchronous groups go on at once.
 
-        number, version: the task's group and version.  played: the answer.
+        The dispatcher's thread calls this, with its lock.
+
+        number, version: the task's group and version.
         """
+        played = Played.from_bytes(answer)
         lag = self.published - version + self._wait_of()  # the network's age when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
@@ -247,6 +241,7 @@ class RemoteSelfPlay(SelfPlay):
         if self.max_lag is not None:
             self._submit(number, self.ahead[number])
         self.has_arrived.set()
+        return played.moves
 
     def _take_in(self) -> None:
         """Let the groups take in the answers that have arrived, but no more than belong to the iteration."""
@@ -262,17 +257,6 @@ class RemoteSelfPlay(SelfPlay):
             group.take_in(played)
             self.spent.update(played.seconds)
             self.lags.append(self.published - version)
-
-    def _referee(self, work: str, task: bytes) -> Played:
-        """Do a task in this process; its answer counts where the answers of two workers differ.
-
-        work: the name of the task's version, as in `publish`.  task: the task as bytes.
-        """
-        _, _, version_number = work.rpartition("-")
-        version = self.versions[int(version_number)]
-        played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
-        assert played is not None
-        return self.kind(*played)
 
     def time_spent(self) -> dict[str, float]:
         """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""

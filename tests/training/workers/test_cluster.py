@@ -18,7 +18,7 @@ import pytest
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.playing_crew import PlayingCrew
 from alphago.workers.crew import Crew
-from alphago.workers.open_job import MOST_DEATHS
+from alphago.workers.dispatcher import MOST_DEATHS
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
