@@ -324,7 +324,7 @@ class TestRay:
             run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
             ray.cancel(taken, force=True)
             ray.shutdown()
-        assert "1 core is wanted, 0 are free of the 1 of the cluster" in " ".join(listener.notes)
+        assert "cores wanted: 1, free: 0 of the 1 of the cluster" in " ".join(listener.notes)
 
     def test_the_process_that_speaks_with_it_dies(self) -> None:
         """As Ray lets it where its node has gone."""
