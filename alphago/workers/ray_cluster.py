@@ -9,10 +9,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ RAY_SETTINGS = {
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that is made when this node's worker must leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
-STDERR = 2  # the file descriptor of standard error
+CONNECT = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"  # no public function does it
 ENDED = "the Ray cluster has ended; the run can go on with another"
 LOW_MEMORY = "Ray has ended it, as its machine is low on memory"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
@@ -47,15 +46,11 @@ def import_ray() -> Any:
     """Import Ray with our settings; raise ImportError with the command that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if has_token() and "ray" not in sys.modules:  # Ray reads the mode only when it is imported
+    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
+    if has_token and "ray" not in sys.modules:  # Ray reads the mode only when it is imported
         # By default, Ray sends the token only to clusters on this machine.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     return optional_import("ray", NEED)
-
-
-def has_token() -> bool:
-    """Return whether a cluster's token is here."""
-    return bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
 
 
 class NodePlayer:
@@ -285,38 +280,16 @@ def check_reachable(address: str) -> None:
 
 
 def check_token(address: str) -> None:
-    """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
-    file = os.environ.get(TOKEN_PATH)
-    if file and not (Path(file).is_file() and Path(file).stat().st_size):  # Ray would abort this process
-        raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
-    need = "copy ~/.ray/auth_token of the machine where it was started to this one"
-    missing = ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}")
-    if os.environ.get("RAY_AUTH_MODE") == "token" and not has_token():  # where Ray would end this process
-        raise missing
-    from ray.exceptions import AuthenticationError
+    """Raise ValueError if the cluster at an address wants a token that is not here.
 
-    try:
-        # No public function connects without all that a run needs.
-        client: Any = import_module("ray._raylet").GcsClient
-        with silent_errors():  # Ray's libraries would write a line of their own
-            client(address=address)
-    except (ImportError, AttributeError):  # another version of Ray, with which connecting shows the error
-        return
-    except AuthenticationError:
-        raise missing from None
-
-
-@contextmanager
-def silent_errors() -> Iterator[None]:
-    """Let nothing be written to the file descriptor of standard error within the block."""
-    before, nowhere = os.dup(STDERR), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, STDERR)
-        yield
-    finally:
-        os.dup2(before, STDERR)
-        os.close(before)
-        os.close(nowhere)
+    A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
+    """
+    tried = subprocess.run([sys.executable, "-c", CONNECT, address], capture_output=True, text=True, check=False)
+    if tried.returncode and "token" in tried.stderr:
+        raise ValueError(
+            f"the Ray cluster at {address} wants its token, which is not here: copy ~/.ray/auth_token of the machine "
+            f"where it was started to this one, or let {TOKEN_PATH} name a file with it"
+        )
 
 
 def cause_in(log: str) -> str:

@@ -79,7 +79,8 @@ def serve(connection: Connection) -> None:
     with suppress(EOFError, OSError):
         while True:
             name, arguments = connection.recv()
-            result, error = None, None
+            result: Any = None
+            error: Exception | None = None
             try:
                 if cluster is None:  # "connect", the first call
                     cluster = RayCluster(*pickle.loads(*arguments))

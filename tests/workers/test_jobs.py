@@ -44,13 +44,13 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
         if workers is None:
             yield None
             return
-        made = JobPool(transports[-1], tell=told.append)
+        made = JobPool(transports[-1])
         try:
             yield made
         finally:
             made.close()
 
-    transports, told = list[Local](), list[str]()
+    transports = list[Local]()
 
     def make(**behaviours: Behaviour) -> Local:
         transports.append(Local(**behaviours))

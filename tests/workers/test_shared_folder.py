@@ -77,7 +77,7 @@ class TestSharedFolder:
             with working(tmp_path):
                 rest = all_games_after(games, len(first))
             assert_same_games(first + rest, wanted)
-            while games.dispatcher.live:
+            while games.pool.live:
                 time.sleep(0.01)
             assert sum(sentence.endswith(" has gone: it has left") for sentence in games.news()) >= 1
         assert told[1:] == [told[0].partition(" works")[0] + " leaves, after the move in hand"]

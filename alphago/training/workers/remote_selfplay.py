@@ -1,6 +1,5 @@
 """RemoteSelfPlay: the GameSource whose groups are played by workers, on this machine or others."""
 
-import secrets
 import sys
 import threading
 import time
@@ -23,9 +22,8 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.task import Played, Task, Version
-from alphago.workers.dispatcher import Dispatcher
+from alphago.workers.jobs import JobPool
 from alphago.workers.transport import Transport
-from alphago.workers.work import to_publish
 
 WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
 
@@ -111,8 +109,8 @@ class RemoteSelfPlay(SelfPlay):
     ) -> None:
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
-        self.session = secrets.token_hex(4)
-        self.published = self.submitted = 0  # numbers of versions and of tasks so far
+        self.published = 0  # number of versions so far
+        self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
         self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
         # Asynchronous: the groups as they will be once all answers that have arrived are taken in.
@@ -124,7 +122,7 @@ class RemoteSelfPlay(SelfPlay):
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.dispatcher = Dispatcher(connect())
+        self.pool = JobPool(connect())
 
     def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -136,11 +134,11 @@ class RemoteSelfPlay(SelfPlay):
         version = Version.of(
             self.env, self.settings, self.evaluator, exact=self.exact, net=net, dtype=dtype, seed=self.seed
         )
-        work = to_publish(GroupPlayer, version.to_bytes(), exact=self.exact)
-        with self.dispatcher.lock:
+        version_bytes = version.to_bytes()
+        with self.pool.lock:
             self.published += 1
             self.done = 0  # answers that arrive from now on belong to the next iteration
-            self.dispatcher.publish(f"{self.session}-{self.published}", work)
+            self.work = self.pool.publish(GroupPlayer, version_bytes, exact=self.exact)
 
     def begin(
         self,
@@ -169,13 +167,13 @@ class RemoteSelfPlay(SelfPlay):
             for number, group in enumerate(self._remote_groups):
                 if number not in busy:
                     self._submit(number, group)
-            with self.dispatcher.lock:
+            with self.pool.lock:
                 has_answers_to_come = bool(self.in_flight) or self.arrived.qsize() > 0
                 if self._is_full or not has_answers_to_come:
                     return True
-            self.dispatcher.check()
+            self.pool.check()
             late = until is not None and time.monotonic() >= until
-            if late or self.dispatcher.has_news or (stop is not None and stop.is_set()):
+            if late or self.pool.has_news or (stop is not None and stop.is_set()):
                 return False
             self.has_arrived.wait(WAIT)
 
@@ -201,15 +199,13 @@ class RemoteSelfPlay(SelfPlay):
                 group.left = self.plies  # the moves of the group's next iteration
         if not group.left:
             return
-        with self.dispatcher.lock:
+        with self.pool.lock:
             too_early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
             if too_early or number in self.in_flight:
                 return
             version = self.in_flight[number] = self.published
-            self.submitted += 1
-            key = f"{self.session}-{number}-{self.submitted}"
-        hand_back = partial(self._hand_back, number, version)
-        self.dispatcher.submit(key, f"{self.session}-{version}", group.task().to_bytes(), hand_back)
+            work = self.work
+        self.pool.submit(work, group.task().to_bytes(), partial(self._hand_back, number, version))
 
     def _wait_of(self, before: Collection[int] = ()) -> int:
         """Return how many versions from now the next answer will be learned from.
@@ -222,7 +218,7 @@ class RemoteSelfPlay(SelfPlay):
     def _hand_back(self, number: int, version: int, answer: bytes) -> int:
         """Keep an answer, and return its number of moves; asynchronous groups go on at once.
 
-        The dispatcher's thread calls this, with its lock.
+        The pool's thread calls this, with its lock.
 
         number, version: the task's group and version.
         """
@@ -246,7 +242,7 @@ class RemoteSelfPlay(SelfPlay):
     def _take_in(self) -> None:
         """Let the groups take in the answers that have arrived, but no more than belong to the iteration."""
         while not self._is_full:
-            with self.dispatcher.lock:
+            with self.pool.lock:
                 try:
                     number, version, played = self.arrived.get_nowait()
                 except Empty:
@@ -260,14 +256,14 @@ class RemoteSelfPlay(SelfPlay):
 
     def time_spent(self) -> dict[str, float]:
         """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
-        scale = self.workers.count / max(1, self.dispatcher.cores)
+        scale = self.workers.count / max(1, self.pool.cores)
         spent, self.spent = self.spent, Counter()
         return {kind: seconds * scale for kind, seconds in spent.items()}
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics of workers and tasks for an iteration's row, which replace those of this process."""
         lags, self.lags = self.lags, []
-        metrics = {**self.dispatcher.metrics(), "processor_share": None}  # this process's share means little
+        metrics = {**self.pool.metrics(), "processor_share": None}  # this process's share means little
         if self.max_lag is not None:  # games are played while the network learns, too
             speed = sum(metrics["workers_moves_per_second"].values())
             metrics |= {"moves_per_second": speed, "readouts_per_second": None}
@@ -275,7 +271,7 @@ class RemoteSelfPlay(SelfPlay):
         return metrics
 
     def news(self) -> list[str]:
-        return self.dispatcher.news()
+        return self.pool.news()
 
     def close(self) -> None:
-        self.dispatcher.close()
+        self.pool.close()

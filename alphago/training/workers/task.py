@@ -44,8 +44,8 @@ class Task(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> "Task":
         """Return the task that `to_bytes` converted."""
-        fields, games = unpacked(data)
-        return cls(*fields, games)
+        (end, step, state), games = unpacked(data)
+        return cls(end, step, state, games)
 
 
 class Played(NamedTuple):
@@ -72,8 +72,8 @@ class Played(NamedTuple):
     @classmethod
     def from_bytes(cls, data: bytes) -> "Played":
         """Return the answer that `to_bytes` converted."""
-        fields, games = unpacked(data)
-        return cls(*fields, games)
+        (state, moves, readouts, seconds), games = unpacked(data)
+        return cls(state, moves, readouts, seconds, games)
 
 
 def packed(fields: list[Any], games: list[GameRecord]) -> bytes:

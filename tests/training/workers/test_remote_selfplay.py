@@ -24,7 +24,7 @@ from alphago.training.workers.gpu_seats import GpuSeats
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Task, Version
-from alphago.workers import dispatcher
+from alphago.workers import jobs
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
@@ -171,7 +171,7 @@ class TestSynchronous:
             all_games(games)
 
     def test_without_workers_it_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(dispatcher, "SILENCE", 0.01)
+        monkeypatch.setattr(jobs, "SILENCE", 0.01)
         with source(source_of(Local())) as games:
             games.begin(PLIES)
             assert not games.go_on()
