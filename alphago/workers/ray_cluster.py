@@ -37,8 +37,9 @@ ENDED = "the Ray cluster has ended; the run can go on with another"
 LOW_MEMORY = "Ray has ended it, as its machine is low on memory"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
 LOOK = 0.5  # seconds between two looks for nodes and at the actors
-MOST_MISSES = 5  # number of times in a row that the cluster's head did not answer, at which it counts as lost
 POLL = 0.02  # seconds to wait for answers
+# Environment variable: seconds without the cluster's head after which Ray ends its process; 60 by default.
+HEAD_PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"
 LAST_MOVE = 60.0  # seconds that a worker that leaves has for its last moves
 
 
@@ -73,7 +74,8 @@ class NodePlayer:
 
     def end(self) -> None:
         """Return when this node's worker must leave; tasks then end after their moves, and the run ends the actor."""
-        while not Path(os.environ.get(LEAVING, "never")).exists():
+        leaving = os.environ.get(LEAVING)
+        while not (leaving and Path(leaving).exists()):
             time.sleep(POLL)
         self.stop.set()
 
@@ -127,7 +129,6 @@ class RayCluster:
         except Exception as error:  # Ray raises errors of many classes
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head = self.ray.get_runtime_context().gcs_address
-        self.misses = 0  # number of times in a row that the head did not answer
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
@@ -151,27 +152,12 @@ class RayCluster:
         """
         if time.monotonic() - self.looked_at >= LOOK:
             self.looked_at = time.monotonic()
-            if self._head_answers():
-                self._add_members()
+            self._add_members()
             for name in self._done({name: member.end for name, member in self.members.items()}):
                 self._see_end(name)
             ready = self._done({name: member.ready for name, member in self.members.items()})
             self.live = {name: self.members[name].cores for name in ready}
         return self.live
-
-    def _head_answers(self) -> bool:
-        """Return whether the cluster's head can be reached; raise ConnectionError if that has failed several times.
-
-        After a minute without its head, Ray would end this process at once.
-        """
-        try:
-            check_reachable(self.head)
-            self.misses = 0
-        except ValueError as error:
-            self.misses += 1
-            if self.misses == MOST_MISSES:
-                raise ConnectionError(f"{ENDED}: {error}") from None
-        return not self.misses
 
     def is_lost(self, error: Exception) -> bool:
         """Return whether an error is one of Ray's, which means that the cluster has ended."""
@@ -233,8 +219,7 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first answer
-        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)  # all answers
+        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
         for reference in there:
             worker, key = self.asked.pop(reference)
             with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
@@ -261,8 +246,6 @@ class RayCluster:
         return int(self.ray.cluster_resources().get("CPU", 1))
 
     def close(self) -> None:
-        if self.misses:  # Ray would wait for the lost head
-            return
         for member in self.members.values():
             self.ray.kill(member.actor)
         self.ray.shutdown()

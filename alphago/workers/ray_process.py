@@ -13,7 +13,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
 from alphago.system.live_bar import LiveBar
-from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
+from alphago.workers.ray_cluster import ENDED, HEAD_PATIENCE, RayCluster, import_ray
 from alphago.workers.work import traceback_of
 
 PATIENCE = 30.0  # seconds that the process has to end
@@ -34,7 +34,8 @@ class RayProcess:
         with its_end:
             # In a new session, Ctrl-C does not reach the process: this process ends the run in order.
             words = [sys.executable, "-m", __name__]
-            self.process = subprocess.Popen(words, stdin=its_end.fileno(), start_new_session=True)
+            environment = {HEAD_PATIENCE: "10", **os.environ}
+            self.process = subprocess.Popen(words, stdin=its_end.fileno(), env=environment, start_new_session=True)
         where = "starts Ray on this machine" if address is None else f"connects to the Ray cluster at {address}"
         try:
             with LiveBar(desc=where, bar_format="{desc}: {elapsed}", leave=False):
