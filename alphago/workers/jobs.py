@@ -69,7 +69,7 @@ class JobPool:
         self.refused: set[str] = set()  # workers that cannot do the run's work
         self.jobs: dict[str, Job] = {}
         self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
-        self.sentences: list[str] = []
+        self.sentences: list[str] = []  # for `news`
         self.durations: list[float] = []  # seconds of jobs since the last call of `metrics`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
@@ -117,7 +117,8 @@ class JobPool:
                 under_way -= 1
                 yield number, answer
         finally:
-            self.withdraw()
+            with self.lock:
+                self.jobs.clear()
 
     def in_order(self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the answers as `map` does, but in the order of the jobs."""
@@ -146,11 +147,6 @@ class JobPool:
             key = f"{self.session}-{next(self.numbers)}"
             self.jobs[key] = Job(key, work, data, hand_back)
 
-    def withdraw(self) -> None:
-        """Drop the jobs that are not done."""
-        with self.lock:
-            self.jobs.clear()
-
     def check(self) -> None:
         """Raise the error that has ended the pool's thread, if there is one."""
         if self.error is not None:
@@ -178,16 +174,6 @@ class JobPool:
     def cores(self) -> int:
         """The number of jobs that the workers do at the same time."""
         return sum(self.live.values())
-
-    @property
-    def has_news(self) -> bool:
-        """Whether `news` has something to say."""
-        return bool(self.sentences)
-
-    def tell(self, sentence: str) -> None:
-        """Add a sentence to `news`."""
-        with self.lock:
-            self.sentences.append(sentence)
 
     def news(self) -> list[str]:
         """Return sentences about workers since the last call."""

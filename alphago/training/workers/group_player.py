@@ -71,8 +71,15 @@ class GroupPlayer(RemoteWork):
             )
             group.restore(task.state, iter(task.games))
             group.play(stop)
-            must_repeat = group.left and version.settings.search.keeps_trees
-            return None if must_repeat else Played.of(group)
+            if group.left and version.settings.search.keeps_trees:
+                return None
+            return Played(
+                state=group.state(),
+                games=group.records(),
+                moves=group.moves,
+                readouts=group.readouts_done,
+                seconds=group.stopwatch.take(),
+            )
 
 
 def device_for(version: Version, device: str) -> str:

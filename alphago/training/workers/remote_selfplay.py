@@ -68,7 +68,8 @@ class RemoteGroup(GroupPlan):
 
     def task(self) -> Task:
         """Return the task to play the group's moves left."""
-        return Task(self.numbers.stop, self.numbers.step, {**self.state(), "finished": 0}, self.games)
+        state = {**self.state(), "finished": 0}
+        return Task(end=self.numbers.stop, step=self.numbers.step, state=state, games=self.games)
 
     def take_in(self, played: Played) -> None:
         """Continue from what a worker has played; finished games are kept for `take`."""
@@ -173,7 +174,7 @@ class RemoteSelfPlay(SelfPlay):
                     return True
             self.pool.check()
             late = until is not None and time.monotonic() >= until
-            if late or self.pool.has_news or (stop is not None and stop.is_set()):
+            if late or self.pool.sentences or (stop is not None and stop.is_set()):
                 return False
             self.has_arrived.wait(WAIT)
 

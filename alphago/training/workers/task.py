@@ -5,7 +5,8 @@ task and the version have all that is needed.  So any worker can do a task, and 
 """
 
 import zlib
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.travel import net_from_arrays, net_to_arrays
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.settings import from_data, to_data
-from alphago.training.group import GroupPlan
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.workers.packing import known_game, pack, plain_game, unpack
 
@@ -25,7 +25,25 @@ COMPILED = "compiled"  # name of the array beside those of the network's weights
 FASTEST = 1  # level of zlib
 
 
-class Task(NamedTuple):
+@dataclass(kw_only=True)
+class Message:
+    """Plain data for JSON, and games; games that have travelled do not have their GameEnv."""
+
+    games: list[GameRecord]
+
+    def to_bytes(self) -> bytes:
+        plain = {name: value for name, value in vars(self).items() if name != "games"}
+        return zlib.compress(pack(plain, to_arrays(self.games)), FASTEST)  # since policies are mostly zeros
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the message that `to_bytes` converted."""
+        plain, arrays = unpack(zlib.decompress(data))
+        return cls(games=read_arrays(arrays), **plain)
+
+
+@dataclass(kw_only=True)
+class Task(Message):
     """A task: continue a group of games by the moves left in its state.
 
     end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not begun.
@@ -36,19 +54,10 @@ class Task(NamedTuple):
     end: int
     step: int
     state: dict[str, Any]
-    games: list[GameRecord]
-
-    def to_bytes(self) -> bytes:
-        return packed([self.end, self.step, self.state], self.games)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Task":
-        """Return the task that `to_bytes` converted."""
-        (end, step, state), games = unpacked(data)
-        return cls(end, step, state, games)
 
 
-class Played(NamedTuple):
+@dataclass(kw_only=True)
+class Played(Message):
     """The answer to a task: the group's new state and games, and the work that was done.
 
     games: the games in progress, then the finished games.
@@ -59,32 +68,6 @@ class Played(NamedTuple):
     moves: int
     readouts: int
     seconds: dict[str, float]
-    games: list[GameRecord]
-
-    @classmethod
-    def of(cls, group: GroupPlan) -> "Played":
-        """Return the answer after a group has played."""
-        return cls(group.state(), group.moves, group.readouts_done, group.stopwatch.take(), group.records())
-
-    def to_bytes(self) -> bytes:
-        return packed([self.state, self.moves, self.readouts, self.seconds], self.games)
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Played":
-        """Return the answer that `to_bytes` converted."""
-        (state, moves, readouts, seconds), games = unpacked(data)
-        return cls(state, moves, readouts, seconds, games)
-
-
-def packed(fields: list[Any], games: list[GameRecord]) -> bytes:
-    """Return plain data and games as bytes, compressed, since policies are mostly zeros."""
-    return zlib.compress(pack(fields, to_arrays(games)), FASTEST)
-
-
-def unpacked(data: bytes) -> tuple[list[Any], list[GameRecord]]:
-    """Return the arguments of `packed` from its result; the games do not have their GameEnv."""
-    fields, arrays = unpack(zlib.decompress(data))
-    return fields, read_arrays(arrays)
 
 
 class Version(NamedTuple):

@@ -257,7 +257,7 @@ class TestTasks:
 
     def task(self, left: int) -> Task:
         state = {"next": 0, "left": left, "readouts": 4, "resign_threshold": None, "capacity": 2, "finished": 0}
-        return Task(2, 1, {**state, "slots": [None, None]}, [])
+        return Task(end=2, step=1, state={**state, "slots": [None, None]}, games=[])
 
     def test_a_worker_that_leaves_answers_with_its_last_move(self) -> None:
         """Another goes on from there, and all in all it is one game."""
@@ -266,7 +266,7 @@ class TestTasks:
         first = player.play(self.task(2), stop)
         assert whole is not None
         assert first is not None
-        rest = player.play(Task(2, 1, {**first.state, "left": 2}, first.games), stop)
+        rest = player.play(Task(end=2, step=1, state={**first.state, "left": 2}, games=first.games), stop)
         assert rest is not None
         assert rest.state == whole.state
         assert_same_games(rest.games, whole.games)
