@@ -5,6 +5,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -49,14 +50,6 @@ class RemoteGroup(GroupPlan):
         self.saved = [None if slot is None else dict(slot) for slot in slots]
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
 
-    def copy(self) -> "RemoteGroup":
-        """Return the group without its finished games."""
-        twin = RemoteGroup(self.env, self.settings, self.width, seed=self.seed, numbers=self.numbers)
-        twin.restore_slots(self.saved, iter(self.games))
-        twin.left = self.left
-        twin.follow(self)
-        return twin
-
     def follow(self, group: GroupPlan) -> None:
         """Play from now on with the capacity, readouts and threshold of another group."""
         self.capacity, self.readouts, self.resign_threshold = group.capacity, group.readouts, group.resign_threshold
@@ -95,6 +88,8 @@ class RemoteSelfPlay(SelfPlay):
 
     connect: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
     """
+
+    groups: Sequence[RemoteGroup]
 
     def __init__(
         self,
@@ -152,7 +147,7 @@ class RemoteSelfPlay(SelfPlay):
         super().begin(plies, readouts=readouts, side_by_side=side_by_side, resign_threshold=resign_threshold)
         self.plies = sys.maxsize if plies is None else plies
         self.done = 0
-        for group in self._remote_groups:
+        for group in self.groups:
             group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
@@ -165,7 +160,7 @@ class RemoteSelfPlay(SelfPlay):
             # Read before answers are taken in, so that the answers of all groups that are not busy are taken in.
             busy = set(self.in_flight)
             self._take_in()
-            for number, group in enumerate(self._remote_groups):
+            for number, group in enumerate(self.groups):
                 if number not in busy:
                     self._submit(number, group)
             with self.pool.lock:
@@ -179,22 +174,19 @@ class RemoteSelfPlay(SelfPlay):
             self.has_arrived.wait(WAIT)
 
     @property
-    def _remote_groups(self) -> list["RemoteGroup"]:
-        return [group for group in self.groups if isinstance(group, RemoteGroup)]
-
-    @property
     def _is_full(self) -> bool:
         """Whether an asynchronous iteration has taken in all its answers."""
         return self.max_lag is not None and self.done >= len(self.groups)
 
-    def _submit(self, number: int, group: "RemoteGroup") -> None:
+    def _submit(self, number: int, group: RemoteGroup) -> None:
         """Give the workers the next task of a group, if there is one, to be played by the newest network.
 
         number: the group's index in `groups`.
         """
         if self.max_lag is not None:  # the task may begin before earlier answers of the group are taken in
             if number not in self.ahead:
-                self.ahead[number] = group.copy()
+                self.ahead[number] = copy(group)
+                self.ahead[number].finished = []
             group = self.ahead[number]
             if not group.left and not group.is_over:
                 group.left = self.plies  # the moves of the group's next iteration
@@ -249,9 +241,7 @@ class RemoteSelfPlay(SelfPlay):
                 except Empty:
                     return
                 self.done += 1
-            group = self.groups[number]
-            assert isinstance(group, RemoteGroup)
-            group.take_in(played)
+            self.groups[number].take_in(played)
             self.spent.update(played.seconds)
             self.lags.append(self.published - version)
 
