@@ -22,15 +22,15 @@ from alphago.mcts.search_forms import plain_form
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import one_torch_thread, own_thread
 from alphago.nn.travel import net_from_arrays, net_to_arrays
-from alphago.workers.jobs import JobPool, SealedWork
-from alphago.workers.known_games import known_game, plain_game
-from alphago.workers.packing import pack, unpack
+from alphago.workers.jobs import JobPool
+from alphago.workers.packing import known_game, pack, plain_game, unpack
+from alphago.workers.work import RemoteWork
 
 GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
 PLAYERS_BY_NAME = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}
 
 
-class MatchWork(SealedWork):
+class MatchWork(RemoteWork):
     """The work of playing games of a match; a job is the numbers of the games to play."""
 
     def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan) -> None:
@@ -60,14 +60,14 @@ class MatchWork(SealedWork):
                 entrants.append(Entrant(player, readouts, search, level=level))
         return cls(env, entrants, MatchPlan(**plan))
 
-    def answer(self, job: bytes, stop: threading.Event) -> bytes:
+    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         games: list[MatchGame] = []
         with (
             own_thread(),
             contextlib.closing(open_games(self.env, self.entrants, self.plan, json.loads(job))) as opened,
         ):
             play_games(opened, games.append, stop)
-        return json.dumps([asdict(game) for game in games]).encode()
+        return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 
 
 def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

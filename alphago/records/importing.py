@@ -30,8 +30,9 @@ from alphago.system.interrupts import (
     only_parent_is_interrupted,
 )
 from alphago.system.validation import checks_keywords
-from alphago.workers.jobs import SealedWork, pool_of
+from alphago.workers.jobs import pool_of
 from alphago.workers.packing import pack, unpack
+from alphago.workers.work import RemoteWork
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -239,7 +240,7 @@ def convert_in_worker(group: list[Piece]) -> Batch:
     return _converter.convert(group)
 
 
-class ConvertingWork(SealedWork):
+class ConvertingWork(RemoteWork):
     """Converts pieces of files to rows of a dataset."""
 
     def __init__(self, converter: Converter) -> None:
@@ -250,7 +251,7 @@ class ConvertingWork(SealedWork):
         filter_options, arrays = unpack(data)
         return cls(Converter(GameFilter(**filter_options), arrays["index"]))
 
-    def answer(self, job: bytes, stop: threading.Event) -> bytes:
+    def do(self, job: bytes, stop: threading.Event) -> bytes:
         batch = self.converter.convert(pieces_from_bytes(job))
         return pack([batch.rejected, batch.examples], {"games": batch.games, "moves": batch.moves})
 

@@ -1,83 +1,89 @@
-"""JobPool: the workers of a call, which do its jobs: chunks of games, the games of a match, or shards of files."""
+"""JobPool: gives jobs to workers that come, go and fail, until each job has its answer."""
 
-import hashlib
 import itertools
 import secrets
 import sys
 import threading
-from abc import abstractmethod
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
+from math import log
 from queue import Empty, SimpleQueue
-from typing import NamedTuple
+from statistics import mean, stdev
+from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
-from alphago.workers.dispatcher import Dispatcher
-from alphago.workers.transport import Transport
-from alphago.workers.work import RemoteWork, to_publish, work_of
+from alphago.workers.transport import JobAnswer, Transport
+from alphago.workers.work import RemoteWork, to_publish, unsealed
 
-AUDITS = 0.01  # share of the jobs that are done twice and compared
-AHEAD = 2  # jobs under way for each core: enough to keep it busy, few enough to keep memory flat
+COUNTED = ("done", "repeated", "bytes")
+MOST_FAILURES = 3  # failures of a job, from which the job is at fault
+MOST_DEATHS = 6  # workers that have ended while they had a job, from which the job is at fault
+SILENCE = 10.0  # seconds without a worker after which the run says so
+REPEATED = 6  # after so many times SILENCE the run says so again
+AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
 FEWEST = 4  # least number of jobs under way, also before workers are there
-WAIT = 0.1  # seconds between two looks for news of the workers
-SEAL = 16  # bytes of an answer's digest
+WAIT = 0.1  # seconds between two looks of `map` for news of the workers
 
 
-class SealedWork(RemoteWork):
-    """A work whose answers carry a digest, to detect damage."""
+@dataclass
+class Job:
+    """A job that is not done.
 
-    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
-        answer = self.answer(job, stop)
-        if answer is None or stop.is_set():  # the job was not done to its end
-            return None
-        return seal_of(answer) + answer
+    key: the job's name.  work: the name of its work.  data: the job as bytes.
+    hand_back: called once, with the answer; returns the number of moves played, or of other units of work.
+    worker: the worker that has it; None if none has.  given_at: since when.
+    failed: the worker of each failure.  deaths: number of workers that have ended while they had the job.
+    """
 
-    @abstractmethod
-    def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job; once `stop` is set, any result is ignored."""
-
-
-def seal_of(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=SEAL).digest()
-
-
-class PlainAnswer(NamedTuple):
-    """The answer to a job as bytes, which must be the same on every worker."""
-
+    key: str
+    work: str
     data: bytes
-    moves: int = 1
-
-    @classmethod
-    def read(cls, sealed: bytes) -> "PlainAnswer":
-        """Return the answer of a SealedWork; raise ValueError if it is damaged."""
-        if seal_of(sealed[SEAL:]) != sealed[:SEAL]:
-            raise ValueError("is damaged")
-        return cls(sealed[SEAL:])
-
-    def same_games(self, other: "PlainAnswer") -> bool:
-        return self.data == other.data
+    hand_back: Callable[[bytes], int]
+    worker: str | None = None
+    given_at: float = 0.0
+    failed: list[str] = field(default_factory=list)
+    deaths: int = 0
 
 
 class JobPool:
-    """Workers that stay connected until `close`.
+    """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
 
-    transport: carries the jobs.  tell: called with sentences about workers.  audits: share of the jobs done twice.
+    A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
+    MOST_FAILURES times or ends MOST_DEATHS workers ends the thread, with the job's traceback if it has one.
+
+    transport: carries the jobs.
     """
 
-    def __init__(
-        self, transport: Transport, tell: Callable[[str], object] | None = None, audits: float = AUDITS
-    ) -> None:
-        self.tell = tell or partial(LiveBar.write, file=sys.stderr)
+    def __init__(self, transport: Transport) -> None:
+        self.transport = transport
+        self.lock = threading.RLock()
         self.session = secrets.token_hex(4)  # part of the names of jobs and works, which may meet those of other calls
         self.numbers = itertools.count(1)
-        self.published: dict[str, bytes] = {}  # the latest work's bytes, by its name
-        self.dispatcher = Dispatcher(transport, read=PlainAnswer.read, referee=self._referee, audits=audits)
+        self.live: dict[str, int] = {}  # by worker that is there, the number of jobs that it does at the same time
+        self.refused: set[str] = set()  # workers that cannot do the run's work
+        self.jobs: dict[str, Job] = {}
+        self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
+        self.sentences: list[str] = []  # for `news`
+        self.durations: list[float] = []  # seconds of jobs since the last call of `metrics`
+        self.counts: Counter[str] = Counter()
+        self.moves: Counter[str] = Counter()  # by worker
+        self.measured_at = self.empty_since = time.monotonic()
+        self.tell_at = self.empty_since + SILENCE  # when to say that there is no worker
+        self.error: BaseException | None = None
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self._run, name="workers", daemon=True)
+        self.thread.start()
+
+    # --- for the run's thread ---
 
     def map(
-        self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
+        self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
     ) -> Iterator[tuple[int, bytes]]:
         """Yield the number of each job and its answer, as they arrive.
 
@@ -85,35 +91,36 @@ class JobPool:
         stop: an event that ends the iteration and drops the jobs under way.
         Raises RuntimeError if no worker can do a job.
         """
-        name = self._publish(kind, data)
-        arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the dispatcher's thread
+        work = self.publish(kind, data)
+        arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the pool's thread
         waiting, under_way = enumerate(jobs), 0
 
-        def hand_back(number: int, answer: PlainAnswer) -> None:
-            arrived.put((number, answer.data))
+        def hand_back(number: int, answer: bytes) -> int:
+            arrived.put((number, answer))
+            return 1
 
         try:
             while not (stop is not None and stop.is_set()):
-                most = max(FEWEST, AHEAD * self.dispatcher.cores)  # workers come and go
+                most = max(FEWEST, AHEAD * self.cores)  # workers come and go
                 for number, job in itertools.islice(waiting, max(0, most - under_way)):
-                    key = f"{self.session}-{next(self.numbers)}"
-                    self.dispatcher.submit(key, name, job, partial(hand_back, number))
+                    self.submit(work, job, partial(hand_back, number))
                     under_way += 1
                 if not under_way:
                     return
                 try:
                     number, answer = arrived.get(timeout=WAIT)
                 except Empty:
-                    self.dispatcher.check()
-                    for sentence in self.dispatcher.news():
-                        self.tell(sentence)
+                    self.check()
+                    for sentence in self.news():
+                        LiveBar.write(sentence, file=sys.stderr)
                     continue
                 under_way -= 1
                 yield number, answer
         finally:
-            self.dispatcher.withdraw()
+            with self.lock:
+                self.jobs.clear()
 
-    def in_order(self, kind: type[SealedWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
+    def in_order(self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
         """Yield the answers as `map` does, but in the order of the jobs."""
         early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
         due = 0
@@ -123,21 +130,169 @@ class JobPool:
                 yield early.pop(due)
                 due += 1
 
-    def _publish(self, kind: type[RemoteWork], data: bytes) -> str:
-        """Give workers a work, and return its name; kind, data: as in `to_publish`."""
+    def publish(self, kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> str:
+        """Give workers a work, and return its name; earlier works remain as long as jobs need them.
+
+        The arguments are those of `to_publish`.
+        """
         name = f"{self.session}-w{next(self.numbers)}"
-        self.published = {name: to_publish(kind, data)}
-        self.dispatcher.publish(name, self.published[name])
+        work = to_publish(kind, data, exact=exact)
+        with self.lock:
+            self.works[name] = work
         return name
 
-    def _referee(self, work: str, job: bytes) -> PlainAnswer:
-        """Do a job in this process; its answer counts where the answers of two workers differ."""
-        answer = work_of(self.published[work]).do(job, threading.Event())
-        assert answer is not None
-        return PlainAnswer.read(answer)
+    def submit(self, work: str, data: bytes, hand_back: Callable[[bytes], int]) -> None:
+        """Let workers do a job of a work; the pool's thread calls `hand_back` as in Job."""
+        with self.lock:
+            key = f"{self.session}-{next(self.numbers)}"
+            self.jobs[key] = Job(key, work, data, hand_back)
+
+    def check(self) -> None:
+        """Raise the error that has ended the pool's thread, if there is one."""
+        if self.error is not None:
+            raise self.error
+
+    def metrics(self) -> dict[str, Any]:
+        """Return metrics of the workers, by name: speeds since the last call, and counts of the whole stage."""
+        with self.lock:
+            seconds = max(time.monotonic() - self.measured_at, 1e-9)  # never 0, by which speeds are divided
+            speeds = {name: self.moves[name] / seconds for name in sorted(self.live)}
+            lasted = self.durations
+            self.measured_at, self.moves, self.durations = time.monotonic(), Counter(), []
+            return {
+                "workers": len(speeds),
+                "workers_cores": self.cores,
+                "workers_moves_per_second": speeds,
+                "workers_slowest": min(speeds.values(), default=None),
+                "workers_fastest": max(speeds.values(), default=None),
+                "task_seconds": mean(lasted) if lasted else None,  # from giving the job to its answer
+                "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithms
+                **{f"tasks_{name}": self.counts[name] for name in COUNTED},
+            }
+
+    @property
+    def cores(self) -> int:
+        """The number of jobs that the workers do at the same time."""
+        return sum(self.live.values())
+
+    def news(self) -> list[str]:
+        """Return sentences about workers since the last call."""
+        with self.lock:
+            sentences, self.sentences = self.sentences, []
+            return sentences
 
     def close(self) -> None:
-        self.dispatcher.close()
+        self.closing.set()
+        self.thread.join()
+
+    # --- the pool's own thread ---
+
+    def _run(self) -> None:
+        """Repeat `step` until `close` is called; keep an error for `check`, which raises it in the run's thread."""
+        try:
+            while not self.closing.is_set():
+                self.step()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.transport.close()
+
+    def step(self) -> None:
+        """Take answers, publish new works, and give jobs to workers that are free."""
+        there = self.transport.workers()
+        with self.lock:
+            self._notice(there)
+        answers = self.transport.answers()
+        with self.lock:
+            for answer in answers:
+                self._take(answer)
+            for name in list(self.works):
+                needed = {job.work for job in self.jobs.values()}
+                self.transport.publish(name, self.works.pop(name), needed)
+            self._give()
+
+    def _notice(self, there: dict[str, int]) -> None:
+        """Note which workers are there; the jobs of workers that are gone are given to other workers.
+
+        there: the workers and the numbers of their jobs at the same time.
+        """
+        before, self.live = self.live, {name: cores for name, cores in there.items() if name not in self.refused}
+        for name in sorted(self.live.keys() - before.keys()):
+            cores = self.live[name]
+            self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
+        for name in sorted(before.keys() - self.live.keys()):
+            why = self.transport.why_gone(name)
+            self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
+            for job in self._lose_jobs(name):
+                job.deaths += 1
+                if job.deaths >= MOST_DEATHS:
+                    raise ChildProcessError(f"{job.deaths} workers have ended while they played one task: {job.key}")
+        now = time.monotonic()
+        if self.live or not self.jobs:
+            self.empty_since, self.tell_at = now, now + SILENCE
+        elif now >= self.tell_at:
+            self.tell_at = now + REPEATED * SILENCE
+            waiting = f"the run waits for a worker, there is none since {now - self.empty_since:.0f} s"
+            self.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
+
+    def _lose_jobs(self, worker: str) -> list[Job]:
+        """Take a worker's jobs from it, and return them."""
+        lost = [job for job in self.jobs.values() if job.worker == worker]
+        for job in lost:
+            job.worker = None
+        self.counts["repeated"] += len(lost)
+        return lost
+
+    def _take(self, answer: JobAnswer) -> None:
+        """Hand back a job's answer, or note that its worker has not done it."""
+        if answer.refused and answer.worker not in self.refused:
+            self.sentences.append(f"worker {answer.worker} is left out: {answer.refused}")
+            self.refused.add(answer.worker)
+            self.live.pop(answer.worker, None)
+            self._lose_jobs(answer.worker)
+        job = self.jobs.get(answer.key)
+        if job is None:  # a worker that counted as gone has done it, too
+            return
+        error = answer.error
+        if answer.done is not None:
+            self.counts["bytes"] += len(answer.done)
+            data = unsealed(answer.done)
+            if data is not None:
+                del self.jobs[job.key]
+                self.counts["done"] += 1
+                if job.worker == answer.worker:
+                    self.durations.append(time.monotonic() - job.given_at)
+                self.moves[answer.worker] += job.hand_back(data)
+                return
+            error = "the answer is damaged"
+        if job.worker != answer.worker:  # another worker has the job now, or will get it
+            return
+        job.worker = None
+        self.counts["repeated"] += 1
+        if error:  # otherwise the worker has left before the job was done
+            self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
+            job.failed.append(answer.worker)
+            if len(job.failed) >= MOST_FAILURES:
+                names = " and ".join(dict.fromkeys(job.failed))
+                raise RuntimeError(f"a task failed {len(job.failed)} times, on {names}:\n{error}")
+
+    def _give(self) -> None:
+        """Give the jobs that no worker has to the workers with the most free cores.
+
+        A worker that has failed at a job gets it again only if all others have failed, too.
+        """
+        free = Counter(self.live)
+        free.subtract(job.worker for job in self.jobs.values() if job.worker)  # a job takes one core
+        for job in [job for job in self.jobs.values() if job.worker is None]:
+            if max(free.values(), default=0) <= 0:
+                return
+            wanted = self.live.keys() - job.failed or self.live.keys()
+            worker = max(wanted, key=lambda name: free[name])
+            if free[worker] > 0:
+                self.transport.give(worker, job.key, job.work, job.data)
+                job.worker, job.given_at = worker, time.monotonic()
+                free[worker] -= 1
+                self.counts["bytes"] += len(job.data)
 
 
 @contextmanager

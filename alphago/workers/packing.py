@@ -1,4 +1,4 @@
-"""Convert plain data and arrays to bytes without code, and back."""
+"""What travels to workers as data without code: plain data and arrays as bytes, and games as plain data."""
 
 import io
 import json
@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, game_reference
 from alphago.system.npz import read_npz
+from alphago.workers.work import WorkerRefused
 
 
 def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
@@ -20,3 +23,16 @@ def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
     """Return the two arguments of `pack` from its result."""
     arrays = read_npz(data)
     return json.loads(arrays.pop("").tobytes()), arrays
+
+
+def plain_game(env: GameEnv) -> list[Any]:
+    """Return a game as data for JSON."""
+    return [env.name, game_reference(type(env)), env.config]
+
+
+def known_game(plain: list[Any]) -> GameEnv:
+    """Return the game that `plain_game` converted; raise WorkerRefused if this program does not know the game."""
+    name, reference, config = plain
+    if name not in GAMES:
+        raise WorkerRefused(f"this worker must know the game {name!r}: start it with --game {reference}")
+    return GAMES[name](**config)

@@ -9,11 +9,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -36,31 +34,26 @@ RAY_SETTINGS = {
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
 LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that is made when this node's worker must leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
-STDERR = 2  # the file descriptor of standard error
+CONNECT = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"  # no public function does it
 ENDED = "the Ray cluster has ended; the run can go on with another"
+LOW_MEMORY = "Ray has ended it, as its machine is low on memory"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
-LOOK = 1.0  # seconds between two looks for nodes
-GLANCE = 0.2  # seconds between two looks at the actors
-ENDS = 1000  # number of workers that have ended whose reasons are kept
-MOST_MISSES = 5  # number of times in a row that the cluster's head did not answer, at which it counts as lost
+LOOK = 0.5  # seconds between two looks for nodes and at the actors
 POLL = 0.02  # seconds to wait for answers
+# Environment variable: seconds without the cluster's head after which Ray ends its process; 60 by default.
+HEAD_PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"
 LAST_MOVE = 60.0  # seconds that a worker that leaves has for its last moves
-LAST_ANSWERS = 5.0  # seconds that a run has to take the last answers of a worker that leaves
 
 
 def import_ray() -> Any:
     """Import Ray with our settings; raise ImportError with the command that installs it."""
     for name, value in RAY_SETTINGS.items():
         os.environ.setdefault(name, value)
-    if has_token() and "ray" not in sys.modules:  # Ray reads the mode only when it is imported
+    has_token = bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
+    if has_token and "ray" not in sys.modules:  # Ray reads the mode only when it is imported
         # By default, Ray sends the token only to clusters on this machine.
         os.environ.setdefault("RAY_AUTH_MODE", "token")
     return optional_import("ray", NEED)
-
-
-def has_token() -> bool:
-    """Return whether a cluster's token is here."""
-    return bool({TOKEN, TOKEN_PATH} & os.environ.keys()) or Path("~/.ray/auth_token").expanduser().exists()
 
 
 class NodePlayer:
@@ -74,22 +67,22 @@ class NodePlayer:
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name])
         self.stop = threading.Event()
-        self.playing = 0  # number of tasks in progress
         if leaving := os.environ.get(LEAVING):
             Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
-            threading.Thread(target=self._leave_with, args=(Path(leaving),), daemon=True).start()
 
     def ready(self) -> int:
         """Return the actor's process id; Ray answers this call once the actor has started."""
         return os.getpid()
 
-    def end(self) -> bool:
-        """Return True when the actor leaves."""
-        return self.stop.wait()
+    def end(self) -> None:
+        """Return when this node's worker must leave; tasks then end after their moves, and the run ends the actor."""
+        leaving = os.environ.get(LEAVING)
+        while not (leaving and Path(leaving).exists()):
+            time.sleep(POLL)
+        self.stop.set()
 
     def play(self, work: str, data: bytes, job: bytes) -> dict[str, Any]:
         """Do a job of a work, whose bytes are `data`; return fields of a JobAnswer."""
-        self.playing += 1
         try:
             if work not in self.works:
                 self.works = {work: data}  # the bench keeps the works that it has read before
@@ -98,28 +91,16 @@ class NodePlayer:
             return {"refused": str(error)}
         except Exception as error:
             return {"error": traceback_of(error)}
-        finally:
-            self.playing -= 1
-
-    def _leave_with(self, leaving: Path) -> None:
-        """Wait for the file `leaving`; then end the tasks after their moves, and this process.  A thread's work."""
-        while not leaving.exists():
-            time.sleep(POLL)
-        self.stop.set()
-        while self.playing:
-            time.sleep(POLL)
-        time.sleep(LAST_ANSWERS)  # a run that has taken the last answers kills this process before
-        os._exit(0)
 
 
 @dataclass
 class Member:
     """An actor of the run.
 
-    node: the id of its node; "" for anywhere on this machine.  cores: number of its tasks at the same time.
+    node: the id of its node; "" for anywhere on this machine.
+    cores: number of its tasks at the same time; 0 once it is leaving.
     ready: a reference to a result that is there once the actor has started.
     end: a reference to a result that is there once the actor leaves or has died.
-    leaves: whether the actor is leaving.
     """
 
     node: str
@@ -127,7 +108,6 @@ class Member:
     actor: Any
     ready: Any
     end: Any
-    leaves: bool = False
 
 
 class RayCluster:
@@ -151,17 +131,16 @@ class RayCluster:
         except Exception as error:  # Ray raises errors of many classes
             raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
         self.head = self.ray.get_runtime_context().gcs_address
-        self.misses = 0  # number of times in a row that the head did not answer
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
         self.games = games
         self.members: dict[str, Member] = {}
-        self.out: set[str] = set()  # nodes that are left out
-        self.ends: deque[tuple[str, str]] = deque(maxlen=ENDS)  # the latest workers that have ended, and why
+        self.out: set[str] = set()  # nodes whose workers have left, or cannot do the run's work
+        self.ends: dict[str, str] = {}  # by worker that has ended, why
         self.numbers = itertools.count(1)
         self.references: dict[str, Any] = {}  # references to works, by name
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
-        self.looked_at = self.glanced_at = 0.0  # when `workers` last looked for nodes, and at the actors
+        self.looked_at = 0.0
         self.live: dict[str, int] = {}
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
@@ -171,36 +150,16 @@ class RayCluster:
     def workers(self) -> dict[str, int]:
         """Return the cores of each ready worker, by name; 0 for a worker that is leaving.
 
-        This method looks at the actors at most every GLANCE seconds, and for nodes without an actor at most every LOOK
-        seconds.
+        This method looks for nodes and at the actors at most every LOOK seconds.
         """
-        now = time.monotonic()
-        if now - self.glanced_at < GLANCE:
-            return self.live
-        self.glanced_at = now
-        if now - self.looked_at >= LOOK:
-            self.looked_at = now
-            if self._head_answers():
-                self._add_members()
-        for name in self._done({name: member.end for name, member in self.members.items()}):
-            self._see_end(name)
-        ready = self._done({name: member.ready for name, member in self.members.items()})
-        self.live = {name: 0 if self.members[name].leaves else self.members[name].cores for name in ready}
+        if time.monotonic() - self.looked_at >= LOOK:
+            self.looked_at = time.monotonic()
+            self._add_members()
+            for name in self._done({name: member.end for name, member in self.members.items()}):
+                self._see_end(name)
+            ready = self._done({name: member.ready for name, member in self.members.items()})
+            self.live = {name: self.members[name].cores for name in ready}
         return self.live
-
-    def _head_answers(self) -> bool:
-        """Return whether the cluster's head can be reached; raise ConnectionError if that has failed several times.
-
-        After a minute without its head, Ray would end this process at once.
-        """
-        try:
-            check_reachable(self.head)
-            self.misses = 0
-        except ValueError as error:
-            self.misses += 1
-            if self.misses == MOST_MISSES:
-                raise ConnectionError(f"{ENDED}: {error}") from None
-        return not self.misses
 
     def is_lost(self, error: Exception) -> bool:
         """Return whether an error is one of Ray's, which means that the cluster has ended."""
@@ -235,19 +194,22 @@ class RayCluster:
         """Remove a worker whose `end` has returned: at once if it has died, else when it has answered its tasks."""
         member = self.members[name]
         try:
-            self.ray.get(member.end)  # raises if it has died
-            member.leaves = True
+            self.ray.get(member.end)
         except Exception as error:  # it has died
             is_low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
-            why = "Ray has ended it, as its machine is low on memory" if is_low else str(error).partition("\n")[0]
-        else:
-            why = "it has left"
-            has_tasks = name in (worker for worker, _ in self.asked.values())
-            if has_tasks:
-                return
-            self.leave_out(name, why)
-        self.members.pop(name, None)
-        self.ends.append((name, why))
+            self.ends[name] = LOW_MEMORY if is_low else str(error).partition("\n")[0]
+            del self.members[name]
+            return
+        member.cores = 0
+        if all(worker != name for worker, _ in self.asked.values()):
+            self.ends[name] = "it has left"
+            self._leave_out(name)
+
+    def _leave_out(self, name: str) -> None:
+        """End a worker, and start no other one on its node."""
+        if member := self.members.pop(name, None):
+            self.out.add(member.node)
+            self.ray.kill(member.actor)
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         if worker in self.members:
@@ -259,31 +221,26 @@ class RayCluster:
             time.sleep(POLL)
             return []
         found = []
-        self.ray.wait(list(self.asked), num_returns=1, timeout=POLL)  # for the first answer
-        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=0)  # all answers
+        there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
         for reference in there:
             worker, key = self.asked.pop(reference)
             with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
                 found.append(JobAnswer(worker, key, **self.ray.get(reference)))
+                if found[-1].refused:
+                    self._leave_out(worker)
         return found
 
     def why_gone(self, worker: str) -> str:
-        return dict(self.ends).get(worker, "")
-
-    def leave_out(self, worker: str, why: str) -> None:
-        if member := self.members.pop(worker, None):
-            self.out.add(member.node)
-            self.ray.kill(member.actor)
+        return self.ends.get(worker, "")
 
     def how_to_join(self) -> str:
         there = self.ray.cluster_resources().get("CPU", 0)
         free = self.ray.available_resources().get("CPU", 0)
         wanted = sum(member.cores for member in self.members.values())
-        last = f"the last worker has ended: {self.ends[-1][1]}; " if self.ends else ""
-        join = f"on each machine to add, start: alphago worker {self.ray.get_runtime_context().gcs_address}"
+        last = f"the last worker has ended: {list(self.ends.values())[-1]}; " if self.ends else ""
         return (
-            f"{counted(wanted, 'core')} wanted, {counted(free)} free of the {there:g} of the cluster at {self.where} "
-            f"(a worker that is starting has taken its own); {last}{join}"
+            f"cores wanted: {wanted}, free: {free:g} of the {there:g} of the cluster at {self.where} (a worker that is "
+            f"starting has taken its own); {last}on each machine to add, start: alphago worker {self.head}"
         )
 
     def cores(self) -> int:
@@ -291,20 +248,9 @@ class RayCluster:
         return int(self.ray.cluster_resources().get("CPU", 1))
 
     def close(self) -> None:
-        if self.misses:  # Ray would wait for the lost head
-            return
         for member in self.members.values():
             self.ray.kill(member.actor)
         self.ray.shutdown()
-
-
-def counted(number: float, noun: str = "") -> str:
-    """Return a number with its noun and verb, such as "2 cores are", or without a noun "2 are"."""
-    if number == 1:
-        words = [noun, "is"]
-    else:
-        words = [noun and f"{noun}s", "are"]
-    return " ".join(filter(None, [f"{number:g}", *words]))
 
 
 def check_reachable(address: str) -> None:
@@ -319,38 +265,16 @@ def check_reachable(address: str) -> None:
 
 
 def check_token(address: str) -> None:
-    """Raise ValueError if the cluster at an address wants a token that is not here; Ray itself would try for long."""
-    file = os.environ.get(TOKEN_PATH)
-    if file and not (Path(file).is_file() and Path(file).stat().st_size):  # Ray would abort this process
-        raise ValueError(f"{TOKEN_PATH} must name a file with the cluster's token, got {file}")
-    need = "copy ~/.ray/auth_token of the machine where it was started to this one"
-    missing = ValueError(f"the Ray cluster at {address} wants its token, which is not here: {need}")
-    if os.environ.get("RAY_AUTH_MODE") == "token" and not has_token():  # where Ray would end this process
-        raise missing
-    from ray.exceptions import AuthenticationError
+    """Raise ValueError if the cluster at an address wants a token that is not here.
 
-    try:
-        # No public function connects without all that a run needs.
-        client: Any = import_module("ray._raylet").GcsClient
-        with silent_errors():  # Ray's libraries would write a line of their own
-            client(address=address)
-    except (ImportError, AttributeError):  # another version of Ray, with which connecting shows the error
-        return
-    except AuthenticationError:
-        raise missing from None
-
-
-@contextmanager
-def silent_errors() -> Iterator[None]:
-    """Let nothing be written to the file descriptor of standard error within the block."""
-    before, nowhere = os.dup(STDERR), os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, STDERR)
-        yield
-    finally:
-        os.dup2(before, STDERR)
-        os.close(before)
-        os.close(nowhere)
+    A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
+    """
+    tried = subprocess.run([sys.executable, "-c", CONNECT, address], capture_output=True, text=True, check=False)
+    if tried.returncode and "token" in tried.stderr:
+        raise ValueError(
+            f"the Ray cluster at {address} wants its token, which is not here: copy ~/.ray/auth_token of the machine "
+            f"where it was started to this one, or let {TOKEN_PATH} name a file with it"
+        )
 
 
 def cause_in(log: str) -> str:

@@ -4,6 +4,7 @@ import os
 import pickle
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partialmethod
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -13,7 +14,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.live_bar import LiveBar
-from alphago.workers.ray_cluster import ENDED, RayCluster, import_ray
+from alphago.workers.ray_cluster import ENDED, HEAD_PATIENCE, RayCluster, import_ray
 from alphago.workers.work import traceback_of
 
 PATIENCE = 30.0  # seconds that the process has to end
@@ -33,9 +34,9 @@ class RayProcess:
         self.connection, its_end = Pipe()
         with its_end:
             # In a new session, Ctrl-C does not reach the process: this process ends the run in order.
-            self.process = subprocess.Popen(
-                python_command("-m", __name__), stdin=its_end.fileno(), start_new_session=True, env=child_environment()
-            )
+            environment = {HEAD_PATIENCE: "10", **child_environment()}
+            command = python_command("-m", __name__)
+            self.process = subprocess.Popen(command, stdin=its_end.fileno(), env=environment, start_new_session=True)
         where = "starts Ray on this machine" if address is None else f"connects to the Ray cluster at {address}"
         try:
             with LiveBar(desc=where, bar_format="{desc}: {elapsed}", leave=False):
@@ -61,7 +62,6 @@ class RayProcess:
     give = partialmethod(_call, "give")
     answers = partialmethod(_call, "answers")
     why_gone = partialmethod(_call, "why_gone")
-    leave_out = partialmethod(_call, "leave_out")
     how_to_join = partialmethod(_call, "how_to_join")
     cores = partialmethod(_call, "cores")
 
@@ -74,37 +74,30 @@ class RayProcess:
             self.process.wait()
 
 
-class ClusterServer:
-    """Answers the calls of a RayProcess, in the other process."""
-
+def serve(connection: Connection) -> None:
+    """Answer the calls of a RayProcess, in the other process, until the run closes its connection, or dies."""
+    sys.path[:], sys.argv[0] = connection.recv()  # Ray's workers look for modules where this process does
     cluster: RayCluster | None = None
-
-    def connect(self, arguments: bytes) -> None:
-        self.cluster = RayCluster(*pickle.loads(arguments))
-
-    def answer(self, name: str, arguments: tuple[Any, ...]) -> tuple[Any, Exception | None]:
-        """Call a method; return its result, and the error that it has raised or None."""
-        owner = self if self.cluster is None else self.cluster  # this object's only method to call is `connect`
-        try:
-            return getattr(owner, name)(*arguments), None
-        except (ImportError, ValueError, ConnectionError) as error:
-            return None, type(error)(str(error))  # without a cause, which the other process may not be able to read
-        except Exception as error:
-            if self.cluster is None or not self.cluster.is_lost(error):
-                return None, RuntimeError(traceback_of(error))
-            self.cluster = None  # a lost cluster cannot be shut down
-            return None, ConnectionError(f"{ENDED}: {error}")
-
-    def serve(self, connection: Connection) -> None:
-        """Answer calls until the run closes its connection, or dies."""
-        # Ray's workers look for modules where this process does.
-        sys.path[:], sys.argv[0] = connection.recv()
-        try:
-            while True:
-                connection.send(self.answer(*connection.recv()))
-        except (EOFError, OSError):
-            if self.cluster is not None:
-                self.cluster.close()
+    with suppress(EOFError, OSError):
+        while True:
+            name, arguments = connection.recv()
+            result: Any = None
+            error: Exception | None = None
+            try:
+                if cluster is None:  # "connect", the first call
+                    cluster = RayCluster(*pickle.loads(*arguments))
+                else:
+                    result = getattr(cluster, name)(*arguments)
+            except (ImportError, ValueError, ConnectionError) as known:
+                error = type(known)(str(known))  # without a cause, which the other process may not be able to read
+            except Exception as unknown:
+                if cluster is not None and cluster.is_lost(unknown):
+                    cluster, error = None, ConnectionError(f"{ENDED}: {unknown}")  # which cannot be shut down
+                else:
+                    error = RuntimeError(traceback_of(unknown))
+            connection.send((result, error))
+    if cluster is not None:
+        cluster.close()
 
 
 if __name__ == "__main__":
@@ -112,5 +105,5 @@ if __name__ == "__main__":
     # process; they do not inherit the copy.
     connection = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    ClusterServer().serve(Connection(connection))
+    serve(Connection(connection))
     os._exit(0)  # if the cluster's head is lost, Ray would wait for it

@@ -5,7 +5,6 @@
     workers/NAME/tasks/KEY WORK    a task for the worker
     workers/NAME/answers/KEY KIND  an answer of the worker; KIND is "done", "error" or "refused" (with why), or "gone"
     workers/NAME/left              made when the worker has left, and its answers are complete
-    workers/NAME/out               why the run has left the worker out
 
 Every file is written whole or not at all, by one side only, so either side may be killed at any moment.
 """
@@ -136,10 +135,6 @@ class SharedFolder:
     def why_gone(self, worker: str) -> str:
         return "it has left" if worker in self.left else f"nothing was heard of it for {self.dead:g} s"
 
-    def leave_out(self, worker: str, why: str) -> None:
-        with suppress(FileNotFoundError):
-            write_atomic(self.path / WORKERS / worker / "out", why.encode())
-
     def how_to_join(self) -> str:
         return (
             f"on each machine that sees the folder, start: alphago worker --folder {typed_path(self.path.absolute())}"
@@ -164,7 +159,7 @@ class FolderWorker:
         self.bench = WorkBench(lambda name: read_file(self.path / WORKS / name), device)
         self.busy: set[str] = set()  # names of the tasks that threads are doing
         self.freed = threading.Event()  # set when a task ends
-        self.refused = ""  # why this worker cannot go on, or was left out
+        self.refused = ""  # why this worker cannot do the run's work
         self.own = self.path / WORKERS / "none"  # this worker's folder, which `join` names and makes
 
     def join(self, stop: threading.Event) -> None:
@@ -202,8 +197,6 @@ class FolderWorker:
                     self.beat()
                 except FileNotFoundError:  # the run counts this worker as gone, or was begun anew in an empty folder
                     self.join(stop)
-                with suppress(FileNotFoundError):
-                    self.refused = read_file(self.own / "out").decode()
                 begun = set(self.busy)  # before the files are listed, since a task that ends removes its file
                 for path in files_in(self.own / TASKS):
                     if path.name not in begun:

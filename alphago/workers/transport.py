@@ -6,8 +6,8 @@ from typing import NamedTuple, Protocol
 class JobAnswer(NamedTuple):
     """A worker's answer to the job `key`; with none of the last three fields, the worker has left before it was done.
 
-    done: the answer, as RemoteWork.do returns it.  error: the traceback of an exception.
-    refused: why the worker cannot do the run's work.
+    done: the answer, as WorkBench.do returns it.  error: the traceback of an exception.
+    refused: why the worker cannot do the run's work; it gets no more jobs.
     """
 
     worker: str
@@ -34,9 +34,6 @@ class Transport(Protocol):
 
     def why_gone(self, worker: str) -> str:
         """Return a clause that says why a worker is gone; "" if that is not known."""
-
-    def leave_out(self, worker: str, why: str) -> None:
-        """Tell a worker why it gets no more jobs."""
 
     def how_to_join(self) -> str:
         """Return a clause that says which machines are there, and how workers are added."""

@@ -132,20 +132,3 @@ def test_the_cause_in_a_log_of_ray() -> None:
     log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
     assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
     assert ray_cluster.cause_in("x" * 700) == "x" * 600
-
-
-def test_a_token_in_a_file_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ray would abort the process."""
-    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "token"))
-    with pytest.raises(ValueError, match=r"RAY_AUTH_TOKEN_PATH must name a file with the cluster's token, got .*token"):
-        ray_cluster.check_token("10.0.0.1:6379")
-
-
-def test_a_token_that_is_wanted_and_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ray would end the process without a word."""
-    for name, value in (("RAY_AUTH_MODE", "token"), ("HOME", str(tmp_path))):
-        monkeypatch.setenv(name, value)
-    for name in (ray_cluster.TOKEN, ray_cluster.TOKEN_PATH):
-        monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ValueError, match=r"the Ray cluster at 10.0.0.1:6379 wants its token, which is not here: copy"):
-        ray_cluster.check_token("10.0.0.1:6379")

@@ -115,10 +115,10 @@ def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame
     version: the network and settings that all jobs share.  games: number of games.  on_game: as in `selfplay`.
     """
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    jobs = (Task.of(chunk, new_group_state(chunk, version.settings), games=[]).to_bytes() for chunk in chunks)
+    tasks = (Task(end=chunk.stop, step=1, state=new_group_state(chunk, version.settings), games=[]) for chunk in chunks)
     records: dict[int, GameRecord] = {}
-    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
-        for record in Played.from_bytes(answer).records:
+    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), (task.to_bytes() for task in tasks)):
+        for record in Played.from_bytes(answer).games:
             assert record.seed is not None
             _, number = record.seed
             records[number] = replace(record, env=version.env)

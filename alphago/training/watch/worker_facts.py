@@ -6,8 +6,6 @@ from alphago.training.history import Row, number
 TASKS = {
     "tasks_done": "tasks done",
     "tasks_repeated": "of them again",
-    "tasks_audited": "compared with another's",
-    "tasks_left_out": "workers left out",
     "lag": "age of the network",
 }
 

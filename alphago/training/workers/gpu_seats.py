@@ -39,8 +39,7 @@ class GpuSeats:
         kind = (net.env, net.config, dtype, device)
         with self.lock:
             fitting = [seat for seat in self.free if seat.kind == kind]
-            latest = fitting[-1] if fitting else None
-            seat = next((seat for seat in fitting if seat.net is net), latest)  # rather a seat with these weights
+            seat = max(fitting, key=lambda seat: seat.net is net, default=None)  # rather a seat with these weights
             self.free = [other for other in self.free if other is not seat]
         if seat is None:
             evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)

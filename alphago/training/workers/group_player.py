@@ -1,8 +1,7 @@
 """GroupPlayer: the work of a run's workers: they play the run's groups with a version of the network."""
 
-import contextlib
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Self
 
 from alphago.mcts.evaluator import Evaluator
@@ -10,12 +9,9 @@ from alphago.mcts.network_digest import check_network
 from alphago.nn.inference.cpu import compiled_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.threads import own_thread
-from alphago.records.record import read_arrays
 from alphago.training.group import Group
-from alphago.training.runs.state import unpack_arrays
 from alphago.training.workers.gpu_seats import SEATS
 from alphago.training.workers.task import Played, Task, Version
-from alphago.workers.jobs import SealedWork
 from alphago.workers.work import RemoteWork, WorkerRefused
 
 
@@ -31,9 +27,12 @@ class GroupPlayer(RemoteWork):
         self.device = device
         self.shared: Evaluator | None = None  # on the CPU all tasks share it; on a GPU they borrow evaluators of `net`
         if device == "cpu":
+            assert version.net is not None
             self.version = self.version._replace(net=None)
             with own_thread():
-                self.shared = evaluator_of(version)
+                # As the run has compiled it, if this machine can use that form.
+                ready = compiled_evaluator(version.env, version.compiled)
+                self.shared = ready or version.net.evaluator(version.dtype, exact=True, shared=False)
                 if version.check is not None:
                     check_network(version.env, self.shared, version.check)
 
@@ -42,15 +41,12 @@ class GroupPlayer(RemoteWork):
         version = Version.from_bytes(data)
         return cls(version, device_for(version, device))
 
-    @contextlib.contextmanager
-    def evaluator(self) -> Iterator[Evaluator]:
+    def evaluator(self) -> AbstractContextManager[Evaluator]:
         """Lend the evaluator of the version's network for one task."""
         if self.shared is not None:
-            yield self.shared
-            return
+            return nullcontext(self.shared)
         assert self.version.net is not None
-        with SEATS.taken(self.version.net, self.version.dtype, self.device) as evaluator:
-            yield evaluator
+        return SEATS.taken(self.version.net, self.version.dtype, self.device)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
@@ -73,11 +69,17 @@ class GroupPlayer(RemoteWork):
                 seed=version.seed,
                 numbers=range(task.state["next"], task.end, task.step),
             )
-            games = iter(read_arrays(unpack_arrays(task.games)))
-            group.restore(task.state, games)
+            group.restore(task.state, iter(task.games))
             group.play(stop)
-            must_repeat = group.left and version.settings.search.keeps_trees
-            return None if must_repeat else Played.of(group)
+            if group.left and version.settings.search.keeps_trees:
+                return None
+            return Played(
+                state=group.state(),
+                games=group.records(),
+                moves=group.moves,
+                readouts=group.readouts_done,
+                seconds=group.stopwatch.take(),
+            )
 
 
 def device_for(version: Version, device: str) -> str:
@@ -96,24 +98,13 @@ def device_for(version: Version, device: str) -> str:
     return "cpu"
 
 
-def evaluator_of(version: Version) -> Evaluator:
-    """Return the evaluator of a version's network, as the run has compiled it if this machine can use that form."""
-    assert version.net is not None
-    ready = compiled_evaluator(version.env, version.compiled) if version.compiled else None
-    return ready or version.net.evaluator(version.dtype, exact=True, shared=False)
-
-
-class ChunkPlayer(SealedWork):
-    """Plays whole games."""
-
-    def __init__(self, player: GroupPlayer) -> None:
-        self.player = player
+class ChunkPlayer(GroupPlayer):
+    """Plays whole games, on the CPU; a chunk whose worker leaves is played again."""
 
     @classmethod
     def from_bytes(cls, data: bytes, device: str = "cpu") -> Self:
-        return cls(GroupPlayer.from_bytes(data))
+        return cls(Version.from_bytes(data))
 
-    def answer(self, job: bytes, stop: threading.Event) -> bytes | None:
-        with own_thread():
-            played = self.player.play(Task.from_bytes(job), stop)
-        return None if played is None else played._replace(seconds={}).to_bytes()
+    def do(self, job: bytes, stop: threading.Event) -> bytes | None:
+        answer = super().do(job, stop)
+        return None if stop.is_set() else answer

@@ -37,7 +37,7 @@ class PlayingCrew:
         connect = partial(self.crew.connect, env)
         source = RemoteSelfPlay(env, settings, *arguments, connect=connect, max_lag=max_lag or None, **options)
         if has_many_groups and self.max_lag is None:
-            source.dispatcher.tell(GOES_ON)
+            source.pool.sentences.append(GOES_ON)
         return source
 
     def default_settings(self, given: Mapping[str, Any]) -> dict[str, int]:

@@ -1,11 +1,11 @@
 """RemoteSelfPlay: the GameSource whose groups are played by workers, on this machine or others."""
 
-import secrets
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -22,12 +22,10 @@ from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import LoosePlayed, Played, Task, Version
-from alphago.workers.dispatcher import Dispatcher
+from alphago.training.workers.task import Played, Task, Version
+from alphago.workers.jobs import JobPool
 from alphago.workers.transport import Transport
-from alphago.workers.work import to_publish
 
-AUDITS = 0.01  # share of the tasks that two workers do
 WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
 
 
@@ -52,14 +50,6 @@ class RemoteGroup(GroupPlan):
         self.saved = [None if slot is None else dict(slot) for slot in slots]
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
 
-    def copy(self) -> "RemoteGroup":
-        """Return the group without its finished games."""
-        twin = RemoteGroup(self.env, self.settings, self.width, seed=self.seed, numbers=self.numbers)
-        twin.restore_slots(self.saved, iter(self.games))
-        twin.left = self.left
-        twin.follow(self)
-        return twin
-
     def follow(self, group: GroupPlan) -> None:
         """Play from now on with the capacity, readouts and threshold of another group."""
         self.capacity, self.readouts, self.resign_threshold = group.capacity, group.readouts, group.resign_threshold
@@ -71,13 +61,14 @@ class RemoteGroup(GroupPlan):
 
     def task(self) -> Task:
         """Return the task to play the group's moves left."""
-        return Task.of(self.numbers, {**self.state(), "finished": 0}, self.games)
+        state = {**self.state(), "finished": 0}
+        return Task(end=self.numbers.stop, step=self.numbers.step, state=state, games=self.games)
 
     def take_in(self, played: Played) -> None:
         """Continue from what a worker has played; finished games are kept for `take`."""
         self.numbers = range(played.state["next"], self.numbers.stop, self.numbers.step)
         self.left = played.state["left"]
-        records = iter([replace(record, env=self.env) for record in played.records])
+        records = iter([replace(record, env=self.env) for record in played.games])
         self.restore_slots(played.state["slots"], records)  # takes the games in progress, which come first
         self.add_finished(records)  # takes the finished games
         self.moves += played.moves
@@ -95,10 +86,10 @@ class RemoteSelfPlay(SelfPlay):
     versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.
-    audits: share of the tasks that two workers do; their answers must agree, to the bit or as LoosePlayed says.
-    The others: as in SelfPlay.
+    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
     """
+
+    groups: Sequence[RemoteGroup]
 
     def __init__(
         self,
@@ -109,15 +100,13 @@ class RemoteSelfPlay(SelfPlay):
         *,
         connect: Callable[[], Transport],
         max_lag: int | None = None,
-        audits: float = AUDITS,
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
         super().__init__(env, settings, numbers, workers, seed=seed, device=device)
         self.max_lag = max_lag
-        self.session = secrets.token_hex(4)
-        self.versions: dict[int, bytes] = {}  # the newest version, and the versions of tasks that are not done
-        self.published = self.submitted = 0  # numbers of versions and of tasks so far
+        self.published = 0  # number of versions so far
+        self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
         self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
         # Asynchronous: the groups as they will be once all answers that have arrived are taken in.
@@ -129,8 +118,7 @@ class RemoteSelfPlay(SelfPlay):
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.kind = Played if self.exact else LoosePlayed
-        self.dispatcher = Dispatcher(connect(), read=self.kind.from_bytes, referee=self._referee, audits=audits)
+        self.pool = JobPool(connect())
 
     def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -143,13 +131,10 @@ class RemoteSelfPlay(SelfPlay):
             self.env, self.settings, self.evaluator, exact=self.exact, net=net, dtype=dtype, seed=self.seed
         )
         version_bytes = version.to_bytes()
-        work = to_publish(GroupPlayer, version_bytes, exact=self.exact)
-        with self.dispatcher.lock:
+        with self.pool.lock:
             self.published += 1
             self.done = 0  # answers that arrive from now on belong to the next iteration
-            needed = {number: self.versions[number] for number in self.in_flight.values()}
-            self.versions = {**needed, self.published: version_bytes}
-            self.dispatcher.publish(f"{self.session}-{self.published}", work)
+            self.work = self.pool.publish(GroupPlayer, version_bytes, exact=self.exact)
 
     def begin(
         self,
@@ -162,7 +147,7 @@ class RemoteSelfPlay(SelfPlay):
         super().begin(plies, readouts=readouts, side_by_side=side_by_side, resign_threshold=resign_threshold)
         self.plies = sys.maxsize if plies is None else plies
         self.done = 0
-        for group in self._remote_groups:
+        for group in self.groups:
             group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
@@ -175,50 +160,45 @@ class RemoteSelfPlay(SelfPlay):
             # Read before answers are taken in, so that the answers of all groups that are not busy are taken in.
             busy = set(self.in_flight)
             self._take_in()
-            for number, group in enumerate(self._remote_groups):
+            for number, group in enumerate(self.groups):
                 if number not in busy:
                     self._submit(number, group)
-            with self.dispatcher.lock:
+            with self.pool.lock:
                 has_answers_to_come = bool(self.in_flight) or self.arrived.qsize() > 0
                 if self._is_full or not has_answers_to_come:
                     return True
-            self.dispatcher.check()
+            self.pool.check()
             late = until is not None and time.monotonic() >= until
-            if late or self.dispatcher.has_news or (stop is not None and stop.is_set()):
+            if late or self.pool.sentences or (stop is not None and stop.is_set()):
                 return False
             self.has_arrived.wait(WAIT)
-
-    @property
-    def _remote_groups(self) -> list["RemoteGroup"]:
-        return [group for group in self.groups if isinstance(group, RemoteGroup)]
 
     @property
     def _is_full(self) -> bool:
         """Whether an asynchronous iteration has taken in all its answers."""
         return self.max_lag is not None and self.done >= len(self.groups)
 
-    def _submit(self, number: int, group: "RemoteGroup") -> None:
+    def _submit(self, number: int, group: RemoteGroup) -> None:
         """Give the workers the next task of a group, if there is one, to be played by the newest network.
 
         number: the group's index in `groups`.
         """
         if self.max_lag is not None:  # the task may begin before earlier answers of the group are taken in
             if number not in self.ahead:
-                self.ahead[number] = group.copy()
+                self.ahead[number] = copy(group)
+                self.ahead[number].finished = []
             group = self.ahead[number]
             if not group.left and not group.is_over:
                 group.left = self.plies  # the moves of the group's next iteration
         if not group.left:
             return
-        with self.dispatcher.lock:
+        with self.pool.lock:
             too_early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
             if too_early or number in self.in_flight:
                 return
             version = self.in_flight[number] = self.published
-            self.submitted += 1
-            key = f"{self.session}-{number}-{self.submitted}"
-        hand_back = partial(self._hand_back, number, version)
-        self.dispatcher.submit(key, f"{self.session}-{version}", group.task().to_bytes(), hand_back)
+            work = self.work
+        self.pool.submit(work, group.task().to_bytes(), partial(self._hand_back, number, version))
 
     def _wait_of(self, before: Collection[int] = ()) -> int:
         """Return how many versions from now the next answer will be learned from.
@@ -228,11 +208,14 @@ class RemoteSelfPlay(SelfPlay):
         answers_before = self.done + self.arrived.qsize() + len(before)
         return answers_before // len(self.groups)  # a version takes as many answers as there are groups
 
-    def _hand_back(self, number: int, version: int, played: Played) -> None:
-        """Keep an answer; asynchronous groups go on at once.  The dispatcher's thread calls this, with its lock.
+    def _hand_back(self, number: int, version: int, answer: bytes) -> int:
+        """Keep an answer, and return its number of moves; asynchronous groups go on at once.
 
-        number, version: the task's group and version.  played: the answer.
+        The pool's thread calls this, with its lock.
+
+        number, version: the task's group and version.
         """
+        played = Played.from_bytes(answer)
         lag = self.published - version + self._wait_of()  # the network's age when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
@@ -247,43 +230,31 @@ class RemoteSelfPlay(SelfPlay):
         if self.max_lag is not None:
             self._submit(number, self.ahead[number])
         self.has_arrived.set()
+        return played.moves
 
     def _take_in(self) -> None:
         """Let the groups take in the answers that have arrived, but no more than belong to the iteration."""
         while not self._is_full:
-            with self.dispatcher.lock:
+            with self.pool.lock:
                 try:
                     number, version, played = self.arrived.get_nowait()
                 except Empty:
                     return
                 self.done += 1
-            group = self.groups[number]
-            assert isinstance(group, RemoteGroup)
-            group.take_in(played)
+            self.groups[number].take_in(played)
             self.spent.update(played.seconds)
             self.lags.append(self.published - version)
 
-    def _referee(self, work: str, task: bytes) -> Played:
-        """Do a task in this process; its answer counts where the answers of two workers differ.
-
-        work: the name of the task's version, as in `publish`.  task: the task as bytes.
-        """
-        _, _, version_number = work.rpartition("-")
-        version = self.versions[int(version_number)]
-        played = GroupPlayer.from_bytes(version).play(Task.from_bytes(task), threading.Event())
-        assert played is not None
-        return self.kind(*played)
-
     def time_spent(self) -> dict[str, float]:
         """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
-        scale = self.workers.count / max(1, self.dispatcher.cores)
+        scale = self.workers.count / max(1, self.pool.cores)
         spent, self.spent = self.spent, Counter()
         return {kind: seconds * scale for kind, seconds in spent.items()}
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics of workers and tasks for an iteration's row, which replace those of this process."""
         lags, self.lags = self.lags, []
-        metrics = {**self.dispatcher.metrics(), "processor_share": None}  # this process's share means little
+        metrics = {**self.pool.metrics(), "processor_share": None}  # this process's share means little
         if self.max_lag is not None:  # games are played while the network learns, too
             speed = sum(metrics["workers_moves_per_second"].values())
             metrics |= {"moves_per_second": speed, "readouts_per_second": None}
@@ -291,7 +262,7 @@ class RemoteSelfPlay(SelfPlay):
         return metrics
 
     def news(self) -> list[str]:
-        return self.dispatcher.news()
+        return self.pool.news()
 
     def close(self) -> None:
-        self.dispatcher.close()
+        self.pool.close()

@@ -1,16 +1,12 @@
-"""Workers for tests: in this process, which do, fail, lie or die as they are told."""
+"""Workers for tests: in this process, which do, fail or die as they are told."""
 
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from alphago.records.record import to_arrays
-from alphago.training.runs.state import pack_arrays
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.training.workers.task import Played
 from alphago.workers.transport import JobAnswer
 from alphago.workers.work import WorkBench, WorkerRefused
 
@@ -20,20 +16,6 @@ Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of th
 
 def honest(answer: JobAnswer) -> JobAnswer:
     return answer
-
-
-def lying(answer: JobAnswer) -> JobAnswer:
-    assert answer.done is not None
-    played = Played.from_bytes(answer.done)
-    return answer._replace(done=played._replace(state={**played.state, "readouts": 99}).to_bytes())
-
-
-def inventing(answer: JobAnswer) -> JobAnswer:
-    """Answer with other results of the searches."""
-    assert answer.done is not None
-    played = Played.from_bytes(answer.done)
-    games = [replace(record, values=record.values - 1) for record in played.records]
-    return answer._replace(done=played._replace(games=pack_arrays(to_arrays(games))).to_bytes())
 
 
 def failing(answer: JobAnswer) -> JobAnswer:
@@ -61,7 +43,6 @@ class Local:
         self.bench = WorkBench(lambda name: self.works[name], device)
         self.given: deque[tuple[str, str, str, bytes]] = deque()
         self.done: list[tuple[str, str]] = []
-        self.told: dict[str, str] = {}
         self.closed = 0
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
@@ -94,9 +75,6 @@ class Local:
 
     def why_gone(self, worker: str) -> str:
         return ""
-
-    def leave_out(self, worker: str, why: str) -> None:
-        self.told[worker] = why
 
     def how_to_join(self) -> str:
         return "add one"

@@ -18,8 +18,8 @@ import pytest
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.playing_crew import PlayingCrew
 from alphago.workers.crew import Crew
-from alphago.workers.open_job import MOST_DEATHS
-from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, import_ray
+from alphago.workers.jobs import MOST_DEATHS
+from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
 from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
@@ -298,9 +298,10 @@ class TestRay:
         """It is told so within seconds, whatever it is to do, and also where it has another cluster's."""
         nothing = {"HOME": str(tmp_path), "RAY_AUTH_MODE": "token"}
         another, off = {**nothing, TOKEN: "1" * 64}, {**nothing, "RAY_AUTH_MODE": "disabled"}
+        no_file = {**nothing, TOKEN_PATH: str(tmp_path / "token")}
         train = ["train", "--board-size", "5", "--games", "1", "--folder", str(tmp_path / "run"), "--workers"]
         with head(1, RAY_AUTH_MODE="token", **{TOKEN: "0" * 64}) as address:
-            commands = [(["worker", address], one) for one in (nothing, another, off)]
+            commands = [(["worker", address], one) for one in (nothing, another, off, no_file)]
             for words, environment in [*commands, ([*train, address], another), ([*train, "auto"], off)]:
                 told = told_by(*words, RAY_ADDRESS=address, **environment)
                 assert f"the Ray cluster at {address} wants its token, which is not here: copy" in told
@@ -324,7 +325,7 @@ class TestRay:
             run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
             ray.cancel(taken, force=True)
             ray.shutdown()
-        assert "1 core is wanted, 0 are free of the 1 of the cluster" in " ".join(listener.notes)
+        assert "cores wanted: 1, free: 0 of the 1 of the cluster" in " ".join(listener.notes)
 
     def test_the_process_that_speaks_with_it_dies(self) -> None:
         """As Ray lets it where its node has gone."""
