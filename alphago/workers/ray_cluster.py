@@ -269,7 +269,7 @@ def check_token(address: str) -> None:
 
     A process of its own tries, since Ray ends its process without a token, and tries for long with another one.
     """
-    tried = subprocess.run([sys.executable, "-c", CONNECT, address], capture_output=True, text=True, check=False)
+    tried = subprocess.run(python_command("-c", CONNECT, address), capture_output=True, text=True, check=False)
     if tried.returncode and "token" in tried.stderr:
         raise ValueError(
             f"the Ray cluster at {address} wants its token, which is not here: copy ~/.ray/auth_token of the machine "

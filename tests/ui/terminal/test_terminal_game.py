@@ -1,6 +1,7 @@
 """Scripted games at the terminal: lines typed, text shown, results announced."""
 
 import io
+import math
 import re
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -31,6 +32,8 @@ class ScriptedAnalysis(NamedTuple):
     env: GameEnv
     action: int
     value: np.ndarray
+    root_visits: tuple[int, ...] = (48,)
+    root_score: tuple[float, ...] = (math.nan,)  # no score is forecast
 
     @property
     def root_readings(self) -> tuple[np.ndarray, list[float]]:
