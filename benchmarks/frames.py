@@ -18,7 +18,6 @@ from web import serving
 
 from alphago.env.go import GoEnv
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.new_game import link_of
 
 A_SECOND = 10  # reports, as many as the server sends
@@ -46,10 +45,10 @@ PARTS = {
 
 def full_board(env: GoEnv, plies: int) -> str:
     """Return the link of a game of random moves."""
-    tree, generator = GameTree(env, env.position()), np.random.default_rng(1)
+    position, generator = env.position(), np.random.default_rng(1)
     for _ in range(plies):
-        tree.play(int(generator.choice(np.flatnonzero(tree.position.legal_mask[:-1]))))
-    return link_of(tree)
+        position = position.play(int(generator.choice(np.flatnonzero(position.legal_mask[:-1]))))
+    return link_of(position)
 
 
 class Line:
@@ -64,7 +63,7 @@ class Line:
         line.connect_to_server().on_message(self.pass_on)
 
     def pass_on(self, text: str) -> None:
-        if '"thinking"' in text[:200]:
+        if '"isDuringSearch":true' in text[:200]:
             self.kept.append(text)
         self.to_page.send(text)
 

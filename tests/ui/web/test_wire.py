@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from alphago.ui.web.wire import LEAST_VISITS, AnalysisView, analysis_view, likely
 
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.web.game_tree import GameTree
-from alphago.ui.web.wire import LEAST_VISITS, AnalysisView, analysis_view, likely
 from tests.ui.web.desks import GO5
 
 BLACK, WHITE = 1, -1
