@@ -28,6 +28,7 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
+from alphago.env.packaged import packaged_nets
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
 from alphago.exams.grades import grade_of
@@ -81,7 +82,8 @@ def table() -> dict[str, Any]:
             aims = [{"target": t, "readouts": r} for t, r in zip(targets, readouts, strict=True)]
             rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
-    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "full": FULL, "games": games}
+    networks = {name: load_model(name).digest for name in packaged_nets() if not name.endswith("-large")}
+    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "networks": networks, "full": FULL, "games": games}
 
 
 def save(found: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ if sys.platform != "win32":
 
 SETTINGS = re.compile(r"\w+(?: (?:or|and) \w+)*(?:, in minutes,)? must ")  # how a message about a setting begins
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EPIPE)  # what writing to standard output raises
+OWN_GAME = re.compile(r": give the game, in Python .* as --game \S+")  # advice for commands with this option
 NATIVE_MEMORY = re.compile(r"could not create a (primitive|memory)|bad_alloc|[Cc]annot allocate memory")
 LEAST_ADDRESSES = 3e9  # bytes of addresses: training a small network needs 1.6e9 of them with two threads
 TORCH_MEMORY = re.compile(r"DefaultCPUAllocator.* tried to allocate (\d+) bytes")
@@ -58,7 +59,11 @@ def error_text(error: BaseException, parser: argparse.ArgumentParser) -> str | N
         setting, _, rest = error.fault.partition(" ")  # the sentence begins with the setting's name in Python
         return f"{flags.get(setting, setting)} {rest}: add {flags[part]} {value}"
     if isinstance(error, (ValueError, OSError, ImportError, MemoryError)):  # ImportError: an extra is not installed
-        return with_flags(str(error), parser)
+        text = str(error)
+        if "--game" not in parser._option_string_actions and OWN_GAME.search(text):
+            why = getattr(parser, "hints", {}).get("--game", "this command is for the package's games")
+            text = OWN_GAME.sub(f": {why}", text)
+        return with_flags(text, parser)
     return None
 
 

@@ -22,6 +22,7 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 
 
 def add_options(parser: Parser) -> None:
+    parser.hints["--game"] = "exams are of Go"
     parser.description = (
         "Grades networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and "
         "win rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several "

@@ -39,15 +39,13 @@ class Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser with errors of one line and suggestions for mistyped flags.
-
-    A flag may be abbreviated as long as it is unambiguous: `--board` for `--board-size`.
-    """
+    """An argument parser with errors of one line and suggestions for mistyped flags, which cannot be abbreviated."""
 
     def __init__(self, **options: Any) -> None:
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
         super().__init__(
             **{
+                "allow_abbrev": False,  # --game of a command without it would be taken as --games
                 "usage": f"{options.get('prog')} [OPTIONS]",
                 "formatter_class": lambda prog: Formatter(prog, max_help_position=30, width=width),
                 **options,
@@ -97,7 +95,7 @@ class Parser(argparse.ArgumentParser):
     def parse_args(self, arguments: Sequence[str] | None = None, namespace: Any = None) -> argparse.Namespace:  # type: ignore[override]
         """Parse a command line.
 
-        Exits with near misses for an unknown flag, and with all candidates for an ambiguous abbreviation.
+        Exits with near misses for an unknown flag, or with the flags that begin so.
         """
         words = list(sys.argv[1:] if arguments is None else arguments)
         may_be_flags = words[: words.index("--")] if "--" in words else words  # no word after -- is a flag
@@ -106,11 +104,9 @@ class Parser(argparse.ArgumentParser):
             if flag in flags:
                 continue
             longer = [known for known in flags if known.startswith(flag)]
-            if not longer:
-                near = near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
-                self.error(f"no option {flag}: {self.hints.get(flag, near)}")
-            if len(longer) > 1:
-                self.error(f"{flag} may be {', '.join(longer[:-1])} or {longer[-1]}")
+            near = f"did you mean {' or '.join(longer)}?" if longer else ""
+            near = near or near_misses(flag, flags, otherwise=f"{self.prog} --help lists them all")
+            self.error(f"no option {flag}: {self.hints.get(flag, near)}")
         positionals = [action for action in self._actions if not action.option_strings]
         if any(action.nargs in ("+", "*") for action in positionals):  # its words may also stand between options
             return super().parse_intermixed_args(words, namespace)

@@ -60,6 +60,7 @@ def check_game(
         _check_is_game("plain", plain)
     start = _Game(env, {})
     _check_description(start)
+    _check_methods(start)
     _check_texts(start)
     _check_symmetries(start)
     _check_board_view(start)
@@ -234,6 +235,16 @@ def _check_description(game: _Game) -> None:
     again = game.run("config", lambda: type(env)(**config))
     if again != env or hash(again) != hash(env):
         game.fail("config", f"the arguments that make {env!r} again", f"{config}, which make {again!r}")
+
+
+def _check_methods(game: _Game) -> None:
+    """Check that a position of a game in plain Python has all methods."""
+    if type(game.env).new is GameEnv.new:
+        return  # not in plain Python
+    state = game.run("new", game.env.new)
+    for name in ("play", "legal_mask", "is_over", "outcome", "planes", "copy"):
+        if not callable(getattr(state, name, None)):
+            game.fail(name, f"a method of {type(state).__name__}", "none")
 
 
 def _check_texts(game: _Game) -> None:

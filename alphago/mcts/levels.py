@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.packaged import packaged_net
 from alphago.mcts.level_choice import LevelTerms
 from alphago.system.validation import check_float, shown
 
@@ -54,6 +55,12 @@ def all_tables() -> dict[str, Any]:
     return found
 
 
+def is_measured(network: object, env: GameEnv) -> bool:
+    """Return whether the levels of a game were measured with this network: its weights are the packaged one's."""
+    digest = getattr(network, "digest", None)
+    return digest is not None and digest == all_tables()["networks"].get(packaged_net(env.name, env.N))
+
+
 def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
     """Return the levels of a game: of its board, else of the next larger measured board, else of the largest one.
 
@@ -69,6 +76,13 @@ def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
     board = next((size for size in sizes if size >= env.N), sizes[-1])
     table = boards[str(board)]
     return LevelTable(table["unit"], board, table["levels"])
+
+
+def told_loss(level: float, env: GameEnv, has_scores: bool, measured: bool) -> float:
+    """Return what a level loses a move: as measured, else what it aims at."""
+    table = level_table(env, has_scores)
+    lost = table.interpolate(level, "lost") if measured else float("nan")
+    return table.interpolate(level, "target") if np.isnan(lost) else lost
 
 
 def terms_of(level: float, env: GameEnv, has_scores: bool = True) -> LevelTerms:
@@ -92,13 +106,16 @@ def level_text(level: Level) -> str:
     return level if isinstance(level, str) else f"{level:g}"
 
 
-def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
-    """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random"."""
+def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured: bool = True) -> str:
+    """Return what is known of a level, such as "level 7: loses 1.9 ± 0.2 points a move, wins 61 % against random".
+
+    measured: whether the network `is_measured`; of another one only the aim is told.
+    """
     if isinstance(level, str):
         return "level even: follows your strength"
     table = level_table(env, has_scores)
     parts = ["full strength"] if level == LEVELS else []
-    lost = table.interpolate(level, "lost")
+    lost = table.interpolate(level, "lost") if measured else float("nan")
     scale, words = (1, "points") if table.unit == POINTS else (100, "% of the win rate")
     if not np.isnan(lost):
         error = (table.interpolate(level, "high") - table.interpolate(level, "low")) / 2
@@ -106,13 +123,15 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True) -> str:
     elif level < LEVELS:
         aim = scale * table.interpolate(level, "target")
         parts.append(f"aims to lose {aim:.1f} {words} a move, as its own search sees it")
-    row = table.rows[int(level) - 1] if float(level).is_integer() else {}  # games are not interpolated
+    row = table.rows[int(level) - 1] if measured and float(level).is_integer() else {}  # games are not interpolated
     if "games" in row:
         won, drawn, _ = row["games"]
         win_rate = (won + drawn / 2) / sum(row["games"])
         rival = row["opponent"].replace("gnugo:", "GNU Go at level ")
         parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
     is_other_board = table.board != env.N and env.name in all_tables()["games"]  # the levels of "any" game name none
-    if parts and is_other_board:
+    if not measured:
+        parts.append("not measured with this network")
+    elif parts and is_other_board:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

@@ -9,11 +9,12 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, played_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, level_table, terms_of
+from alphago.mcts.levels import LEVELS, POINTS, terms_of, told_loss
 from alphago.mcts.puct import Puct
 
 USUAL = 5  # the level that an unknown opponent is assumed to have
 USUAL_MOVES = 4.0  # this assumption weighs as much as so many moves
+FEWEST_MOVES = 5  # before which the assumption outweighs what was seen, so that no loss is told
 FADING = 0.95  # the weight of a move, divided by the weight of the next move
 LATEST = 40  # how many of the opponent's latest moves count
 READOUTS = 32  # simulations for each position
@@ -40,6 +41,8 @@ class OpponentStrength(NamedTuple):
         """Return a sentence, such as "You lose about 2.3 points a move (in 12 so far): level 6.2"."""
         if not self.moves:
             return f"You have not moved yet: level {self.level:g}"
+        if self.moves < FEWEST_MOVES:
+            return f"You have made {self.moves} of {FEWEST_MOVES} moves that tell your strength: level {self.level:g}"
         loss = f"about {self.lost:.1f} points" if self.unit == POINTS else f"about {self.lost:.0%} of the win rate"
         return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
@@ -48,9 +51,11 @@ class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
     env, evaluator: the network's game and evaluator.
+    measured: whether the levels were measured with the network, see `is_measured`.
     """
 
-    def __init__(self, env: GameEnv, evaluator: Evaluator) -> None:
+    def __init__(self, env: GameEnv, evaluator: Evaluator, measured: bool = False) -> None:
+        self.measured = measured
         self.search = AnalysisSearch(env, evaluator, games=1, settings=Puct(leaves=4))
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
@@ -67,11 +72,8 @@ class StrengthEstimator:
         for age, losses in enumerate(reversed(latest)):  # the latest move first; older moves count less
             totals = totals + FADING**age * losses
         level = self.level_of(totals)
-        table = level_table(self.search.env, self.search.has_forecasts)
-        lost = table.interpolate(level, "lost")
-        if np.isnan(lost):  # the level was not measured
-            lost = table.interpolate(level, "target")
-        return OpponentStrength(level=level, lost=lost, unit=table.unit, moves=len(latest))
+        lost = told_loss(level, self.search.env, self.search.has_forecasts, self.measured)
+        return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=len(latest))
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.

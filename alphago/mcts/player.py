@@ -1,5 +1,6 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
+from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, is_measured, terms_of
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
 from alphago.mcts.search import Search
@@ -23,7 +24,10 @@ from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
+# A player resigns after so many turns of its own in a row below the threshold, not before the game has so many plies
+# for each point of the board, and if scores are forecast, not unless it is behind by so many points for each line.
+LOST_TURNS, LEAST_PLIES, LEAST_BEHIND = 3, 0.25, 0.5
+CHANCES = 4  # a player of a level must also be behind by so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -38,9 +42,9 @@ class MCTSPlayer:
     num_readouts: simulations that `suggest_move` adds to the tree kept from the previous move.
     two_player_mode: whether to play the search's best move from the first ply on, without randomness; `suggest_move`
         then stops as soon as that move is certain.
-    resign_threshold: `should_resign` is true when the mover's root value is below it; -1 for never.  None for the
-        threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games like this one, else never
-        (see `measured_threshold`).
+    resign_threshold: the root value below which the mover holds the game for lost, see `should_resign`; -1 for never.
+        None for the threshold that the network's run has measured (`NeuralNet.resign_threshold`) in games like this
+        one, else never (see `measured_threshold`).
     settings: the search: settings such as Puct(c_puct=1.5); "puct" (also None) or "gumbel"; or a dictionary that
         changes some settings, {"kind": "gumbel", "c_scale": 0.5}.
     leaves: number of leaves per wave, which are evaluated together; None for `leaves` of `settings`, or USUAL_LEAVES if
@@ -113,7 +117,7 @@ class MCTSPlayer:
         self.position = self._start = position
         self._record = record  # `game_record` adds the moves
         self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
-        self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
+        self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
         self._was_resign = False
 
@@ -214,10 +218,7 @@ class MCTSPlayer:
         search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
         losses = sure_losses(search, _GAME, terms)
-        self._hopeless = True
-        if terms.unit == POINTS:  # without points `should_resign` goes by the value alone
-            points_behind = -float(losses.analysis.root_score[0])
-            self._hopeless = points_behind >= CHANCES * terms.target
+        self._least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0
         by_chance = np.ones(1, np.bool_)
         return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
 
@@ -229,7 +230,7 @@ class MCTSPlayer:
     @cached_property
     def opponent(self) -> StrengthEstimator:
         """The estimate of the other side's strength, for the level "even"."""
-        return StrengthEstimator(self.env, self.search.evaluator)
+        return StrengthEstimator(self.env, self.search.evaluator, is_measured(self.network, self.env))
 
     def policy_move(self) -> int:
         """Return the action with the greatest prior among those that are not forbidden and not rash passes.
@@ -266,20 +267,30 @@ class MCTSPlayer:
         self.position = position
 
     def should_resign(self, value: float | None = None) -> bool:
-        """Return whether the player to move should resign.
+        """Return whether the player to move should resign to an opponent that may be weaker than itself.
 
-        value: the game's value from that player's view, -1 .. 1; None for `root_value`.  With None the result is False
-            before any search.  After `level_move` it is also False as long as the opponent may still lose as many
-            points as the player is behind.
+        It resigns if its value is below `resign_threshold` in this and its last turns, LOST_TURNS in all; the game
+        has at least LEAST_PLIES plies for each point of the board; and, if the search has scores,
+        the player is behind by at least LEAST_BEHIND points for each line of the board, and after `level_move` by as
+        many as the opponent may still lose.  The three are KataGo's, as resignConsecTurns, resignMinMovesPerBoardArea
+        and resignMinScoreDifference: the threshold alone was measured between equals.
+
+        value: the game's value from that player's view, -1 .. 1; None for `root_value`, with which the result is False
+            before any search.
         """
-        if value is None:
-            if not self.root_visits or not self._hopeless:
-                return False
-            value = self.root_value
         threshold = self.resign_threshold
         if threshold is None:
             threshold = measured_threshold(self.network, self.position)
-        return bool(resigns(value, threshold))
+        if value is None:
+            value = self.root_value if self.root_visits else 1.0
+        area, played, to_play = math.prod(self.env.plane_shape), len(self.position.moves), self.position.to_play
+        own = [known for _, _, known, _, mover, _ in self._moves if mover == to_play]  # 0 for turns without a search
+        latest = [*own[1 - LOST_TURNS :], value]
+        is_lost = len(latest) == LOST_TURNS and resigns(np.array(latest), threshold).all()
+        if not is_lost or played < LEAST_PLIES * area or self.is_done():
+            return False
+        behind = -float(self.analysis(plies=1).root_score[0]) if self.has_scores else math.inf
+        return behind >= max(LEAST_BEHIND * math.sqrt(area), self._least_behind)
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.

@@ -19,7 +19,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
-from alphago.nn.model_files import ModelError
+from alphago.nn.model_files import ModelError, fingerprint
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
@@ -251,6 +251,11 @@ class NeuralNet(nn.Module):
         slots = [f"{slot}={type(getattr(self, slot)).__name__}" for slot in (*self.parts, *self.custom)]
         taught = f", taught by {self.taught_by}" if self.taught_by else ""
         return f"NeuralNet({', '.join([repr(self.env), *slots, *tower])}: {self.num_parameters:,} parameters{taught})"
+
+    @property
+    def digest(self) -> str:
+        """A hash of the weights, by which what was measured with this network is told of no other."""
+        return fingerprint(self.state_dict())
 
     @property
     def resign_threshold(self) -> float:

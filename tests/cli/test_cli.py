@@ -1,5 +1,6 @@
 """The command `alphago` and its help."""
 
+import ast
 import contextlib
 import re
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 import alphago
 from alphago.cli import VERBS, main, parser_of
 from alphago.cli.analysis_protocol import engine_settings
+from alphago.cli.errors import error_text
+from alphago.nn.model_files import ModelError
 
 ROOT = Path(__file__).parents[2]
 
@@ -215,3 +218,58 @@ def test_ctrl_c_again_while_the_process_ends() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=600, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_advice_that_names_an_option_is_for_commands_that_have_it() -> None:
+    """What a file of a user's own game says; exams are of Go."""
+    error = ModelError("x holds a network for A(), which does not come with the package: give the game, in Python to "
+                       "load_model as env=…, on the command line as --game a:A")  # fmt: skip
+    assert error_text(error, parser_of("play")) == str(error)
+    for verb, why in {"exam": "exams are of Go", "review": "games to review are games of Go"}.items():
+        text = str(error_text(error, parser_of(verb)))
+        assert text.startswith(f"x holds a network for A(), which does not come with the package: {why}")
+        assert "--game" not in text
+
+
+# Options of GNU Go, make, Ray and nvcc; and one that `train` explains, since Python's keyword is called so.
+FOREIGN = set(
+    [
+        "--capture-all-dead",
+        "--chinese-rules",
+        "--forbid-suicide",
+        "--level",
+        "--mode",
+        "--allow-suicide",
+        "--never-resign",
+        "--simple-ko",
+        "--play-out-aftermath",
+        "--positional-superko",
+        "--situational-superko",
+        "--always-make",
+        "--address",
+        "--block",
+        "--num-cpus",
+        "--fmad",
+        "--argument",
+        "--user",
+        "--max-minutes",
+    ]
+)
+
+
+def test_every_option_that_the_package_names_exists() -> None:
+    """In each text of its sources but docstrings; those behind `alphago VERB` are options of this command."""
+    parsers = {verb: set(parser_of(verb)._option_string_actions) | {"--help-all"} for verb in VERBS}
+    every = set().union(*parsers.values(), FOREIGN, {"--version"})
+    flag = r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w-])"
+    wrong = []
+    for path in sorted(Path(alphago.__file__).parent.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                wrong += [(path.name, name) for name in re.findall(flag, node.value) if name not in every]
+                for verb, rest in re.findall(r"alphago (\w+)((?: [^`.:;]*)?)", node.value):
+                    allowed = parsers.get(verb, every) | FOREIGN
+                    wrong += [(path.name, verb, name) for name in re.findall(flag, rest) if name not in allowed]
+    assert not wrong

@@ -479,3 +479,15 @@ def test_whatever_plays_a_broken_game_names_it(changes: dict[str, object], sente
 @pytest.mark.parametrize(("answer", "text"), [(True, "is_over: expected False at the start"), ("no", "True or False")])
 def test_a_game_that_is_over_as_it_likes(answer: object, text: str) -> None:
     assert text in caught(broken(is_over=lambda self: answer, legal_mask=lambda self: np.zeros(9, bool)))
+
+
+def test_a_missing_method_is_named() -> None:
+    class Halves(TicTacToe):
+        is_over = None
+
+    class HalvesEnv(TicTacToeEnv):
+        def new(self, **setup: object) -> TicTacToe:
+            return Halves()
+
+    with pytest.raises(GameError, match=r"^is_over: expected a method of Halves, got none"):
+        check_game(HalvesEnv())

@@ -1,6 +1,7 @@
 """The table of levels, their names, and the level that follows an opponent."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.packaged import packaged_nets
 from alphago.exams.taking import exam
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
@@ -15,11 +17,13 @@ from alphago.mcts.levels import (
     all_tables,
     check_level,
     describe_level,
+    is_measured,
     level_table,
     terms_of,
 )
 from alphago.mcts.opponent import USUAL, StrengthEstimator
 from alphago.mcts.player import MCTSPlayer
+from alphago.nn.net import NeuralNet, load_model
 
 TABLES = [(game, board) for game, boards in all_tables()["games"].items() for board in boards]
 
@@ -70,6 +74,35 @@ def test_words() -> None:
     assert describe_level(10, GoEnv(9)).endswith("% against GNU Go at level 10")
     assert describe_level(7, GoEnv(19)).endswith("measured on 13x13")
     assert describe_level("even", GoEnv(9)) == "level even: follows your strength"
+
+
+@pytest.mark.parametrize("name", [name for name in packaged_nets() if not name.endswith("-large")])
+def test_what_was_measured_is_told_of_the_network_that_was_measured(name: str, tmp_path: Path) -> None:
+    """By its weights, wherever they come from, and of no other, whose aim is told."""
+    net = load_model(name)
+    env = net.env
+    net.save(tmp_path / "mine.safetensors")
+    assert is_measured(net, env)
+    assert is_measured(load_model(tmp_path / "mine.safetensors"), env)
+    other = load_model("9x9-large") if name == "9x9" else NeuralNet(env, tower_height=0, channels=4)
+    assert not is_measured(other, env)
+    assert not is_measured(HashEvaluator(), env)
+    for level in (3, LEVELS):
+        text = describe_level(level, env, measured=False)
+        assert text.endswith("not measured with this network")
+        assert "±" not in text
+        assert "against" not in text
+
+
+def test_few_moves_are_no_measurement() -> None:
+    env = GoEnv(5)
+    estimator, position = StrengthEstimator(env, HashEvaluator()), env.position()
+    told = []
+    for move in ("A1", "B1", "C1", "D1", "E1", "A2", "B2", "C2", "D2", "E3"):
+        position = position.play(move)
+        told.append(str(estimator.estimate(position)))
+    assert [text.startswith("You lose about ") for text in told] == [False] * 8 + [True] * 2
+    assert told[0].startswith("You have made 1 of 5 moves that tell your strength: level ")
 
 
 @pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=str)

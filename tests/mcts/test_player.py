@@ -32,6 +32,34 @@ def test_a_player_with_a_network_cannot_be_pickled() -> None:
         pickle.dumps(MCTSPlayer(env, NeuralNet(env, tower_height=0, channels=4), device="cpu"))
 
 
+def resigning_plies(player: MCTSPlayer, plies: int) -> list[int]:
+    """Play the first legal moves, and return the plies before which the player would resign."""
+    found = []
+    for ply in range(plies):
+        player.policy_move()
+        if player.should_resign():
+            found.append(ply)
+        player.play_move(int(player.position.legal_mask.argmax()))
+    return found
+
+
+class BlackIsBehind(UniformEvaluator):
+    """An evaluator that gives Black no hope, and forecasts by how many points it is behind."""
+
+    makes_forecasts = True
+
+    def __init__(self, points: float) -> None:
+        self.points = points
+
+    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
+        self.evaluate(batch, slots, priors, values)
+        movers = batch.to_play(slots, np.empty(len(slots), np.int8))
+        values[:] = -movers
+        if forecasts is not None:
+            forecasts[0][:] = -self.points * movers
+            forecasts[1][:] = 0
+
+
 class TestVerbs:
     def test_pick_move_early_and_late(self) -> None:
         """Drawn by visits in the first plies, the most visited later (AlphaGo.jl's `pick_moves`)."""
@@ -132,15 +160,40 @@ class TestVerbs:
         assert player.position.moves == (12,)
         assert len(player.game_record()) == 1
 
-    @pytest.mark.parametrize(("value", "resigns"), [(0.95, False), (0.85, False), (-0.85, False), (-0.95, True)])
-    def test_should_resign_below_the_threshold(self, value: float, resigns: bool) -> None:
-        """Values of Black's, who is to play; White would resign at the opposite ones."""
+    @pytest.mark.parametrize(
+        ("side", "value", "first"),
+        [(5, 0.95, 7), (5, -0.85, None), (5, -0.95, 8), (7, -0.95, 14), (9, -0.95, 22)],
+    )
+    def test_should_resign_below_the_threshold(self, side: int, value: float, first: int | None) -> None:
+        """In the third turn in a row, with a ply for four points on the board; the values are those of the side that
+        begins, and where they are good the other side resigns.
+        """
+        env = GoEnv(side)
         for colour, sign in (("black", 1), ("white", -1)):
-            player = MCTSPlayer(GO9, DummyNet(GO9, None, sign * value))
-            player.initialize_game(GO9.position(to_play=colour))
+            player = MCTSPlayer(env, DummyNet(env, None, sign * value))
+            player.initialize_game(env.position(to_play=colour))
             assert not player.should_resign()  # before any search
-            player.tree_search(16)
-            assert player.should_resign() == resigns
+            assert resigning_plies(player, 24)[:1] == ([] if first is None else [first])
+
+    def test_it_does_not_resign_soon_after_a_good_turn(self) -> None:
+        """One in which the value is not below the threshold: two more have to follow it."""
+        player = MCTSPlayer(GO5, lambda position: (np.ones(26) / 26, -0.5 if position.move_number == 12 else -1.0))
+        assert resigning_plies(player, 24) == [8, 10, 18, 20, 22]
+
+    @pytest.mark.parametrize(("behind", "resigns"), [(2.4, False), (2.6, True)])
+    def test_it_does_not_resign_where_it_is_hardly_behind(self, behind: float, resigns: bool) -> None:
+        """By less than half a point for each line of the board, where the network forecasts the score."""
+        player = MCTSPlayer(GO5, BlackIsBehind(behind), device="cpu", forecasts=True)
+        assert bool(resigning_plies(player, 12)) == resigns
+
+    def test_the_first_move_is_no_place_to_resign(self) -> None:
+        """7x7 with komi 9, and one bad move on the board: 0.97 for White and 19 points, below self-play's threshold."""
+        env = GoEnv(7, komi=9)
+        player = MCTSPlayer(env, "7x7", two_player_mode=True, resign_threshold=None, device="cpu", forecasts=True)
+        player.initialize_game(env.position().after(["A1", "D4"]))
+        player.tree_search(32)
+        assert player.root_value < player.network.resign_threshold
+        assert not player.should_resign()
 
     def test_minus_one_never_resigns(self) -> None:
         player = MCTSPlayer(GO9, DummyNet(GO9, None, -1.0), resign_threshold=-1)

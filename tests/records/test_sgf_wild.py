@@ -29,6 +29,7 @@ from alphago.records.sgf import (
 from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
+from alphago.records.sgf.faults import FINAL_SET_UP
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
@@ -599,3 +600,98 @@ def test_a_name_that_lost_its_value() -> None:
 def test_any_bytes(data: bytes) -> None:
     for game in salvage_sgf(data, all_lines=True):
         assert game.position().moves == game.moves
+
+
+class TestNodesBehindTheRoot:
+    """What a node says holds wherever it stands."""
+
+    @pytest.mark.parametrize(
+        ("text", "side"),
+        [
+            ("(;SZ[9];AB[ee][ef]AW[dd][de]PL[W])", -1),
+            ("(;SZ[9]AB[ee][ef]AW[dd][de];PL[W])", -1),
+            ("(;SZ[9]PL[B];AB[ee]PL[B];PL[W])", -1),
+            ("(;SZ[9];PL[W];C[x];C[y];C[z])", -1),
+            ("(;SZ[9];B[ee];W[gg];PL[W])", -1),
+            ("(;SZ[9];B[ee];PL[B])", 1),
+            ("(;SZ[9];B[ee];PL[B];W[gg])", 1),
+            ("(;SZ[9];B[ee];W[gg])", 1),
+            ("(;SZ[9]PL[B];W[ee])", 1),  # a move is more reliable
+        ],
+    )
+    def test_who_is_to_move(self, text: str, side: int) -> None:
+        assert parse_sgf(text).position().to_play == side
+
+    def test_the_game(self) -> None:
+        game = only("(;SZ[9];KM[3.5]PB[Ann]RU[AGA];B[aa];HA[2]RE[W+R]C[not the game's])")
+        assert (game.komi, game.players[0], game.rules, game.handicap) == (3.5, "Ann", "AGA", 2)
+        assert (game.result, game.comment) == ("W+R", "")
+        assert only("(;SZ[9]KM[7];KM[3];B[aa])").komi == 7
+
+    @pytest.mark.parametrize("text", ["(;SZ[9];B[ee];W[gg];AB[cc])", "(;SZ[9];B[ee];W[gg];AE[ee];C[x];AW[cc])"])
+    def test_stones_after_the_last_move_are_told(self, text: str) -> None:
+        """A game to learn from has its moves; a position that is asked about would be another one."""
+        game = parse_sgf(text)
+        assert ([fault.kind for fault in game.faults], len(game.moves)) == ([FINAL_SET_UP], 2)
+        assert "after move 2: the game is read up to there" in game.faults[0].text
+        assert parse_sgf(text.replace("AB[cc]", "AB[ee]").replace("AE[ee];C[x];AW[cc]", "AW[gg]")).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("program", "told", "komi"),
+    [
+        ("foxwq", "50", 0.5),
+        ("foxwq:8", "-50", -0.5),
+        ("foxwq", "25", 0.5),
+        ("foxwq", "0", 0.0),
+        ("foxwq", "375", 7.5),
+        ("foxwq", "6.5", 6.5),
+        ("CGoban:3", "50", 50.0),
+        ("", "375", 7.5),
+        ("", "150", None),
+        ("", "-200", None),
+    ],
+)
+def test_the_unit_of_komi_is_the_program_s(program: str, told: str, komi: float | None) -> None:
+    game = only(f"(;SZ[19]AP[{program}]KM[{told}];B[aa])")
+    assert (game.komi, [fault.kind for fault in game.faults]) == (komi, [] if komi is not None else ["komi"])
+
+
+def test_a_board_that_is_joined_at_its_edges_is_refused() -> None:
+    """TO, of programs for Go on a torus and the like."""
+    assert only("(;SZ[9]TO[0];B[aa])").faults == ()
+    with pytest.raises(ValueError, match=r"the board must be a flat one, got TO\[3\]"):
+        parse_sgf("(;SZ[9]TO[3];B[aa])")
+
+
+NAMES = {
+    "mac_roman": "José René Müller Ångström Ñandú",
+    "cp874": "สมชาย กมล สุดา",
+    "tis_620": "สมชาย กมล สุดา",
+    "cp1256": "محمد علي حسن",
+    "iso8859_6": "محمد علي حسن",
+    "cp1255": "משה דוד",
+    "cp1253": "Γιώργος Νίκος",
+    "cp1250": "Čapek Łukasz Őry",
+    "cp1254": "Şükrü İğne",
+    "cp1251": "Иван Пётр",
+    "koi8_r": "Иван Пётр",
+    "cp1252": "José Müller",
+    "gbk": "古力 李世石 孔杰",
+    "big5": "古力 周俊勳",
+    "cp932": "井山裕太 趙治勲",
+    "euc_jp": "井山裕太 趙治勲",
+    "cp949": "이세돌 박정환",
+    "utf-8": "José 古力",
+}
+
+
+@pytest.mark.parametrize("encoding", NAMES)
+@pytest.mark.parametrize("declared", ["", "CA[ISO-8859-1]"])
+def test_no_bracket_is_half_of_a_letter(encoding: str, declared: str) -> None:
+    """Each name before each thing that may follow it: all moves are read, and no value has a bracket."""
+    for name in NAMES[encoding].split():
+        for text in (f"PB[{name}]PW[{name}];B[aa]C[{name}];W[bb]", f"PB[{name}]\n;B[aa]C[{name}]\n;W[bb]C[{name}]"):
+            game = only(f"(;GM[1]SZ[19]{declared}{text})".encode(encoding, "ignore"))
+            assert moves(game) == "B A19, W B18"
+            assert "[" not in game.players[0] + game.comments[0]

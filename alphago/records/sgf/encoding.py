@@ -38,6 +38,8 @@ HIGH_BYTES = re.compile(rb"[\x80-\xff]+")  # non-ASCII bytes in a row
 CONTROL_BYTE = re.compile(rb"[\x80-\x9f]")  # in Latin-1 a control character, which texts do not have
 # In Latin-1, a letter (or a sign before a letter, such as ¿) with no other non-ASCII byte beside it: the ü in "Müller".
 LONE_LATIN = re.compile(rb"(?<![\x80-\xff])(?:[\xc0-\xff]|[\xa1-\xbf](?=[a-z]))(?![\x80-\xff])")
+# The bracket after a value that another property, node or end of a variation follows.
+CLOSING = re.compile(rb"\](?=\s*+(?:;?\s*+[A-Z]{1,2}\s*+\[|\)\s*+(?:[();]|$)))")
 WINDOW = 2**14  # bytes in which the end of a game is looked for first
 LOOKED_AT = 100_000  # bytes that are enough to tell encodings apart
 BAD_SHARE = 0.1  # a declared encoding is rejected if more than this share of the non-ASCII letters cannot be decoded
@@ -45,6 +47,7 @@ BAD_SHARE_UTF8 = 0.5  # the same for UTF-8, since bytes of another encoding hard
 # What each letter of a kind adds to a score, and in the second line what it subtracts.
 KANJI_GAIN, KANA_GAIN, HANGUL_GAIN, GO_WORD_GAIN, LONE_LATIN_GAIN, RUSSIAN_GAIN = 1.0, 1.3, 1.2, 1.5, 1.2, 2.0
 ODD_LOSS, HALF_KANA_LOSS, LOST_LOSS, GLUED_LOSS, MIXED_LOSS, RARE_LOSS, CONTROL_LOSS = 2.0, 0.7, 8.0, 1.0, 0.5, 0.5, 0.5
+EATEN_LOSS = 10.0  # of a guess in which such a bracket is half of a letter: it would lose moves
 MANY = 4  # number of non-ASCII bytes from which on a game's score is reliable
 CLEARLY = 0.5  # difference of two scores from which on one encoding is clearly better
 
@@ -261,7 +264,10 @@ def score(data: bytes, name: str) -> float:
     if name == "latin-1":
         return latin_score(part)
     text = part.decode(name, "replace")
-    return cyrillic_score(text) if name in CYRILLIC else plausibility(text, name)
+    if name in CYRILLIC:
+        return cyrillic_score(text)
+    is_eaten = len(CLOSING.findall(part)) > len(CLOSING.findall(text.encode("utf-8")))
+    return plausibility(text, name) - EATEN_LOSS * is_eaten
 
 
 def cyrillic_score(text: str) -> float:

@@ -14,6 +14,7 @@ SUICIDE = "suicide"
 REPETITION = "repetition"
 ENDED = "moves after the end"
 SET_UP = "set-up after a move"
+FINAL_SET_UP = "set-up after the last move"
 DEAD = "stones without a liberty"
 KOMI = "komi"
 HANDICAP = "handicap"
@@ -23,8 +24,8 @@ NOTATION = "notation"
 # The kinds after which no game can be read at all.
 FATAL = (UNREADABLE, TOO_LARGE, OTHER_GAME, BOARD, DEAD)
 
-# The kinds that are reported but refuse no game, since its position is beyond doubt.
-TOLD = (ENCODING, NOTATION)
+# The kinds that are reported but refuse no game, since its moves are beyond doubt.
+TOLD = (ENCODING, NOTATION, FINAL_SET_UP)
 
 # The kinds that do not change the moves.
 HARMLESS = (*TOLD, KOMI, HANDICAP)

@@ -22,6 +22,8 @@ from alphago.system.validation import shown
 GO = ("1", "01", "", "go", "igo", "weiqi", "baduk")  # values of GM, in small letters
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # characters that are removed from the texts of the root
 SIGNS = {"B": 1, "W": -1}  # the side of each property that is a move
+# Properties of a whole game, which SGF allows in any node of its line.
+GAME_INFO = frozenset(["AP", "BR", "DT", "EV", "GM", "HA", "KM", "KO", "PB", "PW", "RD", "RE", "RU", "TE", "WR"])
 UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
 
@@ -57,12 +59,14 @@ class LineReader:
         self.faults = faults
         self.head: Node = dict(line[0]) if line else {}
         for node in line[1:4]:  # some programs write root properties into one of the three nodes after the root
-            has_move = any(name in node for name in SIGNS)
-            if "SZ" in self.head or has_move:
+            if "SZ" in self.head or not SIGNS.keys().isdisjoint(node):
                 break
             for name, values in node.items():
                 if name not in STONES:
                     self.head.setdefault(name, values)
+        for node in line[1:]:
+            for name in GAME_INFO.intersection(node):
+                self.head.setdefault(name, node[name])
 
     def text(self, name: str) -> str:
         """Return the text of a root property, "" if it is missing."""
@@ -88,6 +92,9 @@ class LineReader:
         if self.required is not None and size != self.required.N:
             self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
             return self.empty(size)
+        if joined := self.joined_edges():
+            self.fault(kinds.BOARD, joined)
+            return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
         board = board_of(size, Rules())  # to read points and stones, which do not depend on the rules
@@ -97,6 +104,10 @@ class LineReader:
         setup = self.setup(board, chosen.stretch)
         if setup is None:
             return self.empty(size)
+        after = 0  # who is to move after the last move, by a PL there
+        if followed.node_of and followed.fault is None:
+            last = followed.node_of[-1] + 1
+            after = self.player_to_move(last, next((n for n in self.set_ups if n >= last), len(self.line)))
         notes = read_notes([self.line[0], *(self.line[node] for node in followed.node_of)])
         return SgfGame(
             size,
@@ -111,6 +122,7 @@ class LineReader:
             comments=self.comments(followed),
             movers=followed.movers,
             places=tuple(followed.node_of),
+            to_play=after,
             faults=tuple(self.faults),
             assumed=assumed_rules,
             ranks=(self.rank("B"), self.rank("W")),
@@ -120,6 +132,10 @@ class LineReader:
             source=self.source,
         )
 
+    def joined_edges(self) -> str:
+        """Return what is wrong with a board whose edges are joined, such as a torus (TO, topology); "" for others."""
+        return "" if self.text("TO") in ("", "0") else f"the board must be a flat one, got TO[{self.text('TO')}]"
+
     def empty(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""
         return SgfGame(size, (), faults=tuple(self.faults), source=self.source)
@@ -127,7 +143,7 @@ class LineReader:
     def komi(self) -> float | None:
         """Return the komi in the property KM; without KM that in KO, where Chinese servers write it."""
         try:
-            komi = read_komi(self.text("KM"))
+            komi = read_komi(self.text("KM"), self.text("AP"))
         except ValueError as error:
             self.fault(kinds.KOMI, str(error))
             return None
@@ -148,9 +164,18 @@ class LineReader:
             self.fault(kinds.HANDICAP, str(error))
             return 0
 
+    def player_to_move(self, begin: int, end: int) -> int:
+        """Return who is to move by the last PL in the nodes from `begin` to before `end`: +1, -1, or 0 without PL."""
+        values = next((node["PL"] for node in reversed(self.line[begin:end]) if node.get("PL")), None)
+        if values is None:
+            return 0
+        is_white = plain_text(values[0]).strip().upper().startswith(("W", "2"))  # some programs write 2 for White
+        return -1 if is_white else 1
+
     def first_player(self) -> int:
-        """Return who begins by PL, +1 Black, -1 White; Black without PL."""
-        return -1 if self.text("PL").upper().startswith(("W", "2")) else 1  # some programs write 2 for White
+        """Return who begins by the last PL before the first move; Black without PL."""
+        moves = (number for number, node in enumerate(self.line) if not SIGNS.keys().isdisjoint(node))
+        return self.player_to_move(0, next(moves, len(self.line) - 1) + 1) or 1
 
     # --- moves and stones ---
 
@@ -162,12 +187,14 @@ class LineReader:
         the point when the stretch begins.
         """
         found = [Stretch(np.zeros(env.N * env.N, np.int8), to_play=self.first_player())]
+        self.set_ups: list[int] = []  # the nodes that begin the further stretches
         for number, node in enumerate(self.line):
             try:
                 changes = stones_of(env, node)
                 if changes is not None:
                     if found[-1].actions:
                         found.append(Stretch(changes, to_play=0, begins=number))
+                        self.set_ups.append(number)
                     else:
                         np.copyto(found[-1].stones, changes, where=changes != KEPT)
                 for letter in node:
@@ -226,7 +253,8 @@ class LineReader:
             games = [lambda plays: required]
         current = longest = PlayedStretch(stretches[0], games, self.number)
         change: Stretch | None = None  # the first stretch with moves whose set-up changes the board
-        moves_before_change = 0
+        last_change: Stretch | None = None  # the first one after the last move
+        moves_before_change = moves_before_last = 0
         for stretch in stretches[1:]:
             if current.followed.fault is not None:
                 break
@@ -238,25 +266,29 @@ class LineReader:
                 if stretch.actions and change is None:
                     change = stretch
                     moves_before_change = current.followed.ply_count
+                elif not stretch.actions and stretch is stretches[-1]:
+                    last_change, moves_before_last = stretch, current.followed.ply_count
                 current = PlayedStretch(stretch, games, self.number)
             if current.followed.ply_count > longest.followed.ply_count:
                 longest = current
         if change is not None:
             is_after = longest.stretch.begins >= change.begins
             self.report_set_up(change, moves_before_change, "from there" if is_after else "up to there")
+        elif last_change is not None:
+            self.report_set_up(last_change, moves_before_last, "up to there", kinds.FINAL_SET_UP)
         if longest.followed.fault is not None:
             self.faults.append(longest.followed.fault)
         assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
         return longest, assumed
 
-    def report_set_up(self, stretch: Stretch, move: int, part: str) -> None:
+    def report_set_up(self, stretch: Stretch, move: int, part: str, kind: str = kinds.SET_UP) -> None:
         """Add the fault of a set-up that changes the board.
 
         stretch: the stretch that begins with it.  move: the number of moves before it.
         part: which part of the line is read as the game, such as "up to there".
         """
         text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
-        self.fault(kinds.SET_UP, text, node=stretch.begins, move=move)
+        self.fault(kind, text, node=stretch.begins, move=move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""

@@ -87,8 +87,9 @@ def parse_sgf(
 
     Raises ValueError, whose message begins with `name`, unless the text holds one game and every move is legal
     (`salvage_sgf` is lenient).  Stones may be set up before the first move; later set-ups are ignored if they change
-    nothing or follow the last move.  Passes after the end are ignored.  Komi is read as servers write it, see
-    `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most plausible encoding.
+    nothing, and told (`SgfGame.faults`) if they follow the last move.  Passes after the end are ignored.  Komi is read
+    as servers write it, see `read_komi`.  Bytes are decoded with the encoding in CA or, without CA, with the most
+    plausible encoding.
     """
     return parse_games(data, name, env, 1, allowed)[0]
 

@@ -52,6 +52,7 @@ class SgfGame:
     date, event: as in the file.
     notes: search results for the position before each ply, by ply.
     source: the file's name.
+    to_play: who is to move after the last move, +1 or -1, if the file says so (PL); 0 for the other side's turn.
     places: for each move, the number of its node in the line of nodes that was read; () for a new game.
     origin: the text from which the game was read, by which unchanged parts are written as they were; None for a new
         game.
@@ -75,6 +76,7 @@ class SgfGame:
     event: str = ""
     notes: Mapping[int, MoveNote] = field(default_factory=dict)
     source: str = field(default="", compare=False)
+    to_play: int = 0
     places: tuple[int, ...] = field(default=(), compare=False, repr=False)
     origin: "SgfOrigin | None" = field(default=None, compare=False, repr=False)
 
@@ -151,7 +153,9 @@ class SgfGame:
         env = env or self.env()
         position = env.position(**self.setup, komi=None if self.komi == env.komi else self.komi)
         position = position.after(self.moves[:ply], self.movers[:ply])
-        return position if ply is None or ply >= len(self.moves) else position.give_turn(self.movers[ply])
+        is_last = ply is None or ply >= len(self.moves)
+        mover = self.to_play if is_last else self.movers[ply]
+        return position.give_turn(mover) if mover else position
 
     def shared(self, other: "SgfGame") -> int:
         """Return how many first moves two games have in common."""

@@ -7,7 +7,9 @@ from alphago.env.board import StonesEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
 from alphago.system.validation import shown
 
-LARGEST_KOMI = 100  # points; a larger number without a decimal point is in hundredths of a point
+LARGEST_KOMI = 100  # points; from USUAL_KOMI a whole number above it is in hundredths of a point
+USUAL_KOMI = 250  # hundredths of a point or of a zi: the least that some program is known to write
+FOX = "foxwq"  # the program that writes all whole numbers so
 LONGEST = 40  # characters of a komi, a point or a rank: a longer text is something else
 POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
@@ -61,20 +63,23 @@ def read_handicap(text: str) -> int:
     return int(number)
 
 
-def read_komi(text: str) -> float | None:
+def read_komi(text: str, program: str = "") -> float | None:
     """Return White's komi in points, None for an empty text; raise ValueError for a text without one number.
 
     Servers write komi in several units.  7.5 points are also written as 750 (hundredths of a point), or in zi (see ZI)
     as 3.75, 375, 3 3/4, 3¾ and 3又3/4子.
+
+    program: the program that wrote the file (AP), which may decide the unit: Fox's 50 is half a point.
     """
     normalised = spell_quotients(text.translate(DIGITS).translate(NUMERALS)).strip()
     if not normalised:
         return None
     try:
         number = komi_number(normalised)
-        in_hundredths = abs(number) > LARGEST_KOMI and "." not in normalised
-        if in_hundredths:
+        if "." not in normalised and (FOX in program.lower() or abs(number) >= USUAL_KOMI):
             number /= 100
+        elif abs(number) > LARGEST_KOMI and "." not in normalised:
+            raise ValueError(text)
         has_quarter = number * 2 % 1 == 0.5
         in_zi = ZI.search(normalised) or has_quarter  # points are never given in quarters
         return check_komi(2 * number if in_zi else number)

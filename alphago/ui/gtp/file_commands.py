@@ -10,7 +10,7 @@ from alphago.env.go_count import count_of
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
-from alphago.records.sgf.faults import BOARD, FATAL, HANDICAP, SET_UP, TOLD
+from alphago.records.sgf.faults import BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, TOLD
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
@@ -73,6 +73,8 @@ class FileCommands:
                 loaded.play(colour, action)
             except IllegalMove as error:
                 raise GtpFailure(f"cannot load file: {error}") from None
+        if len(moves) == len(game.moves):
+            loaded.next = game.to_play
         loaded.loaded = LoadedGame(game, komi, env.rules)
         return loaded
 
@@ -161,7 +163,8 @@ def first_game(name: str, count: int | None) -> SgfGame:
         # If the handicap is faulty and White begins on an empty board, the handicap stones are missing.
         white_begins = game.setup.get("to_play") == "white"
         lacks_stones = fault.kind == HANDICAP and white_begins and not game.setup.get("black")
-        if fault.kind in (*FATAL, SET_UP) or lacks_moves or lacks_stones:
+        is_set_up = fault.kind == SET_UP or (fault.kind == FINAL_SET_UP and count is None)
+        if fault.kind in FATAL or is_set_up or lacks_moves or lacks_stones:
             raise ValueError(fault.of(name))
         print_message(fault.of(name))
     if game.scoring:

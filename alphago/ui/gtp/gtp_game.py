@@ -57,6 +57,7 @@ class GtpGame:
     def begin(self) -> None:
         """Go back to the first position of the game, with its set-up stones."""
         self.plays: list[tuple[int, int]] = []  # (colour, action)
+        self.next = 0  # the colour that should move next where a file says so
         self.position = self.start(self.first)
 
     def start(self, to_play: int, **setup: Any) -> GoPosition:
@@ -79,6 +80,7 @@ class GtpGame:
         if action != self.env.pass_action or not self.position.is_over:
             self.position = self.ready(colour).play(action)
         self.plays.append((colour, action))
+        self.next = 0
 
     def ready(self, colour: int) -> GoPosition:
         """Return the current position with this colour to move, in which the game is not over."""
@@ -103,8 +105,8 @@ class GtpGame:
 
     @property
     def to_play(self) -> int:
-        """The colour that should move next: the opponent of the colour that moved last."""
-        return -self.plays[-1][0] if self.plays else self.first
+        """The colour that should move next: the opponent of the colour that moved last, or as the loaded file says."""
+        return self.next or (-self.plays[-1][0] if self.plays else self.first)
 
     @property
     def is_over(self) -> bool:

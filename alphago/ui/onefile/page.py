@@ -22,7 +22,7 @@ import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
 from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
-from alphago.mcts.levels import LEVELS, describe_level, level_table, terms_of
+from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
@@ -120,8 +120,8 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
 
     name: the network's name on the page.  about: what `about` returns.
     """
-    if GAMES.get(net.env.name) is not type(net.env):
-        packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
+    packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
+    if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):  # --game registers its class
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     parts = packed_parts(net, name, about).items()
     replacements = {
@@ -195,7 +195,7 @@ def facts(net: NeuralNet, graph: NetworkGraph, name: str) -> dict[str, object]:
         "resign": net.resign_threshold,
     }
     has_scores = "score" in graph.outputs
-    boards = [board_facts(board, net.size_free, has_scores) for board in boards_of(net, env)]
+    boards = [board_facts(board, net.size_free, has_scores, is_measured(net, board)) for board in boards_of(net, env)]
     return {"network": name, "game": env.name, "boards": boards, "rules": rules_of(env), "model": model}
 
 
@@ -232,12 +232,13 @@ def boards_of(net: NeuralNet, env: GameEnv) -> list[GameEnv]:
     return boards
 
 
-def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, Any]:
+def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool) -> dict[str, Any]:
     """Return what the page has to know of a game on one board.
 
     size_free: whether the size can be chosen.  has_scores: whether the network forecasts scores.
+    measured: whether the levels were measured with the network.
     """
-    levels = [describe_level(level, env, has_scores) for level in range(1, LEVELS + 1)]
+    levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
     view = {**game_view(env), "levels": levels, "shape": env.plane_shape}
     if not size_free:
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
@@ -245,14 +246,14 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool) -> dict[str, An
         "view": view,
         "options": {**env.config, "max_moves": env.max_moves},
         "handicaps": handicaps_of(env),
-        "levels": [level_facts(level, env, has_scores) for level in range(1, LEVELS + 1)],
+        "levels": [level_facts(level, env, has_scores, measured) for level in range(1, LEVELS + 1)],
     }
 
 
-def level_facts(level: int, env: GameEnv, has_scores: bool) -> dict[str, Any]:
+def level_facts(level: int, env: GameEnv, has_scores: bool, measured: bool) -> dict[str, Any]:
     """Return how to play at a level, and under "lost" how much a move at this level loses, None if not measured."""
     lost = level_table(env, has_scores).interpolate(level, "lost")
-    return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) else lost}
+    return {**terms_of(level, env, has_scores)._asdict(), "lost": None if math.isnan(lost) or not measured else lost}
 
 
 def about(

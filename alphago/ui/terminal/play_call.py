@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.env.go_rules import handicap_komi
@@ -44,8 +45,8 @@ def play(
     `alphago.ui.notebook_game.NotebookGame`, whose `position` is always the current one.
 
     nn: as in `MCTSPlayer`; None for an untrained network of `tower_height` blocks, which plays badly.
-        A network resigns below the value that its run has measured (`NeuralNet.resign_threshold`), but only in games
-        like those in which it was measured; other engines never resign.
+        A network resigns where its value stays below the one that its run has measured (`MCTSPlayer.should_resign`),
+        but only in games like those in which it was measured; other engines never resign.
     tower_height: blocks of the untrained network; if a network is given, None or that network's number of blocks.
     num_readouts: simulations for every move of the engine and every hint; 0 plays the network's most probable
         move without search, None searches for `seconds`.
@@ -86,10 +87,8 @@ def play(
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         teacher = None if teach is None else Teacher(nn, teach, device=device)
-        levels_need_forecasts = level is not None
-        player = MCTSPlayer(
-            env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=levels_need_forecasts
-        )
+        forecasts = level is not None or choose_device(env, device) == "cpu"  # a GPU would have to give up its boards
+        player = MCTSPlayer(env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=forecasts)
         human = 1 if mode == 0 else -1
         game = TerminalGame(player, human, screen, limit, start=start, level=level, teacher=teacher)
     except KeyboardInterrupt:

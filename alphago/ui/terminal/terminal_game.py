@@ -10,7 +10,7 @@ import numpy as np
 from alphago.env.board import result_text
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
-from alphago.mcts.levels import EVEN, LEVELS, Level, describe_level
+from alphago.mcts.levels import EVEN, LEVELS, Level, describe_level, is_measured
 from alphago.mcts.player import MCTSPlayer
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
@@ -29,8 +29,7 @@ HELP = """\
   save FILE   save the game so far{kind}
   save! FILE  the same, replacing a file that is not of this game
   load FILE   continue a saved game
-  resign      resign
-  alive       when stones are counted: no stone is dead
+  resign      resign{counts}
   quit        leave without a result; also exit or q
   help        this list"""
 WITH_FILE = ("save", "save!", "load")  # commands that take a file name
@@ -38,6 +37,7 @@ ALIASES = {"exit": "quit", "q": "quit"}
 ARGUMENTS = (*WITH_FILE, "why")  # commands that take an argument
 COUNTED = "X and O are alive; x and o are dead; b and w are further points of Black and White."
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
+SURE_READOUTS = 64  # with fewer a win rate swings by tens of percents from one search to the next, and is told with ≈
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
@@ -122,7 +122,8 @@ class TerminalGame:
         try:
             self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             if self.level is not None:
-                self.say(f"The engine plays at {describe_level(self.level, self.player.env, self.player.has_scores)}.")
+                env, measured = self.player.env, is_measured(self.player.network, self.player.env)
+                self.say(f"The engine plays at {describe_level(self.level, env, self.player.has_scores, measured)}.")
             self.draw()
             while not self.left:
                 if self.over:
@@ -244,7 +245,8 @@ class TerminalGame:
         analysis = self.player.analysis(plies=SHOWN_PLIES)
         values, _ = analysis.root_readings
         win_rate = (1 + values[0]) / 2
-        return Thought(action, f"{100 * win_rate:.0f} %", analysis.line_text(action))
+        about = "≈ " if self.player.root_visits < SURE_READOUTS else ""
+        return Thought(action, f"{about}{100 * win_rate:.0f} %", analysis.line_text(action))
 
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
@@ -325,7 +327,9 @@ class TerminalGame:
         example = self.position.env.to_text(int(np.argmax(self.position.legal_mask)))
         passes = "" if self.position.env.pass_action is None else "\n  pass        let the other side move"
         kind = " (SGF)" if self.position.env.has_sgf else ""
-        text = HELP.format(move=example, passes=passes, kind=kind)
+        has_count = self.position.env.has_sgf  # in Go
+        counts = "\n  alive       when stones are counted: no stone is dead" if has_count else ""
+        text = HELP.format(move=example, passes=passes, kind=kind, counts=counts)
         self.say("\n".join(filter(None, (text, self.board_view.pass_hint))))
 
     def score(self, _: str) -> None:

@@ -93,6 +93,7 @@ class CommonEvaluator(Evaluator):
     ) -> None:
         self.env, self.inner, self.resign_threshold = env, inner, resign_threshold
         self.measured_in = measured_in or env
+        self.digest: str | None = None  # of the network's weights
         self.makes_forecasts = bool(getattr(inner, "makes_forecasts", False))
         self.lanes = lanes
         self.busy = 0  # lanes in use

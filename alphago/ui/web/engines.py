@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
 from alphago.env.packaged import packaged_net
 from alphago.mcts.evaluator import as_forecast_evaluator
-from alphago.mcts.levels import Level
+from alphago.mcts.levels import Level, is_measured
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
@@ -56,6 +56,7 @@ class SharedEngine:
         lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
         threshold, game = float(getattr(network, "resign_threshold", -1.0)), getattr(network, "measured_in", env)
         self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold, measured_in=game)
+        self.evaluator.digest = getattr(network, "digest", None)
         self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_PAGES)
 
     def new_player(self) -> MCTSPlayer:
@@ -107,6 +108,12 @@ class Engines:
         if choice.game not in ("", env.name):
             raise ValueError(f"{name} is a network for {choice.game}, and this game is {env.name}")
         return name
+
+    def is_measured(self, name: str, env: GameEnv) -> bool:
+        """Return whether a network is the packaged one, with which the levels of a game were measured."""
+        choice = self.choices.get(name)
+        is_packaged = choice is not None and str(choice.source) == packaged_net(env.name, env.N)
+        return is_packaged or (choice is not None and is_measured(choice.source, env))
 
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""

@@ -71,7 +71,8 @@ def opened(page: QueryReader, tree: GameTree) -> dict[str, Any]:
 def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
     """Return what the page has to know of a game and its engines."""
     usual = engines.usual(env)
-    levels = [describe_level(level, env, has_scores=usual != PLAYOUTS) for level in range(1, LEVELS + 1)]
+    has_scores, measured = usual != PLAYOUTS, engines.is_measured(usual, env)
+    levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
     return {
         **game_view(env),
         "skips": env.skips_turns,

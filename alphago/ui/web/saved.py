@@ -290,13 +290,16 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     Such games are played by the rules of OutlineGoEnv.  Returns None for a square board, a damaged size and another
     game than Go.  Raises ValueError for stones that cannot be set up.
     """
-    reader = LineReader(file.nodes[:1], required=None, number=None, source="", faults=[])
+    line = file.main_line()
+    reader = LineReader(line, required=None, number=None, source="", faults=[])
     try:
         columns, rows = read_sides(reader.text("SZ"))
     except ValueError:
         return None
     if columns == rows or reader.text("GM").lower() not in GO:
         return None
+    if joined := reader.joined_edges():
+        raise ValueError(f"the SGF file: {joined}")
     komi = reader.komi()
     env = OutlineGoEnv(rows, columns, komi=USUAL_KOMI if komi is None else komi, first_pass=0)
     setup: dict[str, str] = {}
@@ -304,10 +307,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
-    line = file.main_line()
     moves = [(number, name) for number, node in enumerate(line) for name in node if name in SIGNS and node[name]]
-    played = line[1 : moves[-1][0] + 1] if moves else []
-    if any(name in node for node in played for name in STONES):
+    if any(name in node for node in line[1:] for name in STONES):
         raise ValueError("stones must be set up in the first node of a game on a board that is not square")
     first = SIGNS[moves[0][1]] if moves else reader.first_player()
     if first < 0:
@@ -315,7 +316,8 @@ def rectangular(file: SgfTree) -> tuple[Position, SgfGame] | None:
     if reader.handicap() > 1 and first < 0 and "AB" not in file.nodes[0]:
         reader.fault(HANDICAP, "handicap stones must be set up on a board that is not square, got only their number")
     players = reader.text("PB"), reader.text("PW")
-    head = SgfGame(columns, moves=(), result=reader.text("RE"), players=players, faults=tuple(reader.faults))
+    words = {"result": reader.text("RE"), "rules": reader.text("RU")}
+    head = SgfGame(columns, moves=(), players=players, faults=tuple(reader.faults), **words)
     return env.position(**setup), head
 
 

@@ -89,6 +89,17 @@ def prefers(*points: str, value: float = 0.0):
     return network
 
 
+def turns_until_resignation(gtp: GoEngine, most: int = 60) -> int | None:
+    """Return how many moves the engine plays, by turns for both sides, until it resigns; None if it does not."""
+    for turn in range(most):
+        colour = "b" if gtp.game.to_play > 0 else "w"
+        if ask(gtp, f"genmove {colour}") == ["resign"]:
+            return turn
+        if gtp.game.is_over:
+            return None
+    return None
+
+
 class Controller:
     """A controller that sends lines one by one while the engine runs in a thread, and reads what comes back."""
 

@@ -215,8 +215,9 @@ class TestGenmoveAnalyze:
 
     def test_it_resigns(self) -> None:
         gtp = engine(network=prefers("C3", value=-1.0), resign_threshold=-0.9)
+        ask(gtp, *["genmove b", "genmove w"] * 4)
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] == "play resign"
-        assert gtp.game.plays == []
+        assert len(gtp.game.plays) == 8
         ask(gtp, "kata-set-param allowResignation false")
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] != "play resign"
 
@@ -263,7 +264,7 @@ class TestParameters:
         ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
         gtp.game.env.from_text(ask(gtp, "genmove b")[0])
         assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
-        assert re.search(r"You lose about .* a move \(in \d so far\): level [\d.]+\.", capsys.readouterr().err)
+        assert re.search(r"You have made 2 of 5 moves .*: level [\d.]+\.", capsys.readouterr().err)
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
     @pytest.mark.parametrize(
@@ -490,8 +491,9 @@ class TestTime:
 
 def test_reg_genmove_changes_nothing() -> None:
     gtp = engine(network=prefers("C3", value=-1.0), readouts=8, resign_threshold=-0.9)
-    assert ask(gtp, "reg_genmove b") == ["C3"]
-    assert gtp.game.plays == []
+    moves = ask(gtp, *["genmove b", "genmove w"] * 4)
+    assert "resign" not in [*moves, *ask(gtp, "reg_genmove b")]
+    assert len(gtp.game.plays) == 8
 
 
 def test_gogui(gtp: GoEngine) -> None:

@@ -12,7 +12,7 @@ from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw, tidy
-from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers, turns_until_resignation
 
 # Black takes nothing back but what White took: the third move repeats the board, with White to play.
 SEND_TWO = "b B5, w A4, b D5, w B4, b C4, w E1, b A5, w C5, b B5"
@@ -232,10 +232,12 @@ class TestHandicap:
         network = prefers("C3", "D3", value=1.0)  # Black wins
         network.resign_threshold = -0.75
         gtp = engine(9, network, readouts)
-        assert ask(gtp, "play b C3", "genmove w") == ["", "resign"]
-        assert ask(gtp, "clear_board", "fixed_handicap 2", "genmove w")[2] != "resign"
+        assert turns_until_resignation(gtp) == 21
+        ask(gtp, "clear_board", "fixed_handicap 2")
+        assert turns_until_resignation(gtp, 30) is None
         gtp = engine(9, network, readouts, resign_threshold=-0.9)
-        assert ask(gtp, "fixed_handicap 2", "genmove w")[1] == "resign"
+        ask(gtp, "fixed_handicap 2")
+        assert turns_until_resignation(gtp) == 22
 
     @pytest.mark.parametrize(
         ("line", "failure"),
@@ -301,11 +303,10 @@ class TestGenmove:
     def test_resign(self) -> None:
         for readouts in (0, 8):
             lost = engine(network=prefers("C3", value=-1.0), readouts=readouts, resign_threshold=-0.9)
-            assert ask(lost, "genmove b") == ["resign"]
-            assert lost.game.plays == []
+            assert turns_until_resignation(lost) == len(lost.game.plays) == 8
             assert ask(lost, "genmove w") != ["resign"]  # White has won
             stubborn = engine(network=prefers("C3", value=-1.0), readouts=readouts)
-            assert ask(stubborn, "genmove b") != ["resign"]
+            assert turns_until_resignation(stubborn, 12) is None
 
     def test_whole_games_are_legal(self) -> None:
         """Our engine against itself in one process, both colours, to the end."""

@@ -9,7 +9,7 @@ from alphago.env.position import IllegalMove
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw, tidy
-from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers
+from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers, turns_until_resignation
 
 
 def test_stones_of_one_colour() -> None:
@@ -87,11 +87,13 @@ def test_handicap_stones_that_are_played(moves: tuple[str, ...]) -> None:
     network.resign_threshold = -0.9
     gtp = engine(network=network, readouts=8)
     ask(gtp, *moves)
-    assert ask(gtp, "genmove w") != ["resign"]
+    assert turns_until_resignation(gtp, 9) is None
+    ask(gtp, *["undo"] * 9)
     (text,) = ask(gtp, "printsgf")
     assert ";B[bd];B[db]" in text
     assert "[]" not in text.split("SZ[5]")[1]
-    assert ask(gtp, "clear_board", "play b D4", "genmove w") == ["", "", "resign"]
+    ask(gtp, "clear_board", "play b D4")
+    assert turns_until_resignation(gtp) == 6
 
 
 def test_a_file_is_printed_as_it_was_loaded(tmp_path: Path) -> None:
@@ -154,3 +156,16 @@ def test_an_illegal_move_leaves_everything_as_it_was() -> None:
         game.play(BLACK, 4)
     assert game.position is before
     assert game.plays == [(BLACK, 4)]
+
+
+def test_who_is_to_move_after_a_file(tmp_path: Path) -> None:
+    """PL behind the root and after the moves; stones after the last move are another position, so the command fails."""
+    path, gtp = tmp_path / "game.sgf", engine()
+    for text, side in ((";AB[bb]PL[W]", -1), (";B[bb];PL[B]", 1), (";B[bb];W[cc]", 1)):
+        path.write_text(f"(;SZ[5]{text})")
+        assert ask(gtp, f"loadsgf {path}") == [""]
+        assert gtp.game.to_play == side
+    ask(gtp, f"loadsgf {path} 2", "play w D4")
+    assert gtp.game.to_play == 1
+    path.write_text("(;SZ[5];B[bb];W[cc];AB[dd])")
+    assert ask(gtp, f"loadsgf {path}", f"loadsgf {path} 2") == ["? cannot load file", ""]

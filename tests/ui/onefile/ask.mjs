@@ -118,7 +118,7 @@ const ANSWERS = {
     const { evaluationOf, inputOf } = await load("evaluator");
     const { replyOf } = await load("search_reply");
     const { levelChances } = await load("losing_moves");
-    const { moveOf } = await load("move_choice");
+    const { moveOf, resigns } = await load("move_choice");
     const [network] = model.manifest ? await networkOf(model) : [];
     const evaluate = async (positions) => positions.map((position) => (network
       ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs, settled)));
@@ -126,11 +126,13 @@ const ANSWERS = {
     for (const actions of games) {
       const search = new TreeSearch(settings, evaluate, startOf(game, options));
       const told = [];
+      const lost = new Set();
       for (const action of [...actions, null]) { // the tree is kept from move to move
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
         told.push({ best: search.best(), move: moveOf(search, pass), analysis: replyOf(search, true), value: search.value,
-          level: level && await levelChances(search, level, pass), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
+          level: level && await levelChances(search, level, pass),
+          resigns: level && resigns(search, 0.1, shape[0] * shape[1], level, lost), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);
       }
       found.push(told);

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from alphago import export_page
+from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
@@ -95,8 +96,10 @@ def test_other_networks(env: Any, tmp_path: Path) -> None:
     assert "board_size" not in [option["name"] for option in told["boards"][0]["view"]["options"]]
 
 
-def test_what_it_cannot_carry_is_refused(tmp_path: Path) -> None:
+def test_what_it_cannot_carry_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a game that --game has registered."""
     net = NeuralNet(TicTacToeEnv(), tower_height=1, channels=4)
+    monkeypatch.setitem(GAMES, "tic-tac-toe", TicTacToeEnv)
     with pytest.raises(ValueError, match=r"a page can have the games go, .*oware, got TicTacToeEnv"):
         export_page(net, tmp_path / "no.html")
     assert not list(tmp_path.iterdir())

@@ -147,18 +147,23 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settl
     games = [actions_of(random_game(env, seed)[-2]) for seed in ((5, 27, 38) if settled else range(3))]
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": terms.readouts}
-    told = ask("search", **question, level=terms._asdict(), settled=settled, **{"pass": env.pass_action})
+    question |= {"shape": env.plane_shape, "settled": settled, "pass": env.pass_action}
+    told = ask("search", **question, level=terms._asdict())
+    resigned = []
     for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, evaluator, settings=settings, forecasts=True)
+        player = MCTSPlayer(env, evaluator, settings=settings, resign_threshold=0.1, forecasts=True, seed=0)
         for move, answer in zip([*moves, None], answers, strict=True):
             player.tree_search(terms.readouts)
             assert isinstance(player.search, AnalysisSearch)
             losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
-            assert answer["level"]["chances"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
-            behind = -float(losses.analysis.root_score[0])
-            assert answer["level"]["hopeless"] == (terms.unit != "points" or behind >= CHANCES * terms.target)
+            assert answer["level"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
+            player._least_behind = CHANCES * terms.target if terms.unit == "points" else 0.0
+            if env.name != "connect-four":  # which has no scores, and so no forecast of one
+                resigned.append(player.should_resign())
+                assert answer["resigns"] == resigned[-1]
             if move is not None:
                 player.play_move(move)
+    assert set(resigned) == {True, False} or env.name == "connect-four"
 
 
 @pytest.mark.parametrize(("env", "planes"), [(GoEnv(5).match_variant(), 11), (ConnectFourEnv(), 2)], ids=["go", "four"])
@@ -168,8 +173,8 @@ def test_the_level_even_follows_alike(env: GameEnv, planes: int) -> None:
     games = [actions_of(random_game(env, 1, most=most)[-1]) for most in (0, 3, 12)]
     question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
     question |= {"inputs": evaluator.inputs, "settings": asdict(Puct(leaves=8)), "pass": env.pass_action}
-    told = ask("even", **question, levels=[level_facts(level, env, True) for level in range(1, 11)])
-    ours = StrengthEstimator(env, evaluator)
+    told = ask("even", **question, levels=[level_facts(level, env, True, True) for level in range(1, 11)])
+    ours = StrengthEstimator(env, evaluator, measured=True)
     for moves, answer in zip(games, told, strict=True):
         found = ours.estimate(env.position().after(moves))
         assert (answer["level"], answer["text"]) == (pytest.approx(found.level), str(found).replace("%", " %"))

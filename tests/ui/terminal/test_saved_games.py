@@ -73,7 +73,7 @@ def test_the_engine_does_not_resign_for_a_handicap(tmp_path):
     for setup, resigns in (("", True), ("AB[bb][dd]", False)):
         path = tmp_path / "game.sgf"
         path.write_text(f"(;GM[1]SZ[5]KM[7]{setup}PL[W])" if setup else "(;GM[1]SZ[5]KM[7];B[cc])")
-        _, text = talk(GoEnv(5, komi=7), f"load {path}", "quit", network=network)
+        _, text = talk(GoEnv(5, komi=7), f"load {path}", *["pass", "a1", "b1", "c1", "d1"], "quit", network=network)
         assert ("The engine resigns." in text) is resigns
 
 

@@ -146,7 +146,7 @@ def test_levels_are_told() -> None:
     play(GoEnv(5), UniformEvaluator(), 4, level="even", read=lambda prompt: next(lines), write=shown.append, teach=None)
     text = "\n".join(shown)
     assert "The engine plays at level even: follows your strength." in text
-    assert "You lose about" in text
+    assert "You have made 1 of 5 moves that tell your strength: level 5." in text
     with pytest.raises(ValueError, match="level must be"):
         play(GoEnv(5), UniformEvaluator(), level=11, read=lambda prompt: "quit", write=shown.append)
 
@@ -203,7 +203,8 @@ class TestMoves:
 
     def test_the_engines_move_and_chance_are_announced(self):
         assert (
-            "The engine (White) played C3; it expects to win with 75 %." in go(BLACK, "d4", engine="C3", value=0.5).text
+            "The engine (White) played C3; it expects to win with ≈ 75 %."
+            in go(BLACK, "d4", engine="C3", value=0.5).text
         )
 
     @pytest.mark.parametrize("typo", ["d", "z9", "i4", "d44", "D 4", "4d", "undoo", "?", "d４", "\x00", "-1"])
@@ -240,14 +241,14 @@ class TestThinking:
 
     def test_readouts_of_all(self):
         assert self.lines(MoveLimit(40), WHITE) == [
-            f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
+            f"{done} of 40 readouts, win rate of Black ≈ 75 %, best line C3 A1" for done in (16, 32, 40)
         ] + [""]
 
     def test_readouts_of_a_limit_in_time(self):
         times = iter([0.0, 0.0, 0.5, 1.0])
         assert self.lines(MoveLimit(None, 1.0), WHITE, now=lambda: next(times)) == [
-            "16 readouts, win rate of Black 75 %, best line C3 A1",
-            "32 readouts, win rate of Black 75 %, best line C3 A1",
+            "16 readouts, win rate of Black ≈ 75 %, best line C3 A1",
+            "32 readouts, win rate of Black ≈ 75 %, best line C3 A1",
             "",
         ]
 
@@ -279,7 +280,7 @@ class TestUndo:
 class TestOtherCommands:
     def test_hint_does_not_move(self):
         end = go(BLACK, "hint", "d4", engine="B2 C3", value=-0.5)
-        assert "The engine would play B2 in your place; it expects you to win with 25 %." in end.text
+        assert "The engine would play B2 in your place; it expects you to win with ≈ 25 %." in end.text
         assert end.moves() == "B D4, W C3"
 
     def test_why(self):
@@ -453,7 +454,7 @@ class TestPlay:
         network, shown = UniformEvaluator(), []
         if threshold is not None:
             network.resign_threshold = threshold
-        play(GoEnv(3), network, 2, read=self.lines("b2", "quit"), write=shown.append)
+        play(GoEnv(3), network, 2, read=self.lines("b2", "a3", "c3", "a1", "quit"), write=shown.append)
         assert ("The engine resigns." in shown) == resigns
 
     @pytest.mark.parametrize(
@@ -513,3 +514,14 @@ class TestPlay:
         shown = []
         play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
         assert "untrained" in shown[0]
+
+
+@pytest.mark.parametrize(("env", "has_count"), [(GoEnv(5), True), (TicTacToeEnv(), False)], ids=["go", "other"])
+def test_help_and_hint_fit_the_game_and_the_search(env, has_count) -> None:
+    """Stones are counted in Go alone; a win rate of few readouts is told as the rough figure it is."""
+    for readouts, about in ((8, "≈ "), (64, "")):
+        shown, lines = [], iter(["help", "hint", "quit"])
+        play(env, UniformEvaluator(), readouts, read=lambda prompt: next(lines), write=shown.append)  # noqa: B023
+        text = "\n".join(shown)
+        assert ("no stone is dead" in text) == has_count
+        assert re.search(rf"it expects you to win with {about}\d+ %", text)

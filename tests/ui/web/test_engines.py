@@ -52,7 +52,8 @@ def test_a_network_that_does_not_play_the_game_is_a_sentence() -> None:
         engines.engine("9x9", ConnectFourEnv())
 
 
-def test_players_share_an_evaluator_and_resign_as_the_network_says() -> None:
+def test_players_share_an_evaluator_and_resign_as_the_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("alphago.mcts.player.MCTSPlayer.has_scores", False)  # an untrained network forecasts any score
     net = NeuralNet(GO, tower_height=0, channels=4)
     net.notes = {"resign_threshold": 1.0}
     engine = offered(Choice("own", net, "go")).engine("own", GO)
@@ -63,7 +64,10 @@ def test_players_share_an_evaluator_and_resign_as_the_network_says() -> None:
     ownership = first.analysis().ownership
     assert ownership is not None
     assert ownership.shape == (1, 5, 5)
-    assert first.should_resign()
-    first.initialize_game(GO.position(black=[3]))
-    first.tree_search(8)
-    assert not first.should_resign()  # what was measured holds for games that begin on the empty board
+    for start, resigns in ((GO.position(), True), (GO.position(black=[3]), False)):
+        first.initialize_game(start)  # what was measured holds for games that begin on the empty board
+        for _ in range(8):
+            first.tree_search(8)
+            first.play_move(int(first.position.legal_mask.argmax()))
+        first.tree_search(8)
+        assert first.should_resign() == resigns

@@ -220,3 +220,19 @@ def test_old_positions_are_played_again() -> None:
     for number in (1, 2, 3):
         del tree.positions[number]
     assert tree.position_at(3).moves_text() == "B C3, W G7, B E5"
+
+
+def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
+    tree, names = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", {"go": GO})
+    assert (tree.start.to_play, tree.env.komi, names[1]) == (-1, 3.5, "Ann")
+    assert [remark for remark in tree.remarks if "scored by area, and not as the file says" in remark]
+    for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
+        with pytest.raises(ValueError, match="stones must be set up in the first node"):
+            open_file(later, {"go": GO})
+    with pytest.raises(ValueError, match=r"the board must be a flat one, got TO\[3\]"):
+        open_file("(;SZ[5:3]TO[3];B[aa])", {"go": GO})
+
+
+def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
+    tree, _ = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", {"go": GO})
+    assert [remark for remark in tree.remarks if "set-up after move 2" in remark]

@@ -5,7 +5,7 @@ import { evaluationOf, inputOf } from "./evaluator.js";
 import { EvenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./losing_moves.js";
-import { moveOf } from "./move_choice.js";
+import { moveOf, resigns } from "./move_choice.js";
 import { Network } from "./network.js";
 import { startOf } from "./rules.js";
 import { TreeSearch } from "./tree_search.js";
@@ -105,6 +105,8 @@ class Searcher {
     this.key = ""; // of the game in the tree
     /** @type {number[]} */
     this.moves = [];
+    /** @type {Set<number>} */
+    this.lost = new Set(); // see `resigns`
     this.running = false;
     this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
     this.opponent = "";
@@ -161,8 +163,8 @@ class Searcher {
         reading = told - now;
       }
     }
-    const choice = level && this.request === request ? await levelChances(search, level, this.model.pass) : null;
-    if (this.request === request) this.tell(request, done, true, choice);
+    const chances = level && this.request === request ? await levelChances(search, level, this.model.pass) : null;
+    if (this.request === request) this.tell(request, done, true, level, chances);
   }
 
   /**
@@ -192,6 +194,7 @@ class Searcher {
     if (!this.search || !continues) {
       const position = startOf(this.model.game, options);
       for (const move of moves) position.play(move);
+      this.lost.clear();
       this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), position);
     } else for (const move of moves.slice(before.length)) this.search.advance(move);
     this.key = key;
@@ -226,17 +229,18 @@ class Searcher {
    * @param {Request} request
    * @param {number} done
    * @param {boolean} over
-   * @param {{chances: number[], hopeless: boolean} | null} [choice] at a level
+   * @param {import("./losing_moves.js").Level | null} [level]
+   * @param {number[] | null} [chances] of the moves at the level
    */
-  tell(request, done, over, choice = null) {
+  tell(request, done, over, level = null, chances = null) {
     const search = /** @type {TreeSearch} */ (this.search);
     const { position, root } = search;
     const forecasts = "ownership" in this.model.manifest.outputs;
     const empty = !request.options.handicap;
     /** @type {Found} */
     const found = { number: request.number, isDuringSearch: !over, searched: done, ...replyOf(search, forecasts),
-      best: choice ? drawn(choice.chances, Math.random()) : moveOf(search, this.model.pass),
-      resigns: empty && search.value < this.model.resign && (!choice || choice.hopeless),
+      best: chances ? drawn(chances, Math.random()) : moveOf(search, this.model.pass),
+      resigns: over && empty && resigns(search, this.model.resign, request.shape[0] * request.shape[1], level, this.lost),
       opponent: request.even ? this.opponent : "",
       raw: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);

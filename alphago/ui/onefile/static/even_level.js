@@ -12,7 +12,7 @@ import { TreeSearch } from "./tree_search.js";
  * @typedef {Level & {lost: number | null}} MeasuredLevel
  */
 
-const [USUAL, USUAL_MOVES, FADING, LATEST, READOUTS, WIDEST, LEAVES] = [5, 4, 0.95, 40, 32, 2, 4];
+const [USUAL, USUAL_MOVES, FEWEST_MOVES, FADING, LATEST, READOUTS, WIDEST, LEAVES] = [5, 4, 5, 0.95, 40, 32, 2, 4];
 /** @type {Record<string, number>} */
 const MOST = { points: 20, "win rate": 1 };
 /** @type {Record<string, number>} */
@@ -118,6 +118,7 @@ function levelOf([lost, ...expected]) {
  */
 function told(levels, level, moves) {
   if (!moves) return `You have not moved yet: level ${level}`;
+  if (moves < FEWEST_MOVES) return `You have made ${moves} of ${FEWEST_MOVES} moves that tell your strength: level ${level}`;
   const known = levels.every(({ lost }) => lost !== null);
   const lost = between(levels.map((one) => (known ? Number(one.lost) : one.target)), level);
   const much = levels[0].unit === "points" ? `${lost.toFixed(1)} points` : `${Math.round(100 * lost)} % of the win rate`;

@@ -24,24 +24,21 @@ const [FIRST, MORE] = [0.1, 0.4];
 const LEAST_SHARE = 1e-6;
 const HALVINGS = 24;
 const COLDEST = 1e-2;
-const CHANCES = 4;
 
 /**
- * The probability of each move at a level, and whether the mover is so far behind that it may give up.
+ * The probability of each move at a level.
  * @param {TreeSearch} search whose root is evaluated
  * @param {Level} level
  * @param {number | null} pass
- * @returns {Promise<{chances: number[], hopeless: boolean}>}
+ * @returns {Promise<number[]>}
  */
 export async function levelChances(search, level, pass) {
-  const { target, unit } = level;
-  const behind = unit === "points" ? -(scoreBelow(search.root, search.root.mover) ?? 0) : Infinity;
   let losses = await moveLosses(search, level, pass);
   if (losses.passes && Math.abs(search.value) < -NO_HOPE) { // a game that is not decided
     for (let left = PASS_READOUTS - search.visits; left > 0;) left -= await search.wave(left);
     losses = neutralFirst(search, await moveLosses(search, level, pass), /** @type {number} */ (pass));
   }
-  return { chances: chancesOf(losses, level, pass), hopeless: behind >= CHANCES * target };
+  return chancesOf(losses, level, pass);
 }
 
 /**

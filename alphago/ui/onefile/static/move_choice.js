@@ -1,11 +1,13 @@
 // The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
 
+import { scoreBelow } from "./search_reply.js";
 import { outcome, passWins } from "./stones.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 
 const DECIDED = 0.8; // a value farther from 0 than this counts as a decided game
 const CLEARLY = 0.5; // a value above it counts as a won game
+const [LOST_TURNS, LEAST_PLIES, LEAST_BEHIND, CHANCES] = [3, 0.25, 0.5, 4]; // as in alphago/mcts/player.py
 
 /**
  * The move to play: the most visited one, before any search the most probable one.
@@ -15,6 +17,23 @@ const CLEARLY = 0.5; // a value above it counts as a won game
 export function moveOf(search, pass) {
   const move = search.visits > 1 ? unlessIdle(search, search.best(), pass) : greatest(withoutRashPass(search, search.priors(), pass));
   return unlessEarly(search, move, pass);
+}
+
+/**
+ * Whether the side to move resigns, as `MCTSPlayer.should_resign`.
+ * @param {TreeSearch} search
+ * @param {number} threshold
+ * @param {number} area
+ * @param {import("./losing_moves.js").Level | null} level
+ * @param {Set<number>} lost the plies of this game at which the mover's value was below the threshold; this one is added
+ */
+export function resigns({ position: { ply }, root, value }, threshold, area, level, lost) {
+  if (value < threshold) lost.add(ply);
+  else lost.delete(ply);
+  const isLost = Array.from({ length: LOST_TURNS }, (_, turn) => ply - 2 * turn).every((turn) => lost.has(turn));
+  const score = scoreBelow(root, root.mover);
+  const least = Math.max(LEAST_BEHIND * Math.sqrt(area), level?.unit === "points" ? CHANCES * level.target : 0);
+  return isLost && ply >= LEAST_PLIES * area && (score === null || -score >= least);
 }
 
 /** @param {number[]} numbers */
