@@ -30,11 +30,11 @@ from figures import Figures, add_option
 from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.system.cores import available_cores
 from alphago.ui.thinker import Thinker
 from alphago.ui.web.engines import Choice, Engines, SharedEngine
-from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.server import listen, make_app, new_server
 
@@ -61,48 +61,49 @@ def page(port: int) -> ClientConnection:
     return connect(f"ws://127.0.0.1:{port}/board", max_size=None, proxy=None)
 
 
-def say(socket: ClientConnection, kind: str, **fields: Any) -> None:
-    socket.send(json.dumps({"type": kind, **fields}))
-
-
-def state(socket: ClientConnection, moves: int) -> dict[str, Any]:
-    """The state once so many moves are played and the engine is not busy."""
+def ask(socket: ClientConnection, **query: Any) -> dict[str, Any]:
+    """The last answer to a query of a page."""
+    socket.send(json.dumps({"id": 1, **query}))
     while True:
-        message: dict[str, Any] = json.loads(socket.recv())
-        if message["type"] == "state" and message["view"]["moves"] >= moves and not message["busy"]:
-            return message
+        answer: dict[str, Any] = json.loads(socket.recv())
+        if answer.get("id") == 1 and not answer.get("isDuringSearch"):
+            return answer
 
 
-def chosen(env: GoEnv, legal: list[int]) -> int:
+def move_and_answer(socket: ClientConnection, game: dict[str, Any], moves: list[list[str]], readouts: int) -> list[str]:
+    """What a page asks after a click: the board after the move, the engine's move, and the board after that."""
+    ask(socket, action="view", game=game["game"], moves=moves)
+    query = {"game": game["game"], "moves": moves, "network": game["view"]["usual"], "play": True}
+    chosen = ask(socket, **query, maxVisits=readouts + 1, reportDuringSearchEvery=0.12)["play"]
+    ask(socket, action="view", game=game["game"], moves=[*moves, ["W", chosen]])
+    return ["W", chosen]
+
+
+def chosen(position: Position) -> str:
     """The first of MOVES that is legal, else any."""
-    known = [env.from_text(move) for move in MOVES if move in env.action_names]
-    return next((action for action in known if action in legal), legal[0])
+    names = [position.env.to_text(int(action)) for action in np.flatnonzero(position.legal_mask)]
+    return next((move for move in MOVES if move in names), names[0])
 
 
 def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: int) -> tuple[list[float], list[float]]:
     """Seconds from a move to its answer, and of the search alone at the same positions."""
     spent, alone = [], []
     with page(port) as socket:
-        say(socket, "hello")
-        say(socket, "strength", readouts=readouts)
-        view = state(socket, 0)
+        game = ask(socket, action="new")
+        moves: list[list[str]] = []
+        position: Position = env.position()
         for _ in range(clicks):
-            action = chosen(env, view["view"]["legal"])
-            tree = GameTree(env, env.position())
-            for word in view["link"].partition("moves=")[2].split("."):
-                if word:
-                    tree.play(word)
-            tree.play(action)
+            moves.append(["B", chosen(position)])
+            position = position.play(moves[-1][1])
             thinker = Thinker(engine.new_player(), wave=USUAL_LEAVES)
             began = time.perf_counter()
-            thinker.follow(tree.position)
+            thinker.follow(position)
             thinker.work(readouts, math.inf)
             alone.append(time.perf_counter() - began)
             began = time.perf_counter()
-            say(socket, "play", move=action)
-            view = state(socket, view["view"]["moves"] + 2)
+            moves.append(move_and_answer(socket, game, moves, readouts))
             spent.append(time.perf_counter() - began)
-            if view["over"]:
+            if moves[-1][1] == "resign" or (position := position.play(moves[-1][1])).is_over:
                 break
     return spent, alone
 
@@ -136,12 +137,11 @@ def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finish
     with contextlib.ExitStack() as stack:
         for number in range(boards):
             socket = stack.enter_context(page(port))
+            game = ask(socket, action="new")
+            moves = [["BW"[ply % 2], move] for ply, move in enumerate(names[: number % len(names)])]
+            query = {"id": 2, "game": game["game"], "moves": moves, "network": game["view"]["usual"]}
             threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()  # type: ignore[misc]
-            say(socket, "hello")
-            say(socket, "players", white="human")
-            for move in names[: number % len(names)]:
-                say(socket, "play", move=move)
-            say(socket, "study", study=True, analysing=True)
+            socket.send(json.dumps({**query, "reportDuringSearchEvery": 0.12, "includeOwnership": True}))
         ready.set()
         finished.wait()
 
@@ -213,10 +213,7 @@ def first_move(readouts: int, cold: bool = False) -> tuple[float, float]:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
         try:
             with connected(port, process) as own:
-                say(own, "hello")
-                say(own, "strength", readouts=readouts)
-                say(own, "play", move="E5")
-                state(own, 2)
+                move_and_answer(own, ask(own, action="new"), [["B", "E5"]], readouts)
                 wall = time.perf_counter() - began
         finally:
             process.terminate()

@@ -29,7 +29,6 @@ from alphago.env.reversi import ReversiEnv
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.ui.onefile.page import export_page
-from alphago.ui.web.game_tree import GameTree
 from alphago.ui.web.new_game import link_of
 
 ROOT = Path(__file__).parents[1]
@@ -217,12 +216,10 @@ def game_link(env: GameEnv, plies: int) -> str:
     """Return the link of a game that the packaged network, or playouts, play against themselves."""
     name = packaged_net(env.name, env.N)
     player = MCTSPlayer(env, name or PlayoutEvaluator(env, playouts=1), 8 if name else 20, seed=1)
-    tree = GameTree(env, env.position())
     while len(player.position.moves) < plies and not player.is_done():
         move = player.suggest_move()
         player.play_move(move)
-        tree.play(move)
-    return link_of(tree)
+    return link_of(player.position)
 
 
 class Studio:

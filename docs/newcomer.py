@@ -58,12 +58,12 @@ def play_to_the_end(visitor: Visitor) -> None:
     for _ in range(MOST_MOVES):
         if "your move" not in (visitor.page.locator(".ag-status").text_content() or ""):
             return
-        tree = open_link(visitor.page.url.partition("#")[2], BASES)
-        for number in tree.path()[1 + len(player.position.moves) :]:
-            player.play_move(tree.nodes[number].action)
-        name = tree.env.to_text(player.suggest_move())
+        position = open_link(visitor.page.url.partition("#")[2], BASES)
+        for action in position.moves[len(player.position.moves) :]:
+            player.play_move(action)
+        name = position.env.to_text(player.suggest_move())
         where = "[data-name=pass]" if name == "pass" else f'[data-point="{name}"]'
-        visitor.click(where, rf"Move {len(tree.path()) + 2}: Black to play.*your move|wins")
+        visitor.click(where, rf"Move {len(position.moves) + 3}: Black to play.*your move|wins")
 
 
 def main() -> None:

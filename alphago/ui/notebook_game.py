@@ -4,8 +4,8 @@ While a cell runs, messages from the browser wait (ipywidgets #1349).  So the ce
 and the engine thinks in a thread of its own.
 """
 
-import threading
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -13,12 +13,11 @@ from alphago.env.position import Position
 from alphago.mcts.levels import Level
 from alphago.system.notebook import notebook_shell
 from alphago.system.optional import optional_import
-from alphago.ui.web.board_session import Session
+from alphago.ui.web.answers import Answers
 from alphago.ui.web.engines import Choice, Engines
-from alphago.ui.web.new_game import open_link
+from alphago.ui.web.new_game import open_link, start_of
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from alphago.ui.web.views import offer_view
-from alphago.ui.web.wire import Message
 from alphago.ui.why.explain import Explanation, explain, last_move
 
 MISSING = "a board in the notebook needs anywidget: pip install 'alphago[notebook]'"
@@ -26,56 +25,45 @@ NETWORK_NAME = "your network"  # on the board
 
 
 class NotebookGame:
-    """A game in a notebook's cell; it goes on while other cells run.
+    """A game in a notebook's cell; it goes on while other cells run, as long as its cell is shown.
 
     `position` is the present position, and `result` the result, "" while the game goes on. `close()` ends the engine.
+    The board in the browser has the game, and tells each change; a cell that is shown again gets it back.
     """
 
-    def __init__(self, env: GameEnv, nn: object, first: Sequence[dict[str, Any]] = (), device: str = "auto") -> None:
+    def __init__(self, env: GameEnv, nn: object, first: Mapping[str, Any] | None = None, device: str = "auto") -> None:
         """Make the board without showing it; raise ImportError, with a sentence, if anywidget is missing.
 
         nn: the engine's network, as `MCTSPlayer` takes it. device: where it is computed.
-        first: messages for `alphago.ui.web.page_commands` that begin the game.
+        first: how the board begins: `players`, `strength` and `setup`, as the page has them.
         """
         make_widget = widget_maker()
         self.env, self.network, self.device = env, nn, device
         self.shown_in: int | None = None  # the number of the cell that has shown the board
-        self._state: Mapping[str, Any] = {}  # the session's latest "state" message
-        self._has_state = threading.Event()
-        engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
-        self.welcome = {"type": "welcome", "games": [offer_view(env)], "runs": []}
-        self.bases = {env.name: env}
+        self._bases = {env.name: env}
+        self._start = start_of(env, (first or {}).get("setup", {}))
+        self._kept: Mapping[str, Any] = {}  # what the board has told last
+        self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
         self.widget = make_widget(self._receive)
-        self.session = Session(engines, self.bases, self._send)
-        for command in first:
-            self.session.post(command)
+        engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
+        self._answers = Answers(engines, self._bases, self._greeting, lambda line: self.widget.send(json.loads(line)))
 
-    def _receive(self, message: object) -> None:
-        """Post a message of the browser to the session; answer a "hello" first with the games on offer."""
-        if isinstance(message, Mapping) and message.get("type") == "hello":
-            self.widget.send(self.welcome)
-        if not self.session.post(message):
-            self.widget.send({"type": "notice", "kind": "error", "text": "Too many commands wait: it is still busy."})
-
-    def _send(self, message: Message) -> None:
-        """Send a message of the session to the browser, and keep the latest state."""
-        if message["type"] == "state":
-            self._state = message
-            self._has_state.set()
-        self.widget.send(message)
+    def _receive(self, query: Any) -> None:
+        """Answer a query of the board, or keep the game that it tells."""
+        if isinstance(query, Mapping) and query.get("action") == "keep":
+            self._kept = self._greeting["kept"] = query["kept"]
+        else:
+            self._answers.receive(json.dumps(query))
 
     @property
     def position(self) -> Position:
-        """The position on the board; raises TimeoutError if the board does not answer for a minute."""
-        if not self._has_state.wait(timeout=60):
-            raise TimeoutError("the board has not answered for a minute: its cell shows what it is doing")
-        return open_link(self._state["link"], self.bases).position
+        """The position on the board."""
+        return open_link(self._kept["here"], self._bases) if self._kept else self._start
 
     @property
     def result(self) -> str:
         """The result in a few words, such as "Black wins by 2.5"; "" while the game goes on."""
-        result = self._state.get("result")
-        return "" if result is None else str(result["text"])
+        return str(self._kept.get("result", ""))
 
     def why(self, move: int | str | None = None) -> Explanation:
         """Say why a move in the present position is good or bad; by default the last move that was played."""
@@ -83,8 +71,8 @@ class NotebookGame:
         return explain(before, action, self.network, device=self.device)
 
     def close(self) -> None:
-        """End the engine's thread; the board stays in its cell but answers no more."""
-        self.session.close()
+        """End the engine's thread; the board stays in its cell but is answered no more."""
+        self._answers.close()
 
     def show(self) -> None:
         """Show the board below the cell that runs."""
@@ -139,13 +127,12 @@ def play_in_notebook(
     device: str = "auto",
 ) -> NotebookGame:
     """Show a board to play on, and return at once; arguments as in `play`, where `readouts` is `num_readouts`."""
-    colours = {"black": "human", "white": "engine"} if mode == 0 else {"black": "engine", "white": "human"}
     searches = readouts != 0  # without a search, the network's most probable move is played
-    strength: dict[str, Any] = {"type": "strength", "tree": searches, "seconds": seconds, "level": level}
+    strength: dict[str, Any] = {"tree": searches, "seconds": seconds, "level": level}
     if searches:
         strength["readouts"] = readouts
-    # The session has begun a game without handicap; a handicap needs a new game.
-    begin = {"type": "new", **colours, "setup": {"handicap": handicap}} if handicap else {"type": "players", **colours}
-    game = NotebookGame(env, nn, [strength, begin], device)
+    players = ["human", "engine"] if mode == 0 else ["engine", "human"]
+    first = {"players": players, "strength": strength, "setup": {"handicap": handicap} if handicap else {}}
+    game = NotebookGame(env, nn, first, device)
     game.show()
     return game

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.sgf import read_sgf_games, salvage_sgf
-from alphago.ui.web.page_commands import COMMANDS as PAGE
+from alphago.ui.web.page_actions import ACTIONS as PAGE
 from tests.campaign.tally import HANG, Area, memory, slope
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 from tests.ui.test_analysis_engine import QUERY, answers
@@ -111,23 +110,32 @@ def test_page_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     patience = 4 * HANG  # the board compiles what it needs, perhaps beside many programs
     monkeypatch.setattr(desks, "PATIENCE", patience)
     chance = random.Random(3)
-    fields = ["move", "node", "game", "options", "readouts", "text", "black", "white", "key", "point"]
-    values: list[Any] = [None, -1, 10**40, "", "C3", "pass", "go", [], {}, {"board_size": 3}, "é\u0000" * 9, "human"]
+    fields = ["moves", "game", "options", "maxVisits", "text", "link", "network", "nodes", "point", "dead", "level"]
+    values: list[Any] = [
+        None,
+        -1,
+        10**40,
+        "",
+        "C3",
+        "pass",
+        "go",
+        [],
+        {},
+        {"board_size": 3},
+        "é\u0000" * 9,
+        [["B", "C3"]],
+    ]
 
-    with Area("messages of a page") as area, desks.Guest() as guest:
+    with Area("messages of a page") as area, desks.Asker() as asker:
 
         def talk() -> None:
             for _ in range(20):
-                kind = chance.choice([*PAGE, "play", "x"])
+                action = chance.choice([*PAGE, "view", "x"])
                 given = {chance.choice(fields): chance.choice(values) for _ in range(chance.randrange(3))}
-                with area.attempt(f"{kind} {given}"):
-                    guest.session.post({"type": kind, **given})
-            with area.attempt("the board answers", seconds=patience):
-                while not guest.session.post({"type": "stop"}):  # it has too many messages to answer
-                    time.sleep(0.1)
-                guest.until("state", lambda state: not state["busy"])
-            while not guest.told.empty():  # states of earlier messages, which would count as the page's memory
-                guest.told.get()
+                with area.attempt(f"{action} {given}"):
+                    asker.post(**{"action": action, **given})
+            with area.attempt("the page is answered", seconds=patience):
+                asker.ask("view", "C3")
 
         area.check("memory of a page", slope(memory, talk, 5000) < FLAT)
 

@@ -11,7 +11,7 @@ import pytest
 from alphago.arena.match import evaluate
 from tests.campaign.tally import SCALE, Area, memory
 from tests.training.small_runs import GO, run
-from tests.ui.web.served import say, serving, told
+from tests.ui.web.served import ask, serving
 
 pytestmark = pytest.mark.campaign
 MINUTES = 10.0
@@ -31,15 +31,12 @@ def test_train_evaluate_and_serve() -> None:
     rows: list[dict[str, float]] = []
     end = time.monotonic() + 60 * MINUTES * SCALE
     with serving() as served, served.page() as page:
-        told(page, "welcome")
-        say(page, "hello")
+        game = ask(page, action="new")["game"]
         while len(rows) < 8 or time.monotonic() < end:
             run(Path("run"), 8)
             evaluate(GO, "random", "uct:20", num_games=4)
-            say(page, "play", move="C3")
-            told(page, "state")
-            say(page, "undo")
-            told(page, "state")
+            ask(page, action="view", game=game, moves=[["B", "C3"]])
+            ask(page, game=game, moves=[["B", "C3"]], network="hash", maxVisits=20, play=True)
             served.get("/watch")
             shutil.rmtree("run")
             rows.append(measured())

@@ -17,10 +17,11 @@ from IPython.lib.pretty import pretty
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
-from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.notebook_game import NotebookGame, play_in_notebook
+from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_notebook
 from alphago.ui.terminal.play_call import play
+from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
+from tests.ui.web.desks import about
 
 GO = GoEnv(5, komi=0.5)
 PATIENCE = 120.0  # seconds after which something hangs
@@ -70,29 +71,51 @@ def from_browser(game: NotebookGame, **message: Any) -> None:
     game.widget._handle_custom_msg(message, [])
 
 
-def test_the_cell_returns_at_once_and_the_engine_answers(displayed: list[Any], games: list[NotebookGame]) -> None:
+def told(game: NotebookGame, monkeypatch: pytest.MonkeyPatch, /, **query: Any) -> dict[str, Any]:
+    """The answer to a query of the page."""
+    answers: list[dict[str, Any]] = []
+    monkeypatch.setattr(game.widget, "send", answers.append)
+    from_browser(game, id=1, **query)
+    wait_for(lambda: any(answer.get("id") == 1 and not answer.get("isDuringSearch") for answer in answers))
+    return next(answer for answer in answers if answer.get("id") == 1 and not answer.get("isDuringSearch"))
+
+
+def play_there(game: NotebookGame, moves: str, result: str = "") -> None:
+    """Moves on the board in the browser, which tells them."""
+    here = f"{link_head(game.position)}&moves={'.'.join(moves.split())}"
+    from_browser(game, id=9, action="keep", kept={"here": here, "result": result})
+
+
+def test_the_cell_returns_at_once_and_the_engine_answers(
+    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
+) -> None:
     game = play(GO, even, num_readouts=4)
     assert isinstance(game, NotebookGame)
     games.append(game)
     assert displayed == [game.widget]
-    assert len(game.position.moves) == 0
-    from_browser(game, type="hello")
-    from_browser(game, type="play", move="C3")
-    wait_for(lambda: len(game.position.moves) == 2)
-    assert game.position.moves[0] == GO.from_text("C3")
-    assert game.position.to_play == 1
-    assert game.result == ""
+    assert (len(game.position.moves), game.result) == (0, "")
+    first = told(game, monkeypatch, action="hello")["first"]
+    assert first["players"] == ["human", "engine"]
+    assert (first["strength"]["readouts"], first["strength"]["tree"]) == (4, True)
+    query = {**about(GO.position().play("C3")), "network": NETWORK_NAME}
+    assert told(game, monkeypatch, maxVisits=5, play=True, **query)["searched"] == 4
+    play_there(game, "C3 C4")
+    assert game.position.moves_text() == "B C3, W C4"
 
 
-def test_the_engine_begins_where_you_are_white(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play(ConnectFourEnv(), even, num_readouts=4, mode=1))
-    wait_for(lambda: len(game.position.moves) == 1)
-
-
-def test_a_game_of_ones_own_without_search(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play(TicTacToeEnv(), even, num_readouts=0))
-    from_browser(game, type="play", move="B2")
-    wait_for(lambda: len(game.position.moves) == 2)
+def test_the_board_begins_as_it_was_asked_for(
+    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games.append(white := play(ConnectFourEnv(), even, num_readouts=0, mode=1))
+    first = told(white, monkeypatch, action="hello")["first"]
+    assert (first["players"], first["strength"]["tree"]) == (["engine", "human"], False)
+    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
+    assert (game.position.board == 1).sum() == 2
+    assert told(game, monkeypatch, action="hello")["first"]["setup"] == {"handicap": 2}
+    play_there(game, "C3", "White wins by resignation")
+    assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
+    again = told(game, monkeypatch, action="hello")["kept"]  # for a cell that is shown again
+    assert again["result"] == "White wins by resignation"
 
 
 def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
@@ -101,18 +124,8 @@ def test_why(displayed: list[Any], games: list[NotebookGame]) -> None:
         game.why()
     assert "C3" in str(game.why("C3"))
     assert pretty(game.why("C3")) == str(game.why("C3"))  # as the value of a cell
-    game._receive({"type": "play", "move": "C3"})
-    wait_for(lambda: len(game.position.moves) == 2)
+    play_there(game, "C3 C4")
     assert game.why().action == game.position.moves[-1]
-
-
-def test_handicap_and_resignation(displayed: list[Any], games: list[NotebookGame]) -> None:
-    games.append(game := play(GoEnv(9), even, num_readouts=4, handicap=2))
-    wait_for(lambda: len(game.position.moves) == 1)  # White moves first
-    assert (game.position.board == 1).sum() == 2
-    from_browser(game, type="resign")
-    wait_for(lambda: game.result == "White wins by resignation")
-    assert repr(game) == f"<a game of {GoEnv(9)} in a notebook, White wins by resignation>"
 
 
 def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], games: list[NotebookGame]) -> None:
@@ -128,10 +141,8 @@ def test_errors_reach_the_board(
     displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     games.append(game := play(GO, even, num_readouts=4))
-    told: list[dict[str, Any]] = []
-    monkeypatch.setattr(game.widget, "send", told.append)
-    from_browser(game, type="play", move="Z9")
-    wait_for(lambda: any("is not a point of" in str(message.get("text")) for message in told))
+    asked = {**about(GO.position()), "moves": [["B", "Z9"]]}
+    assert "is not a point of" in told(game, monkeypatch, action="view", **asked)["error"]
 
 
 def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:

@@ -33,7 +33,10 @@ HOST = """
     get: () => undefined,
   };
   window.fromPython = (message) => callbacks.forEach((callback) => callback(message));
-  window.unrender = await module.default.render({ model, el: document.getElementById("cell") });
+  window.render = async () => {
+    window.unrender = await module.default.render({ model, el: document.getElementById("cell") });
+  };
+  await window.render();
 </script>
 """
 
@@ -43,7 +46,7 @@ class Cell:
 
     def __init__(self, browser: Any, env: GameEnv) -> None:
         self.outgoing: queue.Queue[dict[str, Any]] = queue.Queue()
-        self.game = NotebookGame(env, even, [{"type": "strength", "readouts": 4}])
+        self.game = NotebookGame(env, even, {"strength": {"readouts": 4}})
         self.game.widget.send = self.outgoing.put  # where a kernel would hand it to the front end
         self.page = browser.new_page()
         self.page.set_default_timeout(PATIENCE)
@@ -91,7 +94,7 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
     one = cell(GoEnv(5, komi=0.5))
     one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
     one.page.locator('[data-point="C3"]').click()
-    one.until(lambda: one.pieces() == 2)
+    one.until(lambda: one.pieces() == 2 and len(one.game.position.moves) == 2)
     assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
     assert one.game.position.to_play == 1
     assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
@@ -105,10 +108,13 @@ def test_other_games(cell: Callable[[GameEnv], Cell], env: GameEnv) -> None:
     one.until(lambda: one.pieces() == 2)
 
 
-def test_a_cell_that_is_cleared(cell: Callable[[GameEnv], Cell]) -> None:
+def test_a_cell_that_is_cleared_and_shown_again(cell: Callable[[GameEnv], Cell]) -> None:
+    """The game is the board's; what it has told last is on a board that is shown later."""
     one = cell(GoEnv(5))
     one.until(lambda: one.page.locator('[data-point="C3"]').count() == 1)
+    one.page.locator('[data-point="C3"]').click()
+    one.until(lambda: len(one.game.position.moves) == 2)
     one.page.evaluate("window.unrender()")
     assert one.page.locator("#cell").inner_html() == ""
-    one.game.widget._handle_custom_msg({"type": "play", "move": "C3"}, [])
-    one.until(lambda: len(one.game.position.moves) == 2)  # the game goes on
+    one.page.evaluate("window.render()")
+    one.until(lambda: one.pieces() == 2)

@@ -31,7 +31,7 @@ from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet, load_model
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords, shown
-from alphago.ui.web.page_files import STATIC, bundle
+from alphago.ui.web.page_files import STATIC, bundle, without_comments
 from alphago.ui.web.views import game_view
 
 OWN_STATIC = Path(__file__).parent / "static"
@@ -158,12 +158,6 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
 def pack(data: bytes) -> str:
     """Return bytes deflated and in base64, as `unpacked` in unpacking.js reads them."""
     return base64.b64encode(zlib.compress(data, 9)).decode()
-
-
-def without_comments(text: str) -> str:
-    """Return a script without indents, empty lines and lines of comments, which begin with `//`, `/*` or `*`."""
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line not in ("", "*") and not line.startswith(("//", "/*", "*/", "* ")))
 
 
 def check_step(step: Step) -> None:

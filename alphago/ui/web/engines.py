@@ -17,7 +17,7 @@ from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
 from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
-from alphago.ui.web.limits import MOST_SESSIONS
+from alphago.ui.web.limits import MOST_PAGES
 
 PLAYOUTS = "playouts"  # the engine without a network
 PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network
@@ -57,7 +57,7 @@ class SharedEngine:
         threshold, game = float(getattr(network, "resign_threshold", -1.0)), getattr(network, "measured_in", env)
         self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold, measured_in=game)
         self.evaluator.digest = getattr(network, "digest", None)
-        self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_SESSIONS)
+        self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_PAGES)
 
     def new_player(self) -> MCTSPlayer:
         """Return a player with waves of at most MOST_LEAVES; it shares the evaluator with all others."""

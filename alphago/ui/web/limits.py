@@ -1,20 +1,12 @@
 """Limits of a web server's pages and programs, which protect the server's memory and processor."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
-
 from alphago.env.game import GameEnv
-from alphago.mcts.levels import Level, check_level
-from alphago.system.validation import check_bool, check_int, check_positive
 from alphago.ui.analysis_jobs import Limits
 
 MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
-MOST_WAITING = 200  # messages of a page in the queue
-MOST_SESSIONS = 32  # boards on the server, including the boards of closed pages
-MOST_CONNECTIONS = 64
-FIRST_SECONDS = 60.0  # seconds that a page has for its first message
-KEPT_SECONDS = 600.0  # seconds for which the server keeps the board of a closed page
+MOST_WAITING = 200  # queries of a page in the queue
+MOST_PAGES = 32
+FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first question
 MOST_SECONDS = 600.0  # seconds of the search for one move
 MOST_READOUTS = 100_000  # simulations of one search
 TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree
@@ -36,36 +28,3 @@ def most_readouts(env: GameEnv) -> int:
 def closing_reason(text: str) -> str:
     """Return the beginning of a text that may be the reason for which a WebSocket is closed."""
     return text.encode()[:LONGEST_REASON].decode(errors="ignore")  # without a letter that is cut in two
-
-
-@dataclass(frozen=True)
-class Strength:
-    """The settings by which the server's engine chooses its moves.
-
-    network: the name of one of the server's networks.
-    readouts, seconds: limits of the search for one move, which ends at the limit that it reaches first; one of them may
-        be None, for no limit.
-    tree: whether the engine searches; if not, it plays the network's most probable move.
-    level: from 1 (a beginner) to 10, or "even" to follow the person's strength (see `alphago.mcts.levels`); None, like
-        10, for full strength.  Below full strength the limits do not matter.
-    """
-
-    network: str
-    readouts: int | None = 200
-    seconds: float | None = None
-    tree: bool = True
-    level: Level | None = None
-
-    def with_wishes(self, wishes: Mapping[str, Any], env: GameEnv) -> "Strength":
-        """Return a copy with the values that a page's message `wishes` has; raise ValueError for impossible ones."""
-        wished = {**asdict(self), **wishes}
-        readouts, seconds, level = wished["readouts"], wished["seconds"], wished["level"]
-        if readouts is None and seconds is None:
-            raise ValueError("readouts or seconds must limit a move, got neither")
-        return Strength(
-            network=str(wished["network"]),
-            readouts=None if readouts is None else check_int("readouts", readouts, 1, most_readouts(env)),
-            seconds=None if seconds is None else check_positive("seconds", seconds, MOST_SECONDS),
-            tree=check_bool("tree", wished["tree"]),
-            level=None if level is None else check_level(level),
-        )

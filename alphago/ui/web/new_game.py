@@ -1,17 +1,17 @@
-"""The games that pages ask for: a new game by its options, or the game that a link describes."""
+"""The games that pages ask for: by their options, by a link, or as an answer has named them before."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from alphago.env.game import GameEnv
+from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
-from alphago.ui.web.game_tree import GameTree
 
 MOST_POINTS = 25 * 25  # of a board
 SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
+LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write them
 
 
 def usual_game(name: str, bases: Mapping[str, GameEnv]) -> GameEnv:
@@ -54,6 +54,11 @@ def game_of(name: Any, options: Any, bases: Mapping[str, GameEnv], setup: Any = 
         env = base.choose(**chosen).match_variant() if chosen else base
     except TypeError as error:
         raise ValueError(f"{base.name} cannot be played so: {error}") from None
+    return checked_board(env)
+
+
+def checked_board(env: GameEnv) -> GameEnv:
+    """Return the game; raise ValueError if its board is larger than a page may ask for."""
     if env.plane_shape[0] * env.plane_shape[1] > MOST_POINTS:
         raise ValueError(f"a board must have at most {MOST_POINTS} points, got {env}")
     return env
@@ -82,28 +87,63 @@ def chosen_at_start(env: GameEnv, setup: object) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value}  # without the text "0", which was read as 0
 
 
-def link_of(tree: GameTree) -> str:
-    """Return a text for a link to the position on the board: its game, options, set-up and moves."""
-    env, setup = tree.env, tree.start.setup
+# --- as answers name a game ------------------------------------------------------------------------
+
+
+def begun(start: Position) -> dict[str, Any]:
+    """Return what names a game and its first position in the queries of a page, as plain data for `start_from`."""
+    words = {word: start.setup[word] for word in start.env.setup_words if start.setup.get(word)}
+    return {"name": start.env.name, "config": dict(start.env.config), "setup": words}
+
+
+def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
+    """Return the first position of the game that `begun` has described; raise ValueError for anything else."""
+    if not isinstance(game, Mapping) or not isinstance(game.get("config", {}), Mapping):
+        raise ValueError(f"game must be an object with a name, a config and a setup, got {shown(game)}")
+    base = usual_game(str(game.get("name")), bases)
+    try:
+        env = base.replace(**game.get("config", {}))
+    except TypeError as error:
+        raise ValueError(f"{base.name} cannot be played so: {error}") from None
+    return start_of(checked_board(base if env == base else env), game.get("setup", {}))
+
+
+def next_position(position: Position, move: object) -> Position:
+    """Return the position after a move of a query, ["B", "C3"]; raise ValueError for an impossible one."""
+    match move:
+        case [str(side), str(text)] if side in LETTERS:
+            ready = position if position.is_over else position.give_turn(LETTERS[side])
+            return ready.play(ready.check_action(text))
+    raise ValueError(f'a move must be such as ["B", "C3"], got {shown(move)}')
+
+
+# --- links -----------------------------------------------------------------------------------------
+
+
+def link_head(start: Position) -> str:
+    """Return the part of a link that names a game, its options and its set-up; a page adds the moves."""
+    env, setup = start.env, start.setup
     fields = {"game": env.name}
     # Options at the start, such as a handicap, are in the set-up.
     fields |= {option.name: option.value for option in env.options if not option.at_start}
     fields |= {word: setup[word] for word in env.setup_words if setup.get(word)}
-    words = []
-    next_mover = tree.start.to_play
-    for number in tree.path()[1:]:
-        node = tree.nodes[number]
-        if env.skips_turns and node.mover != next_mover:
-            words.append(SKIPPED_TURN)
-        words.append(env.to_text(node.action))
-        next_mover = -node.mover
-    if words:
-        fields["moves"] = ".".join(words)
     return urlencode(fields)
 
 
-def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
-    """Return the game that a text from `link_of` describes; raise ValueError or IllegalMove for any other text.
+def link_of(position: Position) -> str:
+    """Return a text for a link to a position: its game, options, set-up and moves."""
+    env, start = position.env, next(position.replay())
+    words, next_mover = list[str](), start.to_play
+    for mover, action in zip(position.movers, position.moves, strict=True):
+        if env.skips_turns and mover != next_mover:
+            words.append(SKIPPED_TURN)
+        words.append(env.to_text(action))
+        next_mover = -mover
+    return "&".join([link_head(start), *([urlencode({"moves": ".".join(words)})] if words else [])])
+
+
+def open_link(text: object, bases: Mapping[str, GameEnv]) -> Position:
+    """Return the position of a text from `link_of`; raise ValueError or IllegalMove for any other text.
 
     bases: as in `game_of`.
     """
@@ -115,12 +155,21 @@ def open_link(text: object, bases: Mapping[str, GameEnv]) -> GameTree:
     name, moves = fields.pop("game"), fields.pop("moves", "")
     setup = {word: fields.pop(word) for word in usual_game(name, bases).setup_words if word in fields}
     env = game_of(name, fields, bases)
-    tree = GameTree(env, start_of(env, setup))
+    return after_words(start_of(env, setup), moves.split(".") if moves else ())
+
+
+def after_words(position: Position, words: Sequence[str]) -> Position:
+    """Return the position after the moves of a link."""
     mover = 0  # who plays the next move, +1 or -1; 0 for the side to move
-    for word in moves.split(".") if moves else ():
-        if word == SKIPPED_TURN and env.skips_turns:
-            mover = -tree.position.to_play
-        else:
-            tree.play(word, mover)
-            mover = 0
-    return tree
+    for word in words:
+        if word == SKIPPED_TURN and position.env.skips_turns:
+            mover = -position.to_play
+            continue
+        ready = position.give_turn(mover) if mover else position
+        position, mover = ready.play(ready.check_action(word)), 0
+    return position
+
+
+def letter(side: int) -> str:
+    """Return a side as queries write it: "B" for the first, "W" for the second."""
+    return PLAYER_NAMES[side][0]

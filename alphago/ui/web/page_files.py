@@ -56,3 +56,9 @@ def wrapped(name: str, folders: Sequence[Path]) -> str:
 def inlined(text: str) -> str:
     """Return the text of a module whose imports are replaced by the constants of `wrapped`."""
     return IMPORT.sub(r"const \1 = $\2;\n", text)
+
+
+def without_comments(text: str) -> str:
+    """Return a script without indents, empty lines and lines of comments, which begin with `//`, `/*` or `*`."""
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line not in ("", "*") and not line.startswith(("//", "/*", "*/", "* ")))

@@ -1,11 +1,14 @@
-"""The analysis protocol over a WebSocket, for programs such as KaTrain: each line of text is one query or reply."""
+"""Queries and replies over a WebSocket, a line of JSON each: of pages, and of programs such as KaTrain."""
 
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
@@ -14,8 +17,11 @@ from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_networks import Networks, analysed_game
 from alphago.ui.analysis_reply import error
+from alphago.ui.web.answers import Answers
 from alphago.ui.web.engines import Engines, SharedEngine, with_planes
 from alphago.ui.web.limits import (
+    FIRST_SECONDS,
+    MOST_PAGES,
     MOST_PROGRAMS,
     MOST_THREADS,
     MOST_UNREAD,
@@ -54,59 +60,101 @@ class OfferedNetworks(Networks):
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 
-class Programs:
-    """The programs connected to a web server for analysis; each has its own analysis engine while it is connected."""
+class Answering(Protocol):
+    """What answers the queries of a connection."""
 
-    def __init__(self, engines: Engines, env: GoEnv) -> None:
-        self.engines, self.env = engines, env
-        self.connections = 0
+    def receive(self, line: str) -> None:
+        """Take a query, perhaps after a while."""
+
+    def close(self, wait: bool = True) -> None:
+        """End."""
+
+
+class Connections:
+    """The connections of one kind to a server.
+
+    most: how many there may be. many: what another one is told. make: makes what answers a connection's queries, given
+        its WebSocket and a function that sends a reply; raises ValueError to refuse it.
+    first: seconds within which the first query must come; None for any time.
+    """
+
+    def __init__(
+        self,
+        most: int,
+        many: str,
+        make: Callable[[WebSocket, Callable[[str], None]], Answering],
+        first: float | None = None,
+    ) -> None:
+        self.most, self.many, self.make, self.first = most, many, make, first
+        self.count = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """Answer a program's queries until it disconnects, which ends its unfinished queries."""
+        """Answer the queries of a connection until it ends, which ends its unfinished queries."""
         await socket.accept()
-        if self.connections >= MOST_PROGRAMS:
-            await refuse(socket, TRY_AGAIN, f"this server serves {MOST_PROGRAMS} programs already: close one first")
+        if self.count >= self.most:
+            await refuse(socket, TRY_AGAIN, self.many)
             return
-        self.connections += 1
+        self.count += 1
         try:
-            networks = OfferedNetworks(self.engines, self.env, chosen=socket.query_params.get("network"))
-            await converse(socket, networks, self.env)
+            await self.converse(socket)
         except ValueError as problem:  # an unknown network
             await refuse(socket, REFUSED, str(problem))
         finally:
-            self.connections -= 1
+            self.count -= 1
+
+    async def converse(self, socket: WebSocket) -> None:
+        """Pass queries on, and replies back, until the other side disconnects.
+
+        No queue grows without bound: who answers waits while too many replies are unread, and a query is read only when
+        the query before it was taken.
+        """
+        replies = Replies(asyncio.get_running_loop())
+        answering = self.make(socket, replies.put)
+        sender = asyncio.create_task(deliver(socket, replies))
+        try:
+            async with asyncio.timeout(self.first) as silence:
+                while True:
+                    text = await socket.receive_text()
+                    silence.reschedule(None)
+                    for line in filter(None, text.split("\n")):
+                        await asyncio.to_thread(answering.receive, line)  # it may have to load a network
+        except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
+            pass  # closed by the other side; by `deliver`; bytes instead of text; nothing was asked
+        finally:
+            replies.close()
+            sender.cancel()
+            try:
+                await asyncio.gather(sender, return_exceptions=True)
+            finally:
+                await asyncio.shield(asyncio.to_thread(answering.close, wait=False))
+
+
+def programs(engines: Engines, env: GoEnv) -> Connections:
+    """Return the connections of programs for analysis; each has its own analysis engine."""
+
+    def make(socket: WebSocket, put: Callable[[str], None]) -> AnalysisEngine:
+        networks = OfferedNetworks(engines, env, chosen=socket.query_params.get("network"))
+        threads = min(available_cores(), MOST_THREADS)
+        return AnalysisEngine(env, networks, put, threads=threads, limits=PROGRAM, notes=True)
+
+    return Connections(MOST_PROGRAMS, f"this server serves {MOST_PROGRAMS} programs already: close one first", make)
+
+
+def pages(engines: Engines, bases: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
+    """Return the connections of pages; the arguments are those of `Answers`."""
+
+    def make(socket: WebSocket, put: Callable[[str], None]) -> Answers:
+        return Answers(engines, bases, greeting, put, runs)
+
+    many = f"This server has {MOST_PAGES} pages open already: close one first."
+    return Connections(MOST_PAGES, many, make, FIRST_SECONDS)
 
 
 async def refuse(socket: WebSocket, code: int, text: str) -> None:
-    """Send a program the error `text`, and close its connection with the WebSocket's closing code `code`."""
+    """Send the error `text`, and close the connection with the WebSocket's closing code `code`."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_json(error(text))
         await socket.close(code, closing_reason(text))
-
-
-async def converse(socket: WebSocket, networks: Networks, env: GoEnv) -> None:
-    """Pass queries from a WebSocket to an engine, and replies back, until the program disconnects.
-
-    No queue grows without bound: the engine waits while too many replies are unread, and a query is read only when the
-    engine has taken the query before it.
-    """
-    replies = Replies(asyncio.get_running_loop())
-    threads = min(available_cores(), MOST_THREADS)
-    engine = AnalysisEngine(env, networks, replies.put, threads=threads, limits=PROGRAM, notes=True)
-    sender = asyncio.create_task(deliver(socket, replies))
-    try:
-        while True:
-            for line in (await socket.receive_text()).splitlines():
-                await asyncio.to_thread(engine.receive, line)  # it may have to load a network
-    except (WebSocketDisconnect, RuntimeError, KeyError):  # closed by the program; by `deliver`; bytes instead of text
-        pass
-    finally:
-        replies.close()
-        sender.cancel()
-        try:
-            await asyncio.gather(sender, return_exceptions=True)
-        finally:
-            await asyncio.shield(asyncio.to_thread(engine.close, wait=False))
 
 
 async def deliver(socket: WebSocket, replies: "Replies") -> None:

@@ -2,15 +2,26 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from alphago.training.history import Row, number, opponent_name
-from alphago.ui.web.wire import HeadlineView
 
 LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
 LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
 RECENT = 20  # the latest iterations, of which the pace is told while a run goes on
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
+
+
+class HeadlineView(TypedDict):
+    """What one wants to know first about a run.
+
+    strength: the latest result against its hardest opponent; "" before any match. progress: how far it is, as text.
+    share: the part of its games, or of its time, that is over, 0 .. 1.
+    """
+
+    strength: str
+    progress: str
+    share: float
 
 
 def headline_of(

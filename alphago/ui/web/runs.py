@@ -135,12 +135,12 @@ class Runs:
         """Return the run with the number `run`; raise ValueError if there is no such run."""
         return self.folders[check_int("run", run, 0, len(self.folders) - 1)]
 
-    def open_game(self, run: Any, game: Any) -> tuple[GameTree, dict[int, str]]:
-        """Return a game of a run as a tree, and the players' names by side; raise ValueError for an unknown game."""
+    def open_game(self, run: Any, game: Any) -> GameTree:
+        """Return a game of a run as a tree; raise ValueError for an unknown game."""
         folder = self.folder(run)
         games = self.games(int(run))
         chosen = games[check_int("game", game, 0, len(games) - 1)]
-        return game_tree(run_game_env(folder.path), chosen), chosen.names
+        return game_tree(run_game_env(folder.path), chosen)
 
 
 def file_stamp(path: Path) -> tuple[int, ...]:
@@ -312,20 +312,18 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
         moves = [env.from_text(word) for word in game.moves.split()]
     else:
         start, moves = start_of_record(env, record), record.moves.tolist()
-    tree = GameTree(start.env, start)
+    tree, last = GameTree(start, game.names), 0
     for ply, action in enumerate(moves):
         if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
-            tree.nodes[tree.current].win_rate = round((1 + black_value) / 2, 4)
+            tree.nodes[last].win_rate = round((1 + black_value) / 2, 4)
         try:
-            tree.play(action)
+            last = tree.play(last, action)
         except IllegalMove:  # the run's game was ended by a rule that the board does not know
             break
-    last = tree.current
     if record is not None and record.resigned:
-        tree.resigned[last] = -1 if record.outcome > 0 else 1
+        tree.nodes[last].loser = -1 if record.outcome > 0 else 1
     tree.nodes[last].comment = game.title
-    tree.go_to(0)
     return tree
 
 

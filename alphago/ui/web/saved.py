@@ -1,11 +1,11 @@
 """Games as files: for Go, SGF with variations and analysis; for other games, JSON with the position on the board."""
 
-import copy
 import json
 import re
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain, islice
+from typing import Any
 
 from alphago.env.board import StonesEnv, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
@@ -25,7 +25,6 @@ from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game
 from alphago.ui.web.views import result_view
-from alphago.ui.web.wire import MoveView
 
 FORMAT = "alphago-game"
 WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
@@ -45,29 +44,30 @@ USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def save_file(tree: GameTree, players: Mapping[int, str]) -> tuple[str, str]:
-    """Return the name and the contents of the game's file. players: the players' names by side."""
-    if tree.env.has_sgf or tree.document is not None:
-        return "game.sgf", sgf_text(tree, players)
-    text = json.dumps({"format": FORMAT, "link": link_of(tree)}, indent=2)
+def save_file(tree: GameTree) -> tuple[str, str]:
+    """Return the name and the contents of the game's file; without SGF it has the moves up to `tree.end` alone."""
+    if tree.env.has_sgf or tree.file:
+        return "game.sgf", sgf_text(tree)
+    text = json.dumps({"format": FORMAT, "link": link_of(tree.position_at(tree.end))}, indent=2)
     return f"{tree.env.name}.json", text + "\n"
 
 
-def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
+def sgf_text(tree: GameTree) -> str:
     """Return a game of Go with its variations as SGF; each node has what an analysis found there.
 
     Of a game that was opened from a file, what was not changed since is written as it is there.
     """
-    if tree.document is None:
-        document = SgfDocument([head_of(tree, players)], parents=[-1])
+    file = next(trees(tree.file), None) if tree.file else None
+    if file is None:
+        document = SgfDocument([head_of(tree)], parents=[-1])
     else:
-        document = copy.deepcopy(tree.document)
+        document = SgfDocument(file.nodes, file.parents)
         result = result_of(tree)
         if result is not None:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the tree, the number of its node in the document
     for number, node in enumerate(tree.nodes):
-        if node.in_file >= 0:
+        if 0 <= node.in_file < len(document.nodes):
             numbers.append(node.in_file)
             document.nodes[node.in_file] |= found_properties(tree, number)
         elif number == 0:  # `head_of` has made the first node of a new file
@@ -77,7 +77,7 @@ def sgf_text(tree: GameTree, players: Mapping[int, str]) -> str:
     return document.text().decode()
 
 
-def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
+def head_of(tree: GameTree) -> Properties:
     """Return the SGF properties of the first node of a new file."""
     env = require_go(tree.env, "SGF files")
     stones = tree.start.board.ravel()  # type: ignore[attr-defined]
@@ -91,14 +91,14 @@ def head_of(tree: GameTree, players: Mapping[int, str]) -> Properties:
         "SZ": str(env.N),
         "RU": rules_name(env.rules),
         "KM": komi_text(env.komi),
-        "PB": players[1],
-        "PW": players[-1],
+        "PB": tree.names[1],
+        "PW": tree.names[-1],
         "RE": result_of(tree) or "",
         "HA": str(black) if is_handicap else "",
         "PL": PLAYER_NAMES[tree.start.to_play][0] if black or white else "",
     }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
-    return head | stone_properties(env, stones) | analysis_properties(tree, tree.nodes[0])
+    return head | stone_properties(env, stones) | analysis_properties(tree.nodes[0])
 
 
 def result_of(tree: GameTree) -> str | None:
@@ -107,11 +107,10 @@ def result_of(tree: GameTree) -> str | None:
     It is the result at the end of the current line; of a game that was opened from a file, at the end of the main line.
     The file's result holds if this end is in the file, and was neither counted nor resigned since.
     """
-    was_opened = tree.document is not None
-    last = [0, *tree.main_line()][-1] if was_opened else tree.line()[-1]
-    position, loser, count = tree.position_at(last), tree.resigned.get(last, 0), tree.counts.get(last)
+    last = [0, *tree.main_line()][-1] if tree.file else tree.end
+    position, loser, count = tree.position_at(last), tree.nodes[last].loser, tree.counts.get(last)
     is_as_in_file = tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file
-    if was_opened and is_as_in_file:
+    if tree.file and is_as_in_file:
         return None
     if not loser and not position.is_over:
         return ""
@@ -126,7 +125,7 @@ def found_properties(tree: GameTree, number: int) -> Properties:
     """
     node, env = tree.nodes[number], stones_env(tree)
     territory = tree.counts[number].territory() if number in tree.counts else {}
-    analysis = {} if node.in_file >= 0 and node.analysis is None else analysis_properties(tree, node)
+    analysis = {} if node.in_file >= 0 and not node.found else analysis_properties(node)
     return analysis | point_properties(env, territory)
 
 
@@ -142,13 +141,13 @@ def stones_env(tree: GameTree) -> StonesEnv:
     return tree.env
 
 
-def analysis_properties(tree: GameTree, node: Node) -> Properties:
+def analysis_properties(node: Node) -> Properties:
     """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win.
 
     The analysis replaces an older one in the comment of an opened file.
     """
     remark = BEFORE_NUMBERS.split(node.comment)[0].strip()
-    numbers = "" if node.win_rate is None else numbers_of(tree.env, node)
+    numbers = "" if node.win_rate is None else numbers_of(node)
     text = "\n".join(filter(None, [remark, numbers]))
     properties: Properties = {}
     if text:
@@ -158,7 +157,7 @@ def analysis_properties(tree: GameTree, node: Node) -> Properties:
     return properties
 
 
-def numbers_of(env: GameEnv, node: Node) -> str:
+def numbers_of(node: Node) -> str:
     """Return a node's analysis as text for a comment.
 
     Its first line matches the pattern NUMBERS, so that `read_analysis` can read it.
@@ -166,33 +165,33 @@ def numbers_of(env: GameEnv, node: Node) -> str:
     assert node.win_rate is not None
     score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
     lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    if node.analysis is not None:
-        lines += [move_text(env, move, node.analysis["mover"]) for move in node.analysis["moves"][:SHOWN]]
-    return "\n".join(lines)
+    return "\n".join([*lines, *map(move_text, node.found[:SHOWN])])
 
 
-def move_text(env: GameEnv, move: MoveView, mover: int) -> str:
+def move_text(move: Mapping[str, Any]) -> str:
     """Return a move of an analysis as text, such as "C3 54.2 %, 31 visits, prior 12.0 %: C3 D4", in Black's view.
 
-    mover: who plays it, +1 Black, -1 White.
+    move: KataGo's fields of it.  Raises ValueError for other ones.
     """
-    win = move["win"]
-    rate = "" if win is None else f" {100 * (win if mover > 0 else 1 - win):.1f} %"
-    line = " ".join(map(env.to_text, move["line"]))
-    return f"{env.to_text(move['move'])}{rate}, {move['visits']} visits, prior {100 * move['prior']:.1f} %: {line}"
+    try:
+        rate = "" if move.get("winrate") is None else f" {100 * move['winrate']:.1f} %"
+        line = " ".join(map(str, move["pv"]))
+        return f"{move['move']}{rate}, {move['visits']} visits, prior {100 * move['prior']:.1f} %: {line}"
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise ValueError(f"a move of an analysis must have KataGo's fields, got {shown(move)}") from None
 
 
 # --- reading ---------------------------------------------------------------------------------------
 
 
-def open_file(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
-    """Return the game in a file with the contents `text`, and the players' names by side ({} for a file in JSON).
+def open_file(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
+    """Return the game in a file with the contents `text`.
 
     bases: games by name; options that the file does not give are taken from its game in `bases`.
     Raises ValueError for text that is not a saved game, or for a game that cannot be played.
     """
     if text.lstrip("\ufeff \t\r\n").startswith("{"):
-        return open_json(text, bases), {}
+        return open_json(text, bases)
     if "(" not in text[:LOOKED_AT]:
         raise ValueError(f"a file must be an SGF game, or one that this page saved, got {shown(text[:80])}")
     return open_sgf(text, bases)
@@ -206,13 +205,20 @@ def open_json(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
         raise ValueError(f"the file cannot be read as JSON: {shown(str(error))}") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"the file must be a game that this page saved, got {shown(content)}")
-    tree = open_link(content.get("link"), bases)
-    tree.go_to(0)
+    return line_tree(open_link(content.get("link"), bases))
+
+
+def line_tree(position: Position) -> GameTree:
+    """Return the moves that led to a position as a tree without variations."""
+    start, *_ = position.replay()
+    tree = GameTree(start)
+    for mover, action in zip(position.movers, position.moves, strict=True):
+        tree.end = tree.play(tree.end, action, mover)
     return tree
 
 
-def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[int, str]]:
-    """Return a game of Go with its variations, and the players' names by side.
+def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
+    """Return a game of Go with its variations.
 
     A variation with an illegal move ends before that move. bases: see `open_file`.
     """
@@ -227,16 +233,13 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> tuple[GameTree, dict[in
         planes = usual_game("go", bases).config["planes"]
         start = game.position(game.env().replace(planes=planes).match_variant(), 0)
         file = next(trees(text))
-    tree = GameTree(start.env, start)
-    tree.document = SgfDocument(file.nodes, file.parents)
+    tree = GameTree(start, {1: game.players[0], -1: game.players[1]})
+    tree.file = text
     hidden = play_file(tree, file)
-    tree.go_to(0)
-    for node in tree.nodes:  # `play_file` has chosen the last children, but the current line begins as the main line
-        node.chosen = -1
     tree.stated = game.result
     tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else []), *hidden]
     set_loser(tree, game)
-    return tree, {1: game.players[0], -1: game.players[1]}
+    return tree
 
 
 def play_file(tree: GameTree, file: SgfTree) -> list[str]:
@@ -260,15 +263,12 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
             if any(properties.get(letter) for letter in SIGNS):
                 remarks[f"variations end before stones that are set up after a move: {NOT_SHOWN}"] = None
             continue
-        tree.current = tree_nodes[parent]
         try:
-            follow(tree, properties, number)
+            tree_nodes[number] = follow(tree, tree_nodes[parent], properties, number)
         except IllegalMove:
             if number <= first_branching:
                 raise
             remarks[f"variations end before an illegal move: {NOT_SHOWN}"] = None
-        else:
-            tree_nodes[number] = tree.current
     return list(remarks)
 
 
@@ -328,8 +328,8 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
     return env.position(**setup), head
 
 
-def follow(tree: GameTree, properties: Properties, number: int) -> None:
-    """Play the moves of a file's node, mostly one, on the board of the tree, and read the node's analysis.
+def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
+    """Play the moves of a file's node, mostly one, after a node of the tree, read its analysis, and return the last.
 
     A move out of turn skips the other colour's turn; passes after the end of the game are left out.
     number: the number of the node in the file.  Raises IllegalMove for an illegal move.
@@ -338,16 +338,17 @@ def follow(tree: GameTree, properties: Properties, number: int) -> None:
     for letter in properties:
         if letter not in SIGNS or not properties[letter]:
             continue
-        action = read_point(env, properties[letter][0])
-        if tree.position.is_over:
+        action, position = read_point(env, properties[letter][0]), tree.position_at(at)
+        if position.is_over:
             if action == env.pass_action:
                 continue
-            raise IllegalMove(env.to_text(action), "the game is over", tree.position)
-        tree.play(action, SIGNS[letter])
-        node = tree.nodes[tree.current]
+            raise IllegalMove(env.to_text(action), "the game is over", position)
+        at = tree.play(at, action, SIGNS[letter])
+        node = tree.nodes[at]
         if node.in_file < 0:  # otherwise the file has this variation twice, and the first one stands
             node.in_file = number
         read_analysis(node, properties)
+    return at
 
 
 def read_analysis(node: Node, properties: Properties) -> None:
@@ -375,4 +376,4 @@ def set_loser(tree: GameTree, game: SgfGame) -> None:
     line = list(tree.main_line())
     last = line[-1] if line else 0
     if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:
-        tree.resigned[last] = tree.loser_in_file = int(-game.outcome)
+        tree.nodes[last].loser = tree.loser_in_file = int(-game.outcome)

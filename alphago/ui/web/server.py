@@ -1,30 +1,25 @@
-"""The server of `alphago web`: the page, a WebSocket for each board or program, and what the page watches of runs."""
+"""The server of `alphago web`: the page, WebSockets for queries, and what is watched of runs; it holds no game."""
 
 import asyncio
 import contextlib
-import json
-import logging
 import re
 import socket
 import threading
 import webbrowser
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
-from alphago.system.validation import shown
-from alphago.ui.web.board_session import Session, error_sentence
+from alphago.ui.web.answers import error_sentence
 from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
 from alphago.ui.web.guard import COOKIE, HEADERS, Guard
-from alphago.ui.web.limits import FIRST_SECONDS, MOST_CONNECTIONS, MOST_MESSAGE, closing_reason
+from alphago.ui.web.limits import MOST_MESSAGE, closing_reason
 from alphago.ui.web.new_game import open_link, usual_game
-from alphago.ui.web.open_boards import OpenBoards, Outbox
-from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle
+from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle, without_comments
 from alphago.ui.web.views import offer_view
-from alphago.ui.web.wire import Message, NoticeMessage, check_message
 
 try:
     import uvicorn
@@ -32,10 +27,9 @@ try:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import BaseRoute, Route, WebSocketRoute
-    from starlette.websockets import WebSocket, WebSocketDisconnect
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    from alphago.ui.web.programs import Programs
+    from alphago.ui.web.programs import REFUSED, pages, programs
 except Exception as error:  # a broken library may fail in any way
     raise ImportError(
         f"the board in the browser needs starlette, uvicorn and websockets: pip install 'alphago[web]' brings them "
@@ -45,11 +39,9 @@ except Exception as error:  # a broken library may fail in any way
 if TYPE_CHECKING:
     from alphago.ui.web.runs import Runs
 
-WAIT = 0.01  # seconds between two looks whether there is room for messages
 HEADER_SECONDS = 20.0  # for a request to arrive
 WAITING_CONNECTIONS = 128  # that the system keeps until the server takes them
 PING_SECONDS = 120.0  # for a page's answer to a ping: nothing that the page sends is read while its commands wait
-TRY_AGAIN, REFUSED = 1013, 1008  # codes that close a WebSocket
 
 
 PageOf = Callable[[Any, GameEnv], str]  # makes the text of a file from a network and a game, see `alphago.ui.onefile`
@@ -69,35 +61,19 @@ def make_app(
     guard: decides which requests are answered. runs: the runs to watch; None for none.
     page_of: makes files that play without the server; None if there are to be none.
     """
-    boards = OpenBoards(engines, bases, runs)
-    programs = Programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
+    analysing = programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
+    playing = pages(engines, dict(bases), greeting(engines, bases, runs), runs)
     watched, files = RunRequests(runs), FileRequests(engines, bases, page_of)
 
     async def static(request: Request) -> Response:
         return static_file(request, guard.token)
 
-    async def board(socket: WebSocket) -> None:
-        await socket.accept()
-        if boards.connections >= MOST_CONNECTIONS:
-            await refuse(socket, TRY_AGAIN, f"This server has {MOST_CONNECTIONS} pages open already: close one first.")
-            return
-        boards.connections += 1
-        try:
-            await converse(socket, boards, greeting(bases, runs))
-        finally:
-            boards.connections -= 1
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
-        boards.close()
-
     routes: list[BaseRoute] = [Route(path, static) for path in FILES]
     routes += [Route("/watch", watched.overview), Route("/file", files.file)]
-    routes += [WebSocketRoute("/board", board), WebSocketRoute("/analysis", programs.serve)]
-    app = Starlette(routes=routes, lifespan=lifespan)
+    routes += [WebSocketRoute("/board", playing.serve), WebSocketRoute("/analysis", analysing.serve)]
+    app = Starlette(routes=routes)
     app.add_middleware(Guarded, guard=guard)
-    app.state.boards, app.state.programs = boards, programs
+    app.state.pages, app.state.programs = playing, analysing
     return app
 
 
@@ -109,7 +85,7 @@ def static_file(request: Request, token: str | None) -> Response:
         answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
         return answer
     # The page's script is sent with all modules that it imports: one request instead of thirty.
-    content = bundle("page").encode() if path.name == "page.js" else path.read_bytes()
+    content = without_comments(bundle("page")).encode() if path.name == "page.js" else path.read_bytes()
     return Response(content, media_type=KINDS[path.suffix], headers=HEADERS)
 
 
@@ -178,8 +154,8 @@ class Guarded:
             await send({"type": "websocket.close", "code": REFUSED, "reason": closing_reason(refusal)})
 
 
-def greeting(bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
-    """Return the first message to every page: the games to choose from, and the runs to watch."""
+def greeting(engines: Engines, bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any]:
+    """Return what every page is told first: the games to choose from, the runs to watch, the strength to begin with."""
     games = []
     for name in dict.fromkeys([*bases, *GAMES]):
         try:
@@ -188,87 +164,7 @@ def greeting(bases: Mapping[str, GameEnv], runs: "Runs | None") -> dict[str, Any
             continue
         games.append(offer_view(env))
     names = [] if runs is None else [folder.name for folder in runs.folders]
-    return {"type": "welcome", "games": games, "runs": names}
-
-
-async def refuse(socket: WebSocket, code: int, text: str) -> None:
-    """Tell a page why it is turned away, and close its connection."""
-    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await socket.send_json(NoticeMessage(type="notice", kind="refused", text=text))
-        await socket.close(code)
-
-
-async def converse(socket: WebSocket, boards: OpenBoards, welcome: dict[str, Any]) -> None:
-    """Carry messages between a page and its board until the page goes away; the board then stops thinking.
-
-    While too many messages of either side wait, the server reads no messages of the page.
-    """
-    outbox = Outbox(asyncio.get_running_loop())
-    try:
-        key, session, is_resumed = boards.find(socket.query_params.get("key", ""), outbox.put)
-    except ValueError as error:
-        await refuse(socket, TRY_AGAIN, error_sentence(error))
-        return
-    sender: asyncio.Task[None] | None = None
-    try:
-        await socket.send_json({**welcome, "key": key, "resumed": is_resumed})
-        sender = asyncio.create_task(deliver(socket, outbox))
-        first_seconds = None if is_resumed else FIRST_SECONDS
-        text = await asyncio.wait_for(socket.receive_text(), first_seconds)
-        while await pass_on(text, session, outbox):
-            while outbox.is_full:
-                await asyncio.sleep(WAIT)
-                if sender.done():
-                    return
-            text = await socket.receive_text()
-    except (WebSocketDisconnect, RuntimeError, KeyError):  # closed by the page; by `deliver`; bytes instead of text
-        pass
-    except TimeoutError:
-        await refuse(socket, TRY_AGAIN, f"This page said nothing for {FIRST_SECONDS:g} s: it was disconnected.")
-    finally:
-        session.detach()
-        if sender is not None:
-            sender.cancel()
-            await asyncio.gather(sender, return_exceptions=True)
-
-
-async def pass_on(text: str, session: Session, outbox: Outbox) -> bool:
-    """Give a page's message to its board as soon as there is room, or answer a text that is no message.
-
-    Returns False if the board's thread has ended, for another page or before there was room.
-    """
-    if not session.thread.is_alive():
-        return False
-    try:
-        message = parse_message(text)
-    except ValueError as error:
-        outbox.put(NoticeMessage(type="notice", kind="error", text=error_sentence(error)))
-        return True
-    while not session.post(message):
-        await asyncio.sleep(WAIT)
-        if not session.thread.is_alive():
-            return False
-    return True
-
-
-def parse_message(text: str) -> Message:
-    """Return the message in a text; raise ValueError for one that is too long, not JSON, or no object with a type."""
-    if len(text) > MOST_MESSAGE:
-        raise ValueError(f"a message must have at most {MOST_MESSAGE} letters, got {len(text)}")
-    try:
-        return check_message(json.loads(text))
-    except (ValueError, RecursionError):
-        raise ValueError(f"a message must be JSON, an object with a type, got {shown(text)}") from None
-
-
-async def deliver(socket: WebSocket, outbox: Outbox) -> None:
-    """Send the messages of the outbox as they come; disconnect the page if too many wait."""
-    while True:
-        for message in await outbox.take():
-            await socket.send_text(json.dumps(message, separators=(",", ":")))
-        if outbox.overflown:
-            await refuse(socket, TRY_AGAIN, "This page takes no messages: it was disconnected.")
-            return
+    return {"games": games, "runs": names, "first": {"strength": {"level": engines.level}}}
 
 
 # --- serving ---------------------------------------------------------------------------------------

@@ -9,8 +9,6 @@ from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
-from alphago.records.sgf.result_texts import outcome_of
-from alphago.ui.web.wire import CountView, ResultView
 
 SIGNS = {0: ".", 1: "X", -1: "O"}
 
@@ -73,7 +71,7 @@ def drawing(position: Position) -> str:
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
 
 
-def count_view(count: GoCount) -> CountView:
+def count_view(count: GoCount) -> dict[str, Any]:
     """Return a count for the page."""
     return {
         "text": str(count),
@@ -84,12 +82,19 @@ def count_view(count: GoCount) -> CountView:
     }
 
 
-def stated_view(result: str) -> ResultView:
-    """Return the result that a file states, as SGF writes it."""
-    return {"text": f"The file says {result}", "winner": int(outcome_of(result) or 0), "short": result}
+def board_view(position: Position, count: GoCount | None) -> dict[str, Any]:
+    """Return what the board shows: a position, and how its game ended and was counted, None where it goes on.
+
+    count: the count of a finished game of Go.
+    """
+    return {
+        "view": position_view(position),
+        "result": result_view(position, 0, count) if position.is_over else None,
+        "count": None if count is None else count_view(count),
+    }
 
 
-def result_view(position: Position, loser: int, count: GoCount | None = None) -> ResultView:
+def result_view(position: Position, loser: int, count: GoCount | None = None) -> dict[str, Any]:
     """Return how a game ended.
 
     loser: who resigned, +1 or -1; 0 if the game ended by its rules.

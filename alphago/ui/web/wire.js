@@ -1,4 +1,4 @@
-// What the server sends, as wire.py describes it, for the checker of the scripts, to which all of this is known everywhere; the page loads it nowhere.
+// What the desk tells and what is asked of an engine, for the checker of the scripts, to which all of this is known everywhere; the page loads it nowhere.
 
 /**
  * A move of an analysis, from the mover's view; what is not known is null.
@@ -9,16 +9,6 @@
  * What a search has found about a position; scores and ownership are null if the network does not forecast them, chances too if they are
  * means of too few random games.
  * @typedef {{mover: number, visits: number, win: number | null, score: number | null, mean: [number, number | null] | null, moves: MoveView[], ownership: number[] | null}} AnalysisView
- */
-
-/**
- * A node of the tree of variations.
- * @typedef {{node: number, parent: number, move: number, mover: number}} NodeView
- */
-
-/**
- * What is known of a node, and by `mean` and `rough` of the move that led to it.
- * @typedef {{node: number, win: number | null, score: number | null, mean: [number, number | null] | null, rough: boolean}} EvaluationView
  */
 
 /**
@@ -46,7 +36,7 @@
  * A game and its board, see alphago/env/board_view.py. `levels`: what is known of each level of strength; left out where there are
  * none, nor explanations.
  * @typedef {{name: string, title: string, sides: [string, string], options: OptionView[], names: string[], pass: number | null, ownership:
- *   boolean, territory: boolean, sgf: boolean, levels?: string[], networks: string[], mostReadouts: number, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
+ *   boolean, territory: boolean, sgf: boolean, levels?: string[], networks: string[], usual: string, mostReadouts: number, skips: boolean, surface: "lines" | "squares" | "holes" | "houses" | "text", size:
  *   [number, number], margin: number, cells: [number, number][], places: [number[][], number[][]], lines: [number, number, number, number][], edges: [number, number, number, number][][],
  *   labels: [number, number, string][], stars: number[], stores: [number, number, number, number][], stone: number, reach: number, columns:
  *   string[], rows: string[], colours: [string, string] | null, ground: string, mark: string, pass_hint: string}} GameView
@@ -76,36 +66,78 @@
  */
 
 /**
- * How the engine chooses its moves, see alphago/ui/web/limits.py.
+ * How the engine chooses its moves: with the network of this name; within readouts, or seconds, or both; whether it searches, or plays the
+ * network's most probable move; at which level, null for full strength.
  * @typedef {{network: string, readouts: number | null, seconds: number | null, tree: boolean, level: number | "even" | null}} StrengthView
  */
 
 /**
- * What every page is told first. `runs`: their names; `key`: of the page's board, to get it back; `resumed`: whether it is back.
- * @typedef {{type: "welcome", games: OfferView[], runs: string[], key: string, resumed: boolean}} WelcomeMessage
+ * What is asked, see alphago/ui/web/page_actions.py and page_search.py.
+ * @typedef {Record<string, any>} Query
  */
 
 /**
- * @typedef {{type: "game", game: GameView, names: [string, string]}} GameMessage
+ * What carries queries: a WebSocket, a notebook's channel, a file's own engine.
+ * @typedef {{send: (query: Query) => void}} Carrier
+ */
+
+/**
+ * What the board shows at a node, how its game ended, and its count.
+ * @typedef {{view: PositionView, result: ResultView | null, count: CountView | null}} BoardAnswer
+ */
+
+/**
+ * A node of a game that is opened, kept or saved; what is left out is usual. `inFile`: its number in the file.
+ * @typedef {{parent: number, move?: string, mover?: number, win?: number | null, score?: number | null, visits?: number, comment?: string,
+ *   loser?: number, inFile?: number, dead?: number[] | null}} NodeRecord
+ */
+
+/**
+ * A game to put on the board. `game`: what names it in queries; `link`: to its first position; `end`: the node to show; `file`: the text of
+ * the file that it is from; `stated`, `fileLoser`: the result that the file states.
+ * @typedef {{view: GameView, game: any, link: string, names: [string, string], nodes: NodeRecord[], end?: number, file?: string, stated?:
+ *   string, fileLoser?: number, remarks?: string[]}} Opened
+ */
+
+/**
+ * A game as it is kept for a reload. `here`: the link of the position that was on the board.
+ * @typedef {Omit<Opened, "view"> & {players: string[], strength: StrengthView, teach: number | null, study: boolean, here: string, result:
+ *   string}} Kept
+ */
+
+/**
+ * A reply of KataGo's analysis protocol, in Black's view. `play`: the move that was chosen, or "resign"; `opponent`: how strong the level
+ * "even" takes the person to be.
+ * @typedef {{id?: number, isDuringSearch: boolean, searched: number, moveInfos: {move: string, visits: number, winrate: number, scoreLead?:
+ *   number, prior: number, pv: string[]}[], rootInfo: {visits: number, winrate: number, scoreLead?: number, currentPlayer: string}, policy:
+ *   number[], ownership?: number[] | null, play?: string, opponent?: string}} SearchReply
+ */
+
+/**
+ * What the desk tells first.
+ * @typedef {{type: "welcome", games: OfferView[], runs: string[]}} WelcomeMessage
+ */
+
+/**
+ * @typedef {{type: "game", game: GameView, names: [string, string], nodes: Knot[]}} GameMessage
  */
 
 /**
  * What may have changed.
  * @typedef {{type: "state", node: number, line: number[], view: PositionView, over: boolean, result: ResultView | null, count: CountView | null,
- *   added: NodeView[], evaluations: EvaluationView[], players: string[], strength: StrengthView, opponent: string, teach: number | null, lesson:
- *   boolean, study: boolean, analysing: boolean, busy: "move" | "analyse" | "review" | "count" | "", analysis: AnalysisView | null, comment:
- *   string, link: string}} StateMessage
+ *   players: string[], strength: StrengthView, opponent: string, teach: number | null, lesson: boolean, study: boolean, analysing: boolean,
+ *   busy: "move" | "analyse" | "review" | "count" | "", analysis: AnalysisView | null, comment: string, link: string}} StateMessage
  */
 
 /**
  * What a search has found so far.
  * @typedef {{type: "thinking", node: number, purpose: "move" | "analyse" | "review" | "count", readouts: number, limit: number | null, rate:
- *   number, analysis: AnalysisView, evaluations: EvaluationView[], left: number}} ThinkingMessage
+ *   number, analysis: AnalysisView, left: number}} ThinkingMessage
  */
 
 /**
  * A sentence to show.
- * @typedef {{type: "notice", kind: "hint" | "error" | "refused", text: string}} NoticeMessage
+ * @typedef {{type: "notice", kind: "hint" | "error", text: string}} NoticeMessage
  */
 
 /**
@@ -123,14 +155,9 @@
  * @typedef {{type: "why", node: number, move: number, best: number, points: number | null, rate: number, sentences: string[]}} WhyMessage
  */
 
-/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message */
+/** @typedef {WelcomeMessage | GameMessage | StateMessage | ThinkingMessage | NoticeMessage | StatusMessage | FileMessage | WhyMessage} Message what the desk tells */
 
-/**
- * Whatever carries the messages.
- * @typedef {object} Connection
- * @property {(message: object) => void} send a command of alphago/ui/web/page_commands.py
- * @property {(callback: (message: Message) => void) => void | (() => void)} listen
- */
+/** @typedef {import("./static/desk.js").Desk} Desk */
 
 /** @typedef {import("./static/app.js").App} App what each part of the page is given */
 
@@ -145,7 +172,14 @@
  * @typedef {{play: (action: number) => void, hover?: (action: number | null) => void, toggle?: (cell: number) => void}} BoardListener
  */
 
-/** @typedef {NodeView & EvaluationView & {children: number[]}} Knot a node of the tree of variations */
+/**
+ * A node of the tree of variations. `chosen`: the child that was looked at last; `shown`: what the board shows there, null as long as it was
+ * not asked; `dead`: stones of a count, null before; `loser`: who resigned; `visits`: of the search that found `win` and `score`; `mean`,
+ * `rough`: what the move that led here has left, and whether few visits say so.
+ * @typedef {{node: number, parent: number, move: number, mover: number, children: number[], chosen: number, shown: BoardAnswer | null, dead:
+ *   number[] | null, loser: number, comment: string, inFile: number, analysis: AnalysisView | null, win: number | null, score: number | null,
+ *   visits: number, mean: [number, number | null] | null, rough: boolean}} Knot
+ */
 
 /**
  * A move that was played, and what it gave away: chance to win, 0 .. 1, and points, null if none are known; `rough`: by few visits;

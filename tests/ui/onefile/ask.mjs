@@ -59,33 +59,46 @@ const ANSWERS = {
     }
     return told;
   },
-  async desk({ facts, messages }) {
-    const { FileDesk } = await load("file_desk");
-    const desk = new FileDesk(facts, () => ({ search() {}, stop() {} }));
-    let told = [];
-    desk.listen((message) => told.push(message));
+  // What a desk tells its page, and asks its file, for each command; the engine finds what is given.
+  async desk({ facts, messages, found = [] }) {
+    const { Desk } = await load("desk");
+    const { FileCarrier } = await load("file_carrier");
+    const engine = { stop() {}, search(request, tell) {
+      const next = found.shift();
+      if (next) queueMicrotask(() => tell({ isDuringSearch: false, searched: 100, resigns: false, opponent: "", raw: null, ownership: null, ...next }));
+    } };
+    let [told, asked] = [[], []];
+    const desk = new Desk((hear) => {
+      const file = new FileCarrier(facts, engine, hear);
+      return { send(query) {
+        asked.push(query);
+        file.send(query);
+      } };
+    }, { kept: () => null, keep() {} });
+    desk.listen((message) => told.push(JSON.parse(JSON.stringify(message))));
     const answers = [];
     for (const message of messages) {
-      told = [];
+      [told, asked] = [[], []];
       desk.send(message);
-      await new Promise((resolve) => setTimeout(resolve));
-      answers.push(told);
+      for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve));
+      answers.push({ told, asked });
     }
     return answers;
   },
-  async lesson({ facts, messages, found }) {
-    const { FileDesk } = await load("file_desk");
-    const told = [];
-    const desk = new FileDesk(facts, (tell) => ({ stop() {}, search() {
-      const next = found.shift();
-      if (next) queueMicrotask(() => tell({ done: 100, rate: 1, over: true, resigns: false, opponent: "", ownership: null, ...next }));
-    } }));
-    desk.listen((message) => told.push(message));
-    for (const message of messages) {
-      desk.send(message);
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    return told;
+  async engine({ lives }) {
+    const { Engine } = await load("engine");
+    globalThis.navigator ??= { hardwareConcurrency: 2 };
+    globalThis.Worker = class {
+      constructor() {
+        if (lives === "refused") throw new Error("a policy forbids it");
+        setTimeout(() => this.onerror?.());
+      }
+      postMessage() { if (lives === "ends") this.onmessage?.({ data: { lives: true } }); }
+      terminate() {}
+    };
+    const engine = new Engine("", { settings: { leaves: 1 } });
+    const said = () => new Promise((resolve) => { engine.search({}, resolve, (fault) => resolve(fault.message)); });
+    return [await said(), await said()];
   },
   async even({ game, options, games, planes, inputs, settings, levels, pass }) {
     const { startOf } = await load("rules");
@@ -103,8 +116,8 @@ const ANSWERS = {
     const { startOf } = await load("rules");
     const { TreeSearch } = await load("tree_search");
     const { evaluationOf, inputOf } = await load("evaluator");
-    const { analysisOf } = await load("analysis_views");
-    const { levelChances } = await load("level_choice");
+    const { replyOf } = await load("search_reply");
+    const { levelChances } = await load("losing_moves");
     const { moveOf, resigns } = await load("move_choice");
     const [network] = model.manifest ? await networkOf(model) : [];
     const evaluate = async (positions) => positions.map((position) => (network
@@ -117,7 +130,7 @@ const ANSWERS = {
       for (const action of [...actions, null]) { // the tree is kept from move to move
         if (readouts) for (let left = readouts; left > 0;) left -= await search.wave(left);
         else await search.expandRoot();
-        told.push({ best: search.best(), move: moveOf(search, pass), analysis: analysisOf(search, true), value: search.value,
+        told.push({ best: search.best(), move: moveOf(search, pass), analysis: replyOf(search, true), value: search.value,
           level: level && await levelChances(search, level, pass),
           resigns: level && resigns(search, 0.1, shape[0] * shape[1], level, lost), priors: [...search.root.waiting], visits: search.root.children.map((child) => [child.action, child.visits]) });
         if (action !== null) search.advance(action);

@@ -12,7 +12,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.ui.onefile.page import OWN_STATIC
+from alphago.ui.onefile.page import FOLDERS, OWN_STATIC
 from tests.ui.clients.installed import node
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 
 def write_modules(folder: Path) -> None:
     """Write the modules as Node.js reads them."""
-    for path in OWN_STATIC.glob("*.js"):
+    for path in (path for folder in FOLDERS for path in folder.glob("*.js")):
         (folder / f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
     shutil.copy(OWN_STATIC / "kernels.wasm", folder)
 

@@ -1,4 +1,4 @@
-"""What a file does for its page, against what a server does: the same commands have the same answers."""
+"""The desk over a file's own carrier, against that over a server: the same commands, queries and messages."""
 
 import json
 from typing import Any
@@ -13,10 +13,8 @@ from alphago.nn.net import NeuralNet
 from alphago.ui.onefile.page import facts
 from tests.ui.onefile.scripts import ask
 from tests.ui.web.desks import Guest
-from tests.ui.web.test_static import typedefs
-from tests.ui.web.test_wire import AFTER, before_and_after
 
-SAME = ("node", "line", "view", "over", "result", "count", "added", "players", "study", "link", "comment")
+SAME = ("node", "line", "view", "over", "result", "count", "players", "study", "link", "comment", "busy")
 BOTH = {"black": "human", "white": "human"}
 GO = [
     {"type": "hello"},
@@ -51,19 +49,17 @@ OWARE = [
 ]
 
 
-def analysis(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
-    """What a search finds: the first side's chance and lead, and one move, as good as the position."""
-    view = {"win": win if mover > 0 else 1 - win, "score": None if score is None else mover * score}
-    move = {"move": best, "visits": 100, "prior": 1.0, "line": [best], **view}
-    return {
-        "mover": mover,
-        "visits": 100,
-        "win": win,
-        "score": score,
-        "mean": [win, score],
-        "moves": [move],
-        "ownership": None,
-    }
+def reply(mover: int, win: float, score: float | None, best: int) -> dict[str, Any]:
+    """What a search finds: Black's chance and lead, and one move, as good as the position."""
+    lead = {} if score is None else {"scoreLead": score}
+    move = {"move": best, "visits": 99, "prior": 1.0, "winrate": win, "pv": [best], **lead}
+    root = {"visits": 100, "winrate": win, "currentPlayer": "B" if mover > 0 else "W", **lead}
+    return {"moveInfos": [move], "rootInfo": root, "policy": [0.2, 0.8], "best": best}
+
+
+def facts_of(env: GameEnv) -> dict[str, object]:
+    net = NeuralNet(env, tower_height=1, channels=4, size_free=isinstance(env, GoEnv))
+    return facts(net, network_graph(net), "mine")
 
 
 @pytest.mark.parametrize(
@@ -78,48 +74,42 @@ def analysis(mover: int, win: float, score: float | None, best: int) -> dict[str
 def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(after: tuple[float, float | None], told: str) -> None:
     """White loses what Black gains; without points, 5 % of winning count as one."""
     env = GoEnv(5).match_variant()
-    net = NeuralNet(env, tower_height=1, channels=4, size_free=True)
-    before = analysis(1, 0.5, None if after[1] is None else 3.0, env.from_text("C3"))
-    found = [{"analysis": before}, {"analysis": analysis(-1, *after, 0)}, {"analysis": before, "best": 0}]
-    sent = [{"type": "hello"}, {"type": "teach", "points": 2}, {"type": "play", "move": "D4"}]
-    answers = ask(
-        "lesson", facts=facts(net, network_graph(net), "mine"), messages=[*sent, {"type": "stop"}], found=found
-    )
-    why = [answer for answer in answers if answer["type"] == "why"]
-    assert [told in answer["sentences"][0] for answer in why] == [True] * bool(told)
-    last = answers[-1]
+    best = env.from_text("C3")
+    before = reply(1, 0.5, None if after[1] is None else 3.0, best)
+    found = [before, reply(-1, *after, 0), reply(-1, 0.5, None, 0)]
+    sent = [{"type": "hello"}, {"type": "teach", "points": 2}, {"type": "play", "move": "D4"}, {"type": "stop"}]
+    answers = ask("desk", facts=facts_of(env), messages=sent, found=found)
+    messages = [message for answer in answers for message in answer["told"]]
+    why = [message for message in messages if message["type"] == "why"]
+    assert [told in message["sentences"][0] for message in why] == [True] * bool(told)
+    last = messages[-1]
     assert (last["lesson"], last["view"]["moves"], last["teach"]) == (bool(told), 1 if told else 2, 2)
     if told:
-        assert (why[0]["node"], why[0]["best"]) == (0, env.from_text("C3"))
-
-
-def test_a_move_leads_to_what_a_server_says() -> None:
-    env = GoEnv(5).match_variant()
-    net = NeuralNet(env, tower_height=1, channels=4, size_free=True)
-    sent = [{"type": "hello"}, {"type": "players", **BOTH}]
-    sent += len(AFTER) * [{"type": "new", "game": "go", "options": {"board_size": 5}, "setup": {}, **BOTH},
-        {"type": "play", "move": "D4"}, {"type": "review", "readouts": 1000}]  # fmt: skip
-    found = [{"analysis": one} for before, visits, *_ in AFTER for one in before_and_after(before, visits)]
-    answers = ask("lesson", facts=facts(net, network_graph(net), "mine"), messages=sent, found=found)
-    told = [answer["evaluations"] for answer in answers if answer["type"] == "thinking"]
-    assert [[one["node"] for one in nodes] for nodes in told] == len(AFTER) * [[0, 1], [1]]
-    assert [(tuple(one["mean"]), one["rough"]) for (one,) in told[1::2]] == [tuple(row[2:]) for row in AFTER]
+        assert (why[0]["node"], why[0]["best"]) == (0, best)
 
 
 @pytest.mark.parametrize(
     ("env", "messages"), [(GoEnv(5).match_variant(), GO), (OwareEnv(), OWARE)], ids=["go", "oware"]
 )
-def test_the_same_commands_have_the_same_answers(env: GameEnv, messages: list[dict[str, Any]]) -> None:
-    net = NeuralNet(env, tower_height=1, channels=4, size_free=isinstance(env, GoEnv))
-    begin = {"type": "players", **BOTH}  # as a Guest has done
-    _, *told = ask("desk", facts=facts(net, network_graph(net), "mine"), messages=[begin, *messages])
-    known = typedefs()
+def test_both_carriers_are_asked_the_same_and_lead_to_the_same(env: GameEnv, messages: list[dict[str, Any]]) -> None:
+    hello, begin = {"type": "hello"}, {"type": "players", **BOTH}  # as a Guest has done
+    _, _, *told = ask("desk", facts=facts_of(env), messages=[hello, begin, *messages])
     with Guest(env=env) as guest:
         for message, answers in zip(messages, told, strict=True):
+            guest.queries.clear()
             state = guest.ask(message["type"], **{key: value for key, value in message.items() if key != "type"})
-            ours = [answer for answer in answers if answer["type"] == "state"][-1]
-            assert ours.keys() == known["StateMessage"][0], message
-            assert ours["strength"].keys() == known["StrengthView"][0]
-            names = [name for name in SAME if name != "added" or not ours["busy"]]  # no engine ends the file's count
+            ours = [answer for answer in answers["told"] if answer["type"] == "state"][-1]
             state["link"] = state["link"].replace(".0&", "&")
-            assert {name: ours[name] for name in names} == json.loads(json.dumps({name: state[name] for name in names}))
+            state["busy"] = ours["busy"]  # no engine ends the file's count
+            assert {name: ours[name] for name in SAME} == json.loads(json.dumps({name: state[name] for name in SAME}))
+            asked = [[query.get(name) for name in ("action", "moves", "link")] for query in guest.queries]
+            assert [[query.get(name) for name in ("action", "moves", "link")] for query in answers["asked"]] == asked
+
+
+@pytest.mark.parametrize(
+    ("lives", "told"),
+    [("refused", "allows no workers"), ("never", "allows no workers"), ("ends", "the next move starts it again")],
+)
+def test_workers_that_cannot_start_or_end_are_told(lives: str, told: str) -> None:
+    """A site's policy forbids them, at once or later; the system ends them."""
+    assert told in ask("engine", lives=lives)[-1]

@@ -59,3 +59,32 @@ def test_the_engine_answers_in_another_game(chromium: Any, tmp_path: Path) -> No
         reader.click("C")
         reader.says("Move 3: Black")
         reader.page.get_by_text("You lose about").wait_for()
+
+
+def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path) -> None:
+    with reading(chromium, export_page(small(GoEnv(5)), tmp_path / "go.html").path) as reader:
+        reader.page.locator("[data-name=white]").select_option("human")
+        reader.click("C3", "C4")
+        reader.says("Move 3")
+        reader.press("u")
+        reader.says("Move 2")
+        assert reader.page.url.endswith("moves=C3")
+        reader.page.reload()
+        reader.says("Move 2")
+        reader.press("y")
+        reader.says("Move 3")
+
+
+def test_a_site_that_forbids_workers_is_told(chromium: Any, tmp_path: Path) -> None:
+    """Two persons may play there all the same."""
+    path = export_page(small(GoEnv(5)), tmp_path / "go.html").path
+    policy = "<meta http-equiv='Content-Security-Policy' content=\"script-src 'unsafe-inline'; worker-src 'none'\">"
+    path.write_text(path.read_text().replace("<head>", f"<head>{policy}"))
+    reader = Visitor(chromium, path.as_uri(), 1000, 700, offline=True)
+    reader.says("to play")
+    reader.click("C3")
+    reader.complains("The engine does not run here")
+    reader.page.locator("[data-name=white]").select_option("human")
+    reader.click("C4")
+    reader.says("Move 3")
+    reader.context.close()

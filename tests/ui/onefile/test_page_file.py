@@ -23,8 +23,8 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
 from alphago.nn.net import NeuralNet
-from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts, without_comments
-from alphago.ui.web.page_files import bundle
+from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts
+from alphago.ui.web.page_files import bundle, without_comments
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
 from tests.ui.onefile.scripts import ask, numbers

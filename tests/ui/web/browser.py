@@ -19,6 +19,9 @@ QUIET = (
     "--no-first-run",
 )
 PATIENCE = 120_000  # milliseconds
+FORGETS = """for (const storage of ["sessionStorage", "localStorage"]) {
+    Object.defineProperty(window, storage, { get() { throw new DOMException("denied", "SecurityError"); } });
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -54,17 +57,19 @@ class Visitor:
         touch: bool = False,
         offline: bool = False,
         still: bool = False,
+        forgets: bool = False,
     ) -> None:
         """Open a page.
 
         lines: whether the page's connection goes through here, so that it can be cut. touch: fingers, no mouse.
         still: whether nothing moves, which in long games is half of the work.
+        forgets: whether the browser refuses to keep anything, and says so as Chromium does.
         """
         from playwright.sync_api import expect
 
         expect.set_options(timeout=PATIENCE)
         self.expect = expect
-        self.plain = not (lines or touch or offline)
+        self.plain = not (lines or touch or offline or forgets)
         if self.plain and self.free:
             self.page = self.free.pop()
         else:
@@ -82,6 +87,8 @@ class Visitor:
             self.page.route_web_socket(
                 re.compile("/board"), lambda line: self.lines.append((line, line.connect_to_server()))
             )
+        if forgets:
+            self.page.add_init_script(FORGETS)
         self.page.goto(address)
 
     def __enter__(self) -> "Visitor":

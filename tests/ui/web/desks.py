@@ -1,18 +1,28 @@
-"""A session without any transport, driven by messages as a page sends them."""
+"""The answers to a page without any transport, and the page's desk without a page."""
 
+import json
 import queue
+import subprocess
+import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.ui.web.board_session import Session
+from alphago.ui.web.answers import Answers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
+from alphago.ui.web.new_game import begun, letter
+from alphago.ui.web.page_files import bundle
+from alphago.ui.web.server import greeting
+from tests.ui.clients.installed import node
 
 PATIENCE = 120.0  # seconds after which what has not come will not come
 GO5 = GoEnv(5, komi=0.5).match_variant()
-Message = dict[str, Any]
+Answer = dict[str, Any]
 
 
 def engines(network: Any = None) -> Engines:
@@ -20,12 +30,82 @@ def engines(network: Any = None) -> Engines:
     return Engines([Choice("hash", network or HashEvaluator(), "go"), Choice(PLAYOUTS, PLAYOUTS, "")], "cpu")
 
 
-class Guest:
-    """A page that is none: what it was told, in order."""
+class Asker:
+    """What a page asks, and what it is told."""
 
     def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **bases: GameEnv) -> None:
-        self.told: queue.Queue[Message] = queue.Queue()
-        self.session = Session(engines(network), {env.name: env, **bases}, self.told.put, runs)
+        self.told: queue.Queue[Answer] = queue.Queue()
+        self.start = env.position()
+        self.network = "hash" if env.name == "go" else PLAYOUTS
+        games = {env.name: env, **bases}
+        self.page = Answers(engines(network), games, {"games": []}, lambda line: self.told.put(json.loads(line)), runs)
+        self.number = 0
+
+    def __enter__(self) -> "Asker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.page.close()
+
+    def post(self, **query: Any) -> int:
+        self.number += 1
+        self.page.receive(json.dumps({"id": self.number, **query}))
+        return self.number
+
+    def next(self) -> Answer:
+        """The next answer, whatever it is about."""
+        while "status" in (answer := self.told.get(timeout=PATIENCE)):
+            pass
+        return answer
+
+    def ask(self, action: str | None = None, moves: str | Position = "", **query: Any) -> Answer:
+        """The last answer to a query about the game after these moves."""
+        position = moves if isinstance(moves, Position) else played(self.start, moves)
+        asked = {**about(position), "network": self.network, **({} if action is None else {"action": action}), **query}
+        number = self.post(**asked)
+        while (answer := self.next())["id"] != number or answer.get("isDuringSearch"):
+            pass
+        return answer
+
+    def refused(self, action: str | None = None, moves: str | Position = "", **query: Any) -> str:
+        """The sentence that answers a query."""
+        return str(self.ask(action, moves, **query)["error"])
+
+
+class Guest:
+    """A desk in Node.js that asks a server's answers: what the page sends it, and what it tells the page, in order."""
+
+    def __init__(self, env: GameEnv = GO5, network: Any = None, runs: Any = None, **bases: GameEnv) -> None:
+        self.told: queue.Queue[Answer] = queue.Queue()
+        self.queries: list[Answer] = []
+        games = {env.name: env, **bases}
+        offered = engines(network)
+        self.folder = TemporaryDirectory()
+        module = Path(self.folder.name, "desk.mjs")
+        module.write_text(bundle("desk"))
+        command = [node(), Path(__file__).with_name("desk.mjs"), module]
+        self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.page = Answers(offered, games, greeting(offered, games, runs), self.answer, runs)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def answer(self, line: str) -> None:
+        self.write(f'{{"answer":{line}}}')
+
+    def write(self, line: str) -> None:
+        assert self.node.stdin is not None
+        self.node.stdin.write(f"{line}\n")
+        self.node.stdin.flush()
+
+    def read(self) -> None:
+        assert self.node.stdout is not None
+        for line in self.node.stdout:
+            said = json.loads(line)
+            if "query" in said:
+                self.queries.append(said["query"])
+                self.page.receive(json.dumps(said["query"]))
+            else:
+                self.told.put(said["message"])
 
     def __enter__(self) -> "Guest":
         self.ask("hello")
@@ -33,21 +113,22 @@ class Guest:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.session.close()
-        self.session.thread.join(PATIENCE)
-        assert not self.session.thread.is_alive()
+        self.page.close()
+        self.node.communicate(timeout=PATIENCE)
+        self.reader.join(PATIENCE)
+        self.folder.cleanup()
 
     def post(self, kind: str, **fields: Any) -> None:
-        assert self.session.post({"type": kind, **fields})
+        self.write(json.dumps({"command": {"type": kind, **fields}}))
 
-    def until(self, kind: str, fits: Callable[[Message], bool] = lambda message: True) -> Message:
+    def until(self, kind: str, fits: Callable[[Answer], bool] = lambda message: True) -> Answer:
         """The next message of a kind that fits; the others before it are lost."""
         while True:
             message = self.told.get(timeout=PATIENCE)
             if message["type"] == kind and fits(message):
                 return message
 
-    def ask(self, kind: str, **fields: Any) -> Message:
+    def ask(self, kind: str, **fields: Any) -> Answer:
         """The state after a command, once the engine has nothing more to do."""
         self.post(kind, **fields)
         return self.until("state", lambda state: not state["busy"])
@@ -59,14 +140,28 @@ class Guest:
         self.until("state", lambda state: not state["busy"])
         return text
 
-    def play(self, moves: str) -> Message:
-        state: Message = {}
+    def play(self, moves: str) -> Answer:
+        state: Answer = {}
         for move in moves.split():
             state = self.ask("play", move=move)
         return state
 
 
-def stones(state: Mapping[str, Any], width: int = 5) -> str:
-    """The board of a state, row by row."""
-    text = state["view"]["stones"]
+def played(position: Position, moves: str) -> Position:
+    for move in moves.split():
+        position = position.play(move)
+    return position
+
+
+def about(position: Position) -> dict[str, Any]:
+    """The fields that name a position in a query."""
+    start, *_ = position.replay()
+    names = map(position.env.to_text, position.moves)
+    sides = map(letter, position.movers)
+    return {"game": begun(start), "moves": [list(move) for move in zip(sides, names, strict=True)]}
+
+
+def stones(answer: Mapping[str, Any], width: int = 5) -> str:
+    """The board of a view, row by row."""
+    text = answer["view"]["stones"]
     return " ".join(text[i : i + width] for i in range(0, len(text), width))

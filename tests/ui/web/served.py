@@ -66,11 +66,12 @@ def serving(
     runs: list[Path] | None = None,
     token: str | None = None,
     page_of: Callable[[Any, GameEnv], str] | None = None,
+    port: int = 0,
 ) -> Iterator[Served]:
-    """Serve a board of 5x5 with an engine that draws its answers from a hash, or what is given."""
+    """Serve a board of 5x5 with an engine that draws its answers from a hash, or what is given; 0 is any free port."""
     guard = Guard("127.0.0.1", token)
     app = make_app(offered or engines(), bases or {"go": GO5}, guard, Runs(runs) if runs else None, page_of)
-    listener = listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", port)
     server = new_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
@@ -87,13 +88,10 @@ def serving(
         assert not thread.is_alive()
 
 
-def told(page: ClientConnection, kind: str) -> dict[str, Any]:
-    """The next message of a kind; those before it are lost."""
+def ask(page: ClientConnection, **query: Any) -> dict[str, Any]:
+    """The last answer to a query of a page; what is answered before it is lost."""
+    page.send(json.dumps({"id": 1, **query}))
     while True:
-        message: dict[str, Any] = json.loads(page.recv(timeout=PATIENCE))
-        if message["type"] == kind:
-            return message
-
-
-def say(page: ClientConnection, kind: str, **fields: Any) -> None:
-    page.send(json.dumps({"type": kind, **fields}))
+        answer: dict[str, Any] = json.loads(page.recv(timeout=PATIENCE))
+        if answer.get("id") == 1 and not answer.get("isDuringSearch"):
+            return answer

@@ -19,13 +19,13 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import load_model
 from alphago.training.call.session import train
-from alphago.ui.web import desk, page_commands
+from alphago.ui.web import page_actions
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
 from tests.ui.web.browser import PATIENCE, Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
-from tests.ui.web.test_board_session import Broken
+from tests.ui.web.test_answers import Broken
 
 pytestmark = pytest.mark.browser
 
@@ -177,8 +177,8 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
 
 def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
-    for module, name in ((desk, "Teacher"), (page_commands, "explain")):  # enough for a first move on the edge
-        monkeypatch.setattr(module, name, partial(getattr(module, name), readouts=16))
+    for name in ("Teacher", "explain"):  # enough for a first move on the edge
+        monkeypatch.setattr(page_actions, name, partial(getattr(page_actions, name), readouts=16))
     net = load_model("7x7")
     go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
     with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
@@ -490,24 +490,66 @@ def test_two_sessions_at_once(chromium: Any) -> None:
 
 
 def test_the_connection_comes_back(chromium: Any) -> None:
-    """After a fall of the line the board is as it was; where the server has lost it, the link restores the position."""
+    """The game is the page's: nothing is asked again but what was not answered."""
     with serving() as served, Visitor(chromium, served.address, lines=True) as visitor:
         visitor.part("white").select_option("human")
         visitor.click("C3", "C4")
         visitor.says("Move 3")
         visitor.press("u")
         visitor.says("Move 2")
-        sessions = served.app.state.boards.sessions
-        (key,) = sessions
         visitor.cut()
         visitor.press("y")  # what was taken back is there again
         visitor.says("Move 3")
-        assert list(sessions) == [key]
-        sessions.pop(key).close()
-        visitor.cut()
         visitor.click("D4")
         visitor.says("Move 4")
-        assert list(sessions) != [key]
+
+
+VARIATIONS = "(;SZ[5]KM[0.5]PB[Ann]C[the root];B[aa]C[a corner](;W[bb];B[cc])(;W[dd]C[another]))"
+
+
+def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> None:
+    """The page says so, keeps a file with all that is in it, and goes on, also with what it was thinking about."""
+    with serving() as served:
+        visitor = Visitor(chromium, served.address, forgets=True)
+        visitor.says("to play")
+        (tmp_path / "a.sgf").write_text(VARIATIONS)
+        visitor.part("file").set_input_files(tmp_path / "a.sgf")
+        visitor.expect(visitor.page.locator(".ag-comment")).to_have_text("the root")
+        visitor.press("ArrowRight", "ArrowRight")
+        visitor.says("Move 3: Black")
+        visitor.press("a")
+        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+    visitor.says("The connection is lost")
+    before = visitor.part("known").text_content()
+    with serving(port=served.port):
+        visitor.says("Move 3: Black")
+        visitor.expect(visitor.part("known")).not_to_have_text(before or "")  # it thinks again
+        visitor.press("Escape", "ArrowRight")
+        visitor.says("Move 4: White")
+        with visitor.page.expect_download() as caught:
+            visitor.press("s")
+        caught.value.save_as(tmp_path / "b.sgf")
+        text = (tmp_path / "b.sgf").read_text().replace("\n", "")
+        assert all(part in text for part in ("C[the root]", "PB[Ann]", "KM[0.5]", "C[a corner]", ";B[cc]"))
+        assert ";W[dd]C[another]" in text
+        visitor.context.close()
+
+
+def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_its_own(chromium: Any) -> None:
+    with serving() as served:
+        visitor = Visitor(chromium, served.address, forgets=True)
+        with visitor:
+            visitor.part("white").select_option("human")
+            visitor.click("C3", "C4")
+            visitor.says("Move 3")
+            visitor.page.reload()
+            visitor.says("Move 3")  # by the link
+            assert visitor.stones() == (1, 1)
+            with Visitor(chromium, visitor.page.url, forgets=True) as second:
+                second.says("Move 3")
+                second.click("D4")
+                second.says("Move 4")
+                visitor.says("Move 3")
 
 
 def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:

@@ -15,12 +15,13 @@ from websockets.frames import Close
 from websockets.sync.client import ClientConnection
 
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.ui.analysis_engine import THREAD
+from alphago.ui.analysis_engine import THREAD, AnalysisEngine
 from alphago.ui.analysis_networks import GivenNetwork
 from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, PROGRAM
-from alphago.ui.web.programs import Replies, converse
+from alphago.ui.web.programs import Connections, Replies
 from tests.ui.web.desks import GO5
-from tests.ui.web.served import PATIENCE, Served, serving, told
+from tests.ui.web.served import PATIENCE, Served, serving
+from tests.ui.web.served import ask as served_ask
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
 QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
@@ -51,7 +52,7 @@ def last_reply(program: ClientConnection, query_id: str = "QUERY:1") -> dict[str
 def await_none(served: Served) -> None:
     """Wait until no program is connected, and no engine is left."""
     deadline = time.monotonic() + PATIENCE
-    while served.app.state.programs.connections or any(thread.name == THREAD for thread in threading.enumerate()):
+    while served.app.state.programs.count or any(thread.name == THREAD for thread in threading.enumerate()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -98,7 +99,7 @@ def test_pondering_is_limited_and_can_be_ended() -> None:
 
 def test_a_page_beside_it() -> None:
     with serving() as served, served.page("/analysis") as program, served.page() as page:
-        assert told(page, "welcome")["games"]
+        assert served_ask(page, action="hello")["games"]
         ask(program, QUERY)
         assert last_reply(program)
 
@@ -173,7 +174,7 @@ def test_so_many_programs_may_connect() -> None:
             assert reply(another)["error"].startswith(f"this server serves {MOST_PROGRAMS} programs already")
         programs[0].close()
         deadline = time.monotonic() + PATIENCE
-        while served.app.state.programs.connections == MOST_PROGRAMS:
+        while served.app.state.programs.count == MOST_PROGRAMS:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         with served.page("/analysis") as another:
@@ -213,7 +214,8 @@ def test_a_program_that_leaves_while_it_is_answered() -> None:
 
     async def leave() -> None:
         networks = GivenNetwork(GO5, HashEvaluator(), "cpu")
-        serving = asyncio.create_task(converse(cast(Any, LeavingSocket()), networks, GO5))
+        programs = Connections(1, "too many", lambda socket, put: AnalysisEngine(GO5, networks, put))
+        serving = asyncio.create_task(programs.converse(cast(Any, LeavingSocket())))
         ended, _ = await asyncio.wait([serving], timeout=PATIENCE)
         assert ended
 

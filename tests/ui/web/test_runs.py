@@ -59,7 +59,7 @@ def test_a_run_is_shown_and_stays_as_it_is(run: Path) -> None:
     assert [game.title.split(":")[0] for game in games][:1] == ["self-play"]
     assert any(game.title.startswith("against random@0") for game in games)
     for number in range(len(games)):
-        tree, _ = runs.open_game(0, number)
+        tree = runs.open_game(0, number)
         assert tree.env.N == 3
         assert list(tree.main_line())
     assert contents(run) == before
@@ -85,7 +85,7 @@ def test_a_game_of_a_run_is_replayed_with_its_values(run: Path) -> None:
         state = guest.until("state", lambda state: not state["busy"])
         assert state["node"] == 0
         assert len(state["line"]) > 2
-        assert any(known["win"] is not None for known in state["evaluations"])
+        assert any(node["win"] is not None for node in told["nodes"])
         assert guest.ask("go", node=state["line"][-1])["comment"].startswith("self-play: ")
 
 

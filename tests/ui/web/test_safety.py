@@ -16,12 +16,13 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from alphago.cli import main
+from alphago.ui.web import programs
 from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import Guard
-from alphago.ui.web.limits import MOST_CONNECTIONS, MOST_MESSAGE, MOST_SESSIONS
-from alphago.ui.web.page_commands import COMMANDS
+from alphago.ui.web.limits import MOST_MESSAGE, MOST_PAGES
+from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
-from tests.ui.web.served import PATIENCE, Served, say, serving, told
+from tests.ui.web.served import PATIENCE, Served, ask, serving
 
 TOKEN = "a long secret"
 FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
@@ -36,8 +37,7 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
                 connection.sendall(begin)
                 assert connection.recv(10) == b""
         assert served.get()[0] == 200
-        page.send('{"type": "hello"}')
-        assert page.recv()
+        assert ask(page, action="hello")["games"]
 
 
 def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_another_origin_is_refused(origin: str) -> None:
         with pytest.raises(InvalidStatus):
             served.page(Origin=origin)
         with served.page(Origin=served.address) as page:
-            assert told(page, "welcome")["games"]
+            assert ask(page, action="hello")["games"]
 
 
 def test_with_a_token_only_those_who_have_it() -> None:
@@ -101,7 +101,7 @@ def test_with_a_token_only_those_who_have_it() -> None:
         assert served.get("/watch", Cookie=f'alphago_token="{TOKEN}"')[0] == 200
         assert served.get("/watch", Cookie="alphago_token=x; [;=")[0] == 403
         with served.page(f"/board?token={quoted}") as page:
-            told(page, "welcome")
+            ask(page, action="hello")
 
 
 def test_who_may_listen() -> None:
@@ -140,15 +140,25 @@ def test_a_port_that_is_taken_is_a_sentence(capsys: pytest.CaptureFixture[str]) 
 
 def junk(chance: random.Random) -> str:
     """A message that no page would send, or nearly one."""
-    words = [*COMMANDS, "x"]
     values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
-    fields = {
-        chance.choice(["move", "node", "game", "options", "readouts", "link", "text", "white", "key"]): chance.choice(
-            values
-        )
-        for _ in range(3)
-    }
-    message = json.dumps({"type": chance.choice([*words, *values[:6]]), **fields})
+    values += [[["B", "C3"]], [["B", 3]], {"name": "go"}, {"name": "go", "config": {"board_size": 5}}, {"config": 3}]
+    names = [
+        "moves",
+        "game",
+        "options",
+        "maxVisits",
+        "link",
+        "text",
+        "network",
+        "dead",
+        "point",
+        "nodes",
+        "level",
+        "id",
+    ]
+    fields = {chance.choice(names): chance.choice(values) for _ in range(4)}
+    action = chance.choice([*ACTIONS, "x", None, *values[:6]])
+    message = json.dumps({"action": action, **fields})
     return chance.choice([message, message, message[: chance.randrange(len(message) + 1)], "[" * 2000, "null"])
 
 
@@ -159,57 +169,40 @@ def resident() -> float:
 
 
 def test_ten_thousand_random_messages() -> None:
-    """Each is answered or obeyed; the board beside it is untouched, and threads and memory stay as few as they were."""
+    """Each is answered; threads and memory stay as few as they were, and a page beside it is answered as before."""
     chance = random.Random(1)
     with serving() as served, served.page() as other:
-        say(other, "hello")
-        say(other, "players", white="human")
-        say(other, "play", move="C3")
-        answered, memory = list[bool](), list[float]()  # of each answer, whether it is the end of a part
+        memory = list[float]()
         with served.page() as page:
-            reader = threading.Thread(
-                target=lambda: [answered.append('"oware.json"' in message) for message in page], daemon=True
-            )
+            heard = list[int]()
+            reader = threading.Thread(target=lambda: heard.extend(len(message) for message in page), daemon=True)
             reader.start()
             for part in range(1, 5):
                 for _ in range(2500):
                     page.send(junk(chance))
-                say(page, "new", game="oware", black="human", white="human")
-                say(page, "save")
                 deadline = time.monotonic() + PATIENCE
-                while sum(answered) < part:
+                while len(heard) < 1500 * part:
                     assert time.monotonic() < deadline
                     time.sleep(0.05)
                 gc.collect()
                 memory.append(resident())
         reader.join(PATIENCE)
-        assert len(answered) > 5000
         assert memory[-1] - memory[0] < FLAT, memory
-        say(other, "play", move="D4")
-        while told(other, "state")["view"]["moves"] < 2:
-            pass
-        boards = [thread for thread in threading.enumerate() if thread.name == "alphago-board"]
-        assert len(boards) == 2
+        begun = ask(other, action="new")["game"]
+        assert ask(other, action="view", game=begun, moves=[["B", "D4"]])["view"]["moves"] == 1
+        await_quiet(served, 1)
+        assert sum(thread.name == "alphago-page" for thread in threading.enumerate()) <= 2  # one may be ending
         assert served.get()[0] == 200
-        assert len(served.app.state.boards.sessions) == 2
 
 
 def test_too_large_a_file_ends_the_connection_and_nothing_else() -> None:
     with serving() as served, served.page() as page:
-        say(page, "hello")
-        key = told(page, "welcome")["key"]
-        say(page, "players", white="human")
-        say(page, "play", move="C3")
-        while told(page, "state")["view"]["moves"] < 1:
-            pass
-        say(page, "open", text="(;SZ[9]" + ";B[aa]" * 150_000 + ")")
-        assert told(page, "notice")["text"].startswith("The SGF file")
-        say(page, "open", text="(;" + "x" * (2 * MOST_MESSAGE))
+        answer = ask(page, action="open", text="(;SZ[9]" + ";B[aa]" * 150_000 + ")")
+        assert answer["error"].startswith("The SGF file")
         with pytest.raises(ConnectionClosed):
-            told(page, "game")
-        with served.page(f"/board?key={key}") as again:
-            assert told(again, "welcome")["resumed"]
-            assert told(again, "state")["view"]["moves"] == 1
+            ask(page, action="open", text="(;" + "x" * (2 * MOST_MESSAGE))
+        with served.page() as again:
+            assert ask(again, action="new")["view"]["title"] == "Go 5x5"
 
 
 def test_two_hundred_connections() -> None:
@@ -218,79 +211,58 @@ def test_two_hundred_connections() -> None:
     with serving() as served, contextlib.ExitStack() as stack:
         for _ in range(200):
             page = stack.enter_context(served.page())
-            first = json.loads(page.recv(timeout=PATIENCE))
-            if first["type"] == "notice":
-                refused += 1
-                assert first["text"].startswith("This server has ")
-                page.close()
-            else:
-                say(page, "hello")
-                told(page, "state")  # only a page that says something keeps its board
+            with contextlib.suppress(ConnectionClosed):
+                answer = ask(page, action="hello")
                 pages.append(page)
-        assert len(pages) == min(MOST_SESSIONS, MOST_CONNECTIONS)
-        assert refused == 200 - len(pages)
+                continue
+            refused += 1
+        assert (len(pages), refused) == (MOST_PAGES, 200 - MOST_PAGES)
+        with served.page() as late:
+            answer = json.loads(late.recv(timeout=PATIENCE))
+            assert answer["error"].startswith("This server has ")
         for page in pages:
             page.close()
         await_quiet(served)
         before = resident()
-        for _ in range(200):  # one after the other: each has a board, and the oldest boards make room
+        for _ in range(200):
             with served.page() as page:
-                assert told(page, "welcome")["key"]
+                assert ask(page, action="hello")["games"]
             await_quiet(served)
         gc.collect()
-        assert len(served.app.state.boards.sessions) <= MOST_SESSIONS
-        boards = [thread for thread in threading.enumerate() if thread.name == "alphago-board"]
-        assert len(boards) <= MOST_SESSIONS + 1  # one may be ending
+        assert sum(thread.name == "alphago-page" for thread in threading.enumerate()) <= 1
         assert resident() - before < FLAT
 
 
-def test_pages_that_say_nothing_hold_no_board(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that speak get one, however many are silent; in the end the silent ones are disconnected."""
-    with serving() as served, contextlib.ExitStack() as stack:
-        silent = [stack.enter_context(served.page()) for _ in range(MOST_SESSIONS + 3)]
-        for page in silent:
-            assert told(page, "welcome")["key"]
-        with served.page() as page:
-            say(page, "hello")
-            assert told(page, "state")
-        assert len(served.app.state.boards.sessions) <= MOST_SESSIONS
-        say(silent[0], "hello")  # whose board another page has: it connects again
-        with pytest.raises(ConnectionClosed):
-            told(silent[0], "state")
-        monkeypatch.setattr("alphago.ui.web.server.FIRST_SECONDS", 0.01)
-        late = stack.enter_context(served.page())
-        assert told(late, "notice")["text"].startswith("This page said nothing for 0.01 s")
-
-
-def await_quiet(served: Served) -> None:
-    """Wait until the server has seen that all pages are gone."""
+def await_quiet(served: Served, pages: int = 0) -> None:
+    """Wait until the server has seen that all other pages are gone."""
     deadline = time.monotonic() + PATIENCE
-    while served.app.state.boards.connections:
+    while served.app.state.pages.count > pages:
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
-def test_a_page_that_leaves_stops_thinking_and_comes_back_to_its_board() -> None:
+def test_a_page_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Silent connections cannot hold all places; one that has asked stays as long as it likes."""
+    monkeypatch.setattr(programs, "FIRST_SECONDS", 0.3)
+    with serving() as served, served.page() as page:
+        assert ask(page, action="hello")["games"]
+        with served.page() as silent, pytest.raises(ConnectionClosed):
+            silent.recv(timeout=PATIENCE)
+        assert ask(page, action="hello")["games"]
+
+
+def test_a_page_that_leaves_stops_thinking() -> None:
     with serving() as served:
         with served.page() as page:
-            key = told(page, "welcome")["key"]
-            say(page, "hello")
-            say(page, "study", study=True, analysing=True)
-            told(page, "thinking")
+            begun = ask(page, action="new")["game"]
+            query = {"id": 2, "game": begun, "network": "hash", "reportDuringSearchEvery": 0.01}
+            page.send(json.dumps(query))
+            assert json.loads(page.recv(timeout=PATIENCE))["isDuringSearch"]
         await_quiet(served)
-        session = served.app.state.boards.sessions[key]
         deadline = time.monotonic() + PATIENCE
-        while session.calls.qsize():
+        while any(thread.name == "alphago-page" for thread in threading.enumerate()):
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        with served.page(f"/board?key={key}") as again, served.page(f"/board?key={key}") as twin:
-            welcome = told(again, "welcome")
-            assert [welcome["resumed"], welcome["key"]] == [True, key]
-            state = told(again, "state")
-            assert [state["busy"], state["analysing"]] == ["", False]
-            assert told(twin, "welcome")["key"] != key
-        with served.page("/board?key=" + "x" * 200) as stranger:
-            assert not told(stranger, "welcome")["resumed"]
 
 
 def test_an_unknown_path_for_a_socket() -> None:

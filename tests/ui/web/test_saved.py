@@ -13,10 +13,9 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
-from alphago.ui.web.game_tree import MOST_NODES, GameTree
-from alphago.ui.web.new_game import link_of, open_link
+from alphago.ui.web.game_tree import MOST_NODES, GameTree, tree_of
+from alphago.ui.web.new_game import begun, link_of, open_link
 from alphago.ui.web.saved import open_file, save_file
-from alphago.ui.web.wire import AnalysisView, MoveView
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}
@@ -24,50 +23,57 @@ NAMES = {1: "Ada]", -1: "alphago 9x9"}
 SGF = "(;GM[1]SZ[9]KM[5.5]PB[a]PW[b]RE[W+R];B[cc];W[gg](;B[cg];W[gc])(;B[gc](;W[cg])(;W[ee];B[cc])))"
 
 
+def path(tree: GameTree, number: int) -> list[int]:
+    return [] if number <= 0 else [*path(tree, tree.nodes[number].parent), number]
+
+
 def moves(tree: GameTree) -> list[str]:
     """Every line of a tree from the start to an end, as text."""
     ends = [number for number, node in enumerate(tree.nodes) if not node.children]
-    return [" ".join(tree.env.to_text(tree.nodes[n].action) for n in tree.path(end)[1:]) for end in ends]
+    return [" ".join(tree.env.to_text(tree.nodes[n].action) for n in path(tree, end)) for end in ends]
+
+
+def saved(tree: GameTree) -> str:
+    """The file of a tree that the page has kept, and sends back."""
+    return save_file(tree_of({"game": begun(tree.start), **tree.view()}, BASES))[1]
 
 
 def sample() -> GameTree:
-    tree = GameTree(GO, GO.position())
-    for move in ("C3", "G7", "E5"):
-        tree.play(move)
-    tree.go_to(1)
-    tree.play("D4")
-    node = tree.nodes[2]
+    tree = GameTree(GO.position(), NAMES)
+    after = tree.play(0, "C3")
+    node = tree.nodes[tree.play(after, "G7")]
+    tree.end = tree.play(2, "E5")
+    tree.play(after, "D4")
     node.comment, node.win_rate, node.score, node.visits = "Good ] move", 0.5625, -2.5, 64
-    move = MoveView(move=40, visits=34, prior=0.25, win=0.6, score=-2.4, line=[40, 41])
-    node.analysis = AnalysisView(mover=1, visits=64, win=0.5625, score=-2.5, moves=[move], ownership=None)
+    node.found = [{"move": "E5", "visits": 34, "prior": 0.25, "winrate": 0.6, "pv": ["E5", "F5"]}]
     return tree
 
 
 def test_sgf_there_and_back() -> None:
     tree = sample()
-    name, text = save_file(tree, NAMES)
+    name, text = save_file(tree)
     assert name == "game.sgf"
-    again, names = open_file(text, {"go": GO})
-    assert names == NAMES
+    again = open_file(text, BASES)
+    assert again.names == NAMES
     assert moves(again) == moves(tree) == ["C3 G7 E5", "C3 D4"]
     assert again.env.komi == 6.5
-    assert again.current == 0
+    assert again.end == 0
     node = again.nodes[2]
     assert [node.win_rate, node.score, node.visits] == [0.5625, -2.5, 64]
     assert node.comment.startswith("Good ] move\nBlack wins with 56.2 %, W+2.5, 64 visits\nE5 60.0 %, 34 visits")
-    assert save_file(again, NAMES)[1].count("Black wins with") == 1
+    assert saved(again).count("Black wins with") == 1
     assert parse_sgf(text).players == ("Ada]", "alphago 9x9")
 
 
 def test_other_programs_files() -> None:
     """Variations are kept; one that becomes illegal ends before that move; the result becomes a resignation."""
-    tree, names = open_file(SGF, {"go": GO})
-    assert names == {1: "a", -1: "b"}
+    tree = open_file(SGF, BASES)
+    assert tree.names == {1: "a", -1: "b"}
     assert moves(tree) == ["C7 G3 C3 G7", "C7 G3 G7 C3", "C7 G3 G7 E5"]
-    assert tree.resigned == {4: 1}
-    handicap, _ = open_file("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", {"go": GO})
-    assert link_of(handicap) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
-    assert "HA[2]" in save_file(handicap, NAMES)[1]
+    assert [node.loser for node in tree.nodes] == [0, 0, 0, 0, 1, 0, 0, 0][: len(tree.nodes)]
+    handicap = open_file("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", BASES)
+    assert link_of(handicap.start) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
+    assert "HA[2]" in saved(handicap)
 
 
 @pytest.mark.parametrize(
@@ -84,10 +90,10 @@ def test_other_programs_files() -> None:
 )
 def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:
     """It is told, and saved as it was."""
-    tree, _ = open_file(text, BASES)
+    tree = open_file(text, BASES)
     assert (len(tree.nodes), len(tree.remarks)) == (3, 1)
     assert remark in tree.remarks[0]
-    assert save_file(tree, NAMES)[1] == text + "\n"
+    assert saved(tree) == text + "\n"
 
 
 @pytest.mark.parametrize(
@@ -104,10 +110,10 @@ def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: st
 def test_what_is_not_shown_of_a_variation(variation: str, lines: list[str], remark: str) -> None:
     """A variation ends before what would make its boards wrong; that is told, and the file keeps it."""
     text = f"(;CA[UTF-8]SZ[9];B[cc](;W[dd])({variation}))"
-    tree, _ = open_file(text, {"go": GO})
+    tree = open_file(text, BASES)
     assert moves(tree) == lines
     assert [remark in told for told in tree.remarks] == [True] * bool(remark)
-    assert only_tree(save_file(tree, NAMES)[1]) == only_tree(text)
+    assert only_tree(saved(tree)) == only_tree(text)
 
 
 def only_tree(text: str) -> SgfTree:
@@ -119,56 +125,50 @@ def test_who_begins_on_a_rectangular_board() -> None:
     stones = "SZ[5:4]AB[aa]AW[bb]"
     begins = {"PL[W]": -1, "PL[2]": -1, "PL[B]": 1, "": 1, "PL[B];W[cc]": -1}
     for text, side in begins.items():
-        assert open_file(f"(;{stones}{text})", BASES)[0].start.to_play == side, text
-    assert open_file("(;GM[Go]SZ[5:4];B[cc])", BASES)[0].env.plane_shape == (4, 5)
-    tree, _ = open_file("(;SZ[13:9]HA[2];W[cc])", BASES)
+        assert open_file(f"(;{stones}{text})", BASES).start.to_play == side, text
+    assert open_file("(;GM[Go]SZ[5:4];B[cc])", BASES).env.plane_shape == (4, 5)
+    tree = open_file("(;SZ[13:9]HA[2];W[cc])", BASES)
     assert "handicap stones must be set up on a board that is not square" in tree.remarks[0]
 
 
 def test_a_node_of_two_moves_keeps_their_order() -> None:
     text = "(;CA[UTF-8]SZ[9];B[aa];W[bb]B[cc];C[so]W[dd])"
-    tree, _ = open_file(text, {"go": GO})
+    tree = open_file(text, BASES)
     assert moves(tree) == ["A9 B8 C7 D6"]
-    assert save_file(tree, NAMES)[1] == text + "\n"
+    assert saved(tree) == text + "\n"
     assert parse_sgf(format_sgf(parse_sgf(text))).moves == tuple(tree.position_at(4).moves)
 
 
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
     text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
-    tree, names = open_file(text, BASES)
-    assert [names[1], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
+    tree = open_file(text, BASES)
+    assert [tree.names[1], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
     assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
     assert tree.position_at(1).board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
-    assert tree.resigned == {3: 1}
-    tree.go_to(5)
-    tree.play("D3")
-    name, saved = save_file(tree, names)
-    assert name == "game.sgf"
-    assert moves(open_file(saved, BASES)[0])[-1] == "E2 A3 D1 D3"
-    assert open_link(link_of(tree), BASES).position.board.tolist() == tree.position.board.tolist()
-    with pytest.raises(ValueError, match=r"square, got 5x3; a page that is opened by alphago web --game examples/go_v"):
-        open_file(text, {"go": GO})
+    assert tree.nodes[3].loser == 1
+    last = tree.position_at(tree.play(5, "D3"))
+    assert moves(open_file(saved(tree), {}))[-1] == "E2 A3 D1 D3"
+    assert open_link(link_of(last), {}).board.tolist() == last.board.tolist()
 
 
 def test_a_link_restores_the_position() -> None:
     tree = sample()
-    link = link_of(tree)
+    link = link_of(tree.position_at(4))
     assert link == "game=go&board_size=9&komi=6.5&rules=Chinese&moves=C3.D4"
-    assert open_link("#" + link, {}).position.moves_text() == "B C3, W D4"
-    four = GameTree(ConnectFourEnv(), ConnectFourEnv().position())
+    assert open_link("#" + link, {}).moves_text() == "B C3, W D4"
+    four = ConnectFourEnv().position()
     for move in "DDCA":
-        four.play(move)
+        four = four.play(move)
     assert link_of(open_link(link_of(four), {})) == link_of(four) == "game=connect-four&moves=D.D.C.A"
 
 
 def test_other_games_are_json() -> None:
-    tree = GameTree(ConnectFourEnv(), ConnectFourEnv().position())
-    tree.play("D")
-    name, text = save_file(tree, NAMES)
+    tree = GameTree(ConnectFourEnv().position())
+    tree.end = tree.play(0, "D")
+    name, text = save_file(tree)
     assert name == "connect-four.json"
-    again, _ = open_file(text, {})
-    assert [moves(again), again.current] == [["D"], 0]
+    assert moves(open_file(text, {})) == ["D"]
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_what_is_no_game_is_refused(text: str, sentence: str) -> None:
 @given(st.one_of(st.text(max_size=30), st.text('();BWCAEKMSZ[]abcij9.{}":,', max_size=60)))
 def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
     for read in (
-        lambda: open_file(text, {"go": GO}),
-        lambda: open_file(f"(;SZ[5]{text})", {"go": GO}),
+        lambda: open_file(text, BASES),
+        lambda: open_file(f"(;SZ[5]{text})", BASES),
         lambda: open_link(f"game=go&board_size=3&{text}", {}),
     ):
         with contextlib.suppress(ValueError):
@@ -211,10 +211,10 @@ def test_whatever_is_opened_is_a_game_or_an_error(text: str) -> None:
 
 
 def test_a_tree_is_limited() -> None:
-    tree = GameTree(GO, GO.position())
+    tree = GameTree(GO.position())
     tree.nodes *= MOST_NODES
     with pytest.raises(ValueError, match=f"at most {MOST_NODES} positions"):
-        tree.play("C3")
+        tree.play(0, "C3")
 
 
 def test_old_positions_are_played_again() -> None:
@@ -225,16 +225,16 @@ def test_old_positions_are_played_again() -> None:
 
 
 def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
-    tree, names = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", {"go": GO})
+    tree, names = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
     assert (tree.start.to_play, tree.env.komi, names[1]) == (-1, 3.5, "Ann")
     assert [remark for remark in tree.remarks if "scored by area, and not as the file says" in remark]
     for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
         with pytest.raises(ValueError, match="stones must be set up in the first node"):
-            open_file(later, {"go": GO})
+            open_file(later, BASES)
     with pytest.raises(ValueError, match=r"the board must be a flat one, got TO\[3\]"):
-        open_file("(;SZ[5:3]TO[3];B[aa])", {"go": GO})
+        open_file("(;SZ[5:3]TO[3];B[aa])", BASES)
 
 
 def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
-    tree, _ = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", {"go": GO})
+    tree, _ = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
     assert [remark for remark in tree.remarks if "set-up after move 2" in remark]

@@ -16,8 +16,17 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.ui.web import wire
-from alphago.ui.web.page_files import EXPORT, FILES, IMPORT, STATIC, WIDGET, bundle, imported_by, module_text
+from alphago.ui.web.page_files import (
+    EXPORT,
+    FILES,
+    IMPORT,
+    STATIC,
+    WIDGET,
+    bundle,
+    imported_by,
+    module_text,
+    without_comments,
+)
 from tests.ui.clients.installed import client, node
 from tests.ui.web.desks import Guest
 
@@ -100,7 +109,10 @@ def test_the_grid_of_a_chart_stands_out_as_much_in_the_dark_as_in_the_light(stre
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
     files = {path.name: path.read_text() for path in STATIC.iterdir()}
-    assert sum(len(text.encode()) for text in files.values()) < 150_000
+    sent = {"page.js": without_comments(bundle("page"))} | {
+        name: files[name] for name in files if name.endswith(".css")
+    }
+    assert sum(len(text.encode()) for text in sent.values()) < 150_000
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
 
@@ -125,7 +137,7 @@ def test_every_module_is_served_and_uses_what_it_imports() -> None:
 
 def test_the_board_alone_knows_no_server() -> None:
     """Another page may draw with it: what it imports carries no messages and is not the column beside it."""
-    assert {"connection", "column", "app", "game_state"}.isdisjoint(imported_by("board", []))
+    assert {"desk", "queries", "column", "app", "game_state"}.isdisjoint(imported_by("board", []))
 
 
 def test_the_board_is_one_module_for_a_notebook(tmp_path: Path) -> None:
@@ -207,7 +219,7 @@ MOVES = [
 ]
 PLAYED = """((moves, after) => {
     const known = new page.GameState();
-    known.nodes = new Map([[0, { node: 0, win: 0.6, score: 2, children: [1] }], [1, { mover: 1, ...after }]]);
+    known.nodes = [{ node: 0, win: 0.6, score: 2, children: [1] }, { mover: 1, ...after }];
     known.state = { study: true, over: false, node: 0, analysis: { mover: 1, moves } };
     return known.analysis().moves;
 })"""
@@ -353,15 +365,8 @@ def typedefs() -> dict[str, tuple[set[str], set[str]]]:
     return found
 
 
-def test_what_is_sent_has_the_names_that_the_script_knows() -> None:
-    known = typedefs()
-    described = {name: one.__annotations__ for name, one in vars(wire).items() if hasattr(one, "__total__")}
-    assert {name: set(one) for name, one in described.items()} == {name: known[name][0] for name in described}
-    assert len(described) > 5
-
-
 @pytest.mark.parametrize("env", [None, ConnectFourEnv(), OwareEnv(60), TicTacToeEnv()])
-def test_games_and_positions_have_them_too(env: Any) -> None:
+def test_what_is_told_has_the_names_that_the_script_knows(env: Any) -> None:
     known = typedefs()
 
     def fits(view: dict[str, Any], name: str) -> bool:
@@ -369,14 +374,81 @@ def test_games_and_positions_have_them_too(env: Any) -> None:
         return every - optional <= view.keys() <= every
 
     with Guest(**({} if env is None else {"env": env})) as guest:
-        guest.post("hello")
+        guest.post("new")
         game = guest.until("game")
         assert fits(game, "GameMessage")
         assert fits(game["game"], "GameView")
         assert all(fits(option, "OptionView") for option in game["game"]["options"])
         state = guest.until("state")
+        assert fits(state, "StateMessage")
         assert fits(state["view"], "PositionView")
         assert fits(state["strength"], "StrengthView")
+        guest.post("move")
+        thought = guest.until("thinking")
+        assert fits(thought, "ThinkingMessage")
+        assert fits(thought["analysis"], "AnalysisView")
+
+
+REPLY = """((priors, found) => {
+    const infos = found.map(([move, visits, winrate]) => ({ move: String(move), visits, winrate, prior: 0.1, pv: [] }));
+    const visits = 1 + found.reduce((sum, [, count]) => sum + count, 0);
+    const root = { visits, winrate: 0.5, currentPlayer: "W" };
+    return page.analysisOf({ moveInfos: infos, rootInfo: root, policy: priors }, priors.map((_, i) => String(i)));
+})"""
+
+
+@pytest.mark.parametrize(("visits", "win", "best"), [(48, None, None), (49, 0.5, None), (400, 0.75, 0.25)])
+def test_values_of_few_random_games_are_not_known(
+    tmp_path: Path, visits: int, win: float | None, best: float | None
+) -> None:
+    """To an engine that knows no move from another; the position's value is first the mean of all, then the best's."""
+    view = computed(tmp_path, "replies", f"{REPLY}([0.5, 0.5], [[1, {visits}, 0.75]])")
+    assert [view["win"], view["moves"][0]["win"]] == [win, best]
+    alone = computed(tmp_path, "replies", f"{REPLY}([0.6, 0.4], [])")  # a network knows without a search
+    assert (alone["win"], alone["mean"], len(alone["moves"])) == (0.5, [0.5, None], 2)
+
+
+@pytest.mark.parametrize(
+    ("priors", "shown"),
+    [
+        ([0.98, 0.0053, 0.005, 0.0036, 0.0001], 4),  # four moves alike on an empty board, one of them below the limit
+        ([0.0001, 0.0036, 0.98, 0.0053, 0.005], 4),
+        ([0.9, 0.09, 0.002], 2),
+        ([0.004, 0.004], 0),
+        ([], 0),
+    ],
+)
+def test_no_move_is_left_out_that_is_like_one_that_is_shown(tmp_path: Path, priors: list[float], shown: int) -> None:
+    assert len(computed(tmp_path, "replies", f"page.likely({json.dumps(priors)}, new Set())")) == shown
+
+
+# By what is said of Black's D4, before and after it: Black's chance and lead after it, and whether few visits say so.
+AFTER = [
+    ([["C3", 90, 0.6, 2], ["D4", 9, 0.5, 0]], 60, [0.4, -1], False),  # more visits after the move
+    ([["C3", 90, 0.6, 2], ["D4", 70, 0.5, 0]], 60, [0.5, 0], False),  # more visits before it
+    ([["D4", 55, 0.6, 2], ["C3", 40, 0.6, 2]], 60, [0.6, 2], False),  # the best move loses nothing
+    ([["C3", 90, 0.6, 2]], 1, [0.4, -1], True),
+    ([["C3", 9, 0.6, 2]], 60, [0.4, -1], True),
+    ([], 60, [0.4, -1], True),
+]
+JUDGED = """((moves, visits) => {
+    const names = ["C3", "D4"];
+    const shown = { view: { toPlay: 1 } };
+    const tree = new page.GameTree({ view: { names }, names: ["", ""], nodes: [{ parent: -1 }] });
+    tree.nodes[0].shown = shown;
+    tree.play(1, shown);
+    const listed = moves.map(([name, count, win, score]) => ({ move: names.indexOf(name), visits: count, win, score }));
+    const before = 1 + listed.reduce((sum, one) => sum + one.visits, 0);
+    tree.remember(0, { mover: 1, visits: before, win: 0.6, score: 2, mean: [0.6, 2], moves: listed });
+    tree.remember(1, { mover: -1, visits, win: 0.4, score: -1, mean: [0.4, -1], moves: [] });
+    return [tree.nodes[1].mean, tree.nodes[1].rough, tree.nodes[0].mean];
+})"""
+
+
+@pytest.mark.parametrize(("before", "visits", "after", "rough"), AFTER)
+def test_what_a_move_leads_to(tmp_path: Path, before: list[Any], visits: int, after: list[float], rough: bool) -> None:
+    told = computed(tmp_path, "game_tree", f"{JUDGED}({json.dumps(before)}, {visits})")
+    assert told == [after, rough, [0.6, 2]]
 
 
 def test_the_page_knows_no_game() -> None:

@@ -4,38 +4,100 @@
 /** @typedef {import("./engine_worker.js").Request} Request */
 /** @typedef {import("./engine_worker.js").Found} Found */
 
+const PATIENCE = 20000; // milliseconds without a word from a worker, after which it counts as ended
+const NONE = "The engine does not run here: this browser, or the site that this file is on, allows no workers";
+const ENDED = "The engine has stopped; the next move starts it again";
+
 export class Engine {
   /**
    * @param {string} source the text of engine_worker.js with all that it imports
    * @param {Model} model
-   * @param {(found: Found) => void} tell
    */
-  constructor(source, model, tell) {
+  constructor(source, model) {
+    this.source = source;
+    this.model = model;
     this.number = 0; // of the latest request
-    const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-    const count = Math.max(1, Math.min((navigator.hardwareConcurrency || 2) - 1, model.settings.leaves));
+    this.lives = false; // whether the searching worker has said anything
+    this.timer = 0;
+    /** @type {Worker[]} */
+    this.workers = [];
+    /** @type {{tell: (found: Found) => void, fail: (fault: Error) => void} | null} */
+    this.asked = null;
+    try {
+      this.start();
+    } catch { /* the first search says so */ }
+  }
+
+  start() {
+    this.lives = false;
+    const address = URL.createObjectURL(new Blob([this.source], { type: "text/javascript" }));
+    const count = Math.max(1, Math.min((navigator.hardwareConcurrency || 2) - 1, this.model.settings.leaves));
     const workers = Array.from({ length: count }, () => new Worker(address));
-    this.searcher = workers[0];
-    this.searcher.onmessage = ({ data }) => {
-      if (data.number === this.number) tell(data);
-    };
-    const ports = workers.slice(1).map((worker) => {
+    const [searcher, ...helpers] = workers;
+    searcher.onmessage = ({ data }) => this.hear(data);
+    for (const worker of workers) worker.onerror = () => this.fail(new Error(this.lives ? ENDED : NONE));
+    const ports = helpers.map((worker) => {
       const { port1, port2 } = new MessageChannel();
-      worker.postMessage({ model, serve: port2 }, [port2]);
+      worker.postMessage({ model: this.model, serve: port2 }, [port2]);
       return port1;
     });
-    this.searcher.postMessage({ model, helpers: ports }, ports);
+    searcher.postMessage({ model: this.model, helpers: ports }, ports);
     this.workers = workers;
   }
 
-  /** @param {Omit<Request, "number">} request */
-  search(request) {
+  /** @param {any} data */
+  hear(data) {
+    this.lives = true;
+    const { asked } = this;
+    if (asked) this.wait();
+    if (!asked || data.number !== this.number) return;
+    if (data.fault) {
+      this.fail(new Error(data.fault));
+      return;
+    }
+    if (!data.isDuringSearch) this.rest();
+    asked.tell(data);
+  }
+
+  /** @param {Error} fault */
+  fail(fault) {
+    const { asked } = this;
+    this.rest();
+    for (const worker of this.workers.splice(0)) worker.terminate();
+    asked?.fail(fault);
+  }
+
+  // A word is expected.
+  wait() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.fail(new Error(this.lives ? ENDED : NONE)), PATIENCE);
+  }
+
+  rest() {
+    clearTimeout(this.timer);
+    this.asked = null;
+  }
+
+  /**
+   * @param {Omit<Request, "number">} request
+   * @param {(found: Found) => void} tell
+   * @param {(fault: Error) => void} fail
+   */
+  search(request, tell, fail) {
     this.number += 1;
-    this.searcher.postMessage({ request: { ...request, number: this.number } });
+    this.asked = { tell, fail };
+    this.wait();
+    try {
+      if (!this.workers.length) this.start();
+      this.workers[0].postMessage({ request: { ...request, number: this.number } });
+    } catch {
+      this.fail(new Error(NONE));
+    }
   }
 
   stop() {
+    this.rest();
     this.number += 1;
-    this.searcher.postMessage({ request: null });
+    this.workers[0]?.postMessage({ request: null });
   }
 }

@@ -1,10 +1,10 @@
 // A worker: it searches for the page, or evaluates positions for the worker that does.
 
-import { analysisOf } from "./analysis_views.js";
+import { replyOf } from "./search_reply.js";
 import { evaluationOf, inputOf } from "./evaluator.js";
 import { EvenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
-import { drawn, levelChances } from "./level_choice.js";
+import { drawn, levelChances } from "./losing_moves.js";
 import { moveOf, resigns } from "./move_choice.js";
 import { Network } from "./network.js";
 import { startOf } from "./rules.js";
@@ -32,21 +32,14 @@ import { TreeSearch } from "./tree_search.js";
  * @property {number} readouts further ones; 0 for the network alone
  * @property {number | null} seconds
  * @property {number} most simulations of the tree
- * @property {import("./level_choice.js").Level | null} level at which the move is chosen, whatever the other limits
+ * @property {import("./losing_moves.js").Level | null} level at which the move is chosen, whatever the other limits
  * @property {import("./even_level.js").MeasuredLevel[] | null} even the levels of which the opponent's is chosen
  */
 
 /**
- * @typedef {object} Found
- * @property {number} number of the request
- * @property {any} analysis
- * @property {number} done readouts so far
- * @property {number} rate readouts a second
- * @property {boolean} over whether this is the end of the search
- * @property {number} best the move to play
- * @property {boolean} resigns
- * @property {number[] | null} ownership what the network alone expects, for Black
- * @property {string} opponent what the other side is taken to be
+ * What is found, and at the end what to play; `raw`: the owners that the network alone expects, for Black.
+ * @typedef {ReturnType<typeof replyOf> & {number: number, isDuringSearch: boolean, searched: number, best: number, resigns: boolean, raw:
+ *   number[] | null, opponent: string}} Found
  */
 
 const SLICE = 30; // milliseconds, after which messages are read
@@ -59,6 +52,7 @@ const worker = self;
 let searcher = null;
 
 worker.onmessage = async (/** @type {MessageEvent} */ { data }) => {
+  if (data.model) worker.postMessage({ lives: true });
   if (data.serve) serve(data.model, data.serve);
   else if (data.model) searcher = new Searcher(data.model, data.helpers);
   else if (searcher) searcher.begin(data.request);
@@ -164,13 +158,13 @@ class Searcher {
         looked = performance.now();
       }
       if (now - told > REPORT + reading / READING && this.request === request) {
-        this.tell(request, done, seconds(), false);
+        this.tell(request, done, false);
         told = performance.now();
         reading = told - now;
       }
     }
     const chances = level && this.request === request ? await levelChances(search, level, this.model.pass) : null;
-    if (this.request === request) this.tell(request, done, seconds(), true, level, chances);
+    if (this.request === request) this.tell(request, done, true, level, chances);
   }
 
   /**
@@ -182,6 +176,7 @@ class Searcher {
     const start = startOf(this.model.game, request.options);
     const found = await this.even.estimate(start, request.moves, levels, async () => {
       await this.pause();
+      worker.postMessage({ lives: true });
       return this.request === request;
     });
     this.opponent = found.text;
@@ -233,23 +228,21 @@ class Searcher {
   /**
    * @param {Request} request
    * @param {number} done
-   * @param {number} seconds
    * @param {boolean} over
-   * @param {import("./level_choice.js").Level | null} [level]
+   * @param {import("./losing_moves.js").Level | null} [level]
    * @param {number[] | null} [chances] of the moves at the level
    */
-  tell(request, done, seconds, over, level = null, chances = null) {
+  tell(request, done, over, level = null, chances = null) {
     const search = /** @type {TreeSearch} */ (this.search);
     const { position, root } = search;
     const forecasts = "ownership" in this.model.manifest.outputs;
     const empty = !request.options.handicap;
     /** @type {Found} */
-    const found = { number: request.number, analysis: analysisOf(search, forecasts), done,
-      rate: Math.round(done / Math.max(seconds, 1e-3)), over,
+    const found = { number: request.number, isDuringSearch: !over, searched: done, ...replyOf(search, forecasts),
       best: chances ? drawn(chances, Math.random()) : moveOf(search, this.model.pass),
       resigns: over && empty && resigns(search, this.model.resign, request.shape[0] * request.shape[1], level, this.lost),
       opponent: request.even ? this.opponent : "",
-      ownership: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
+      raw: forecasts && root.ownership ? Array.from(root.ownership, (owner) => owner * position.toPlay) : null };
     worker.postMessage(found);
   }
 }

@@ -1,10 +1,10 @@
 // How much the other side of a game loses a move, for the level that follows its strength, as alphago/mcts/opponent.py
 // estimates it, which says what the numbers mean.
 
-import { chancesOf, moveLosses } from "./level_choice.js";
+import { chancesOf, moveLosses } from "./losing_moves.js";
 import { TreeSearch } from "./tree_search.js";
 
-/** @typedef {import("./level_choice.js").Level} Level */
+/** @typedef {import("./losing_moves.js").Level} Level */
 /** @typedef {import("./stones.js").Position} Position */
 
 /**

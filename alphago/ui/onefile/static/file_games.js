@@ -1,8 +1,5 @@
 // The games that a file offers: boards as alphago/ui/onefile/page.py describes them, options that are chosen, links.
 
-import { startOf } from "./rules.js";
-import { GameNodes } from "./game_nodes.js";
-
 /**
  * A game on one board.
  * @typedef {object} BoardFacts
@@ -26,7 +23,6 @@ import { GameNodes } from "./game_nodes.js";
  * @property {Record<string, any>} options of its rules, and the points of a handicap
  * @property {number} handicap
  * @property {import("./even_level.js").MeasuredLevel[]} levels
- * @property {GameNodes} tree
  */
 
 /**
@@ -88,7 +84,7 @@ export function beginGame(facts, wishes) {
   if (handicap && !options.handicap) {
     throw new Error(`a handicap must be one of 0, ${Object.keys(board.handicaps).join(", ")} on this board, got ${handicap}`);
   }
-  return { view: { ...board.view, options: shown }, options, handicap, levels: board.levels, tree: new GameNodes(startOf(facts.game, options)) };
+  return { view: { ...board.view, options: shown }, options, handicap, levels: board.levels };
 }
 
 /**
@@ -99,43 +95,43 @@ export function beginGame(facts, wishes) {
 const stonesOf = (view, points) => [...points].sort((one, other) => one - other).map((point) => view.names[point]).join(" ");
 
 /**
- * The position on the board as a text for a link.
+ * The part of a link that names a game.
  * @param {BegunGame} game
  */
-export function linkOf({ view, options, handicap, tree }) {
+export function linkHead({ view, options, handicap }) {
   /** @type {Record<string, any>} */
   const fields = { game: view.name };
   for (const { name, value, at_start: atStart } of view.options) if (!atStart) fields[name] = value;
   if (handicap) Object.assign(fields, { black: stonesOf(view, options.handicap), to_play: "white" });
-  const moves = tree.moves().map((move) => view.names[move]).join(".");
-  return String(new URLSearchParams(moves ? { ...fields, moves } : fields));
+  return String(new URLSearchParams(fields));
 }
 
 /**
- * The game of a link.
+ * What a link asks for: wishes as `beginGame` takes them, and moves.
  * @param {GameFacts} facts
  * @param {string} link
  */
-export function openLink(facts, link) {
+export function readLink(facts, link) {
   const { game, moves = "", black = "", white = "", to_play: mover, ...wishes } = Object.fromEntries(new URLSearchParams(link.replace(/^#/, "")));
   if (game !== facts.game) throw new Error(`a link must be of ${facts.game}, the game of this file, got ${game}`);
-  const begun = beginGame(facts, black ? { ...wishes, handicap: black.split(" ").length } : wishes);
+  const all = black ? { ...wishes, handicap: black.split(" ").length } : wishes;
+  const begun = beginGame(facts, all);
   if (white || (black && black !== stonesOf(begun.view, begun.options.handicap)) || Boolean(black) !== (mover === "white")) {
     throw new Error("stones before the game must be those of a handicap");
   }
-  for (const word of moves ? moves.split(".") : []) begun.tree.play(checkedMove(begun, word));
-  return begun;
+  return { wishes: all, words: moves ? moves.split(".") : [] };
 }
 
 /**
- * A legal move, given as an action or as it is written.
- * @param {BegunGame} game
- * @param {number | string} move
+ * A legal move as an action.
+ * @param {GameView} view
+ * @param {import("./stones.js").Position} position
+ * @param {string} word
  */
-export function checkedMove({ view, tree }, move) {
-  const text = String(move).trim().toUpperCase();
-  const action = typeof move === "number" ? move : view.names.findIndex((name) => name.toUpperCase() === text);
-  if (!view.names[action]) throw new Error(`${move} is no move of this game`);
-  if (!tree.position.legal()[action]) throw new Error(`${view.names[action]} is not allowed here`);
+export function checkedMove({ names, title }, position, word) {
+  const action = names.includes(word) ? names.indexOf(word) : names.findIndex((name) => name.toUpperCase() === word.trim().toUpperCase());
+  if (action < 0) throw new Error(`'${word}' is no move of ${title}`);
+  if (position.over) throw new Error("the game is over");
+  if (!position.legal()[action]) throw new Error(`illegal move ${names[action]}: it is not allowed here`);
   return action;
 }

@@ -1,9 +1,12 @@
 // A file that plays: the page of `alphago web` without a server, with a network of its own.
 
 import { mount } from "./app.js";
+import { Desk } from "./desk.js";
 import { h } from "./elements.js";
 import { Engine } from "./engine.js";
-import { FileDesk } from "./file_desk.js";
+import { FileCarrier } from "./file_carrier.js";
+import { keeper } from "./keeping.js";
+import { followLink, linkHere } from "./links.js";
 import { unpacked, weightsOf } from "./unpacking.js";
 
 /**
@@ -33,12 +36,12 @@ const begin = async () => {
   const weights = weightsOf(await unpacked(part("weights")));
   const kernels = await unpacked(part("kernels"));
   const source = new TextDecoder().decode(await unpacked(part("worker")));
-  const desk = new FileDesk(facts, (tell) => new Engine(source, { ...facts.model, weights, kernels }, tell));
-  mount(place, desk, { beside: aboutButton(facts.about) });
-  desk.tell({ type: "welcome", games: [facts.boards[0].view], runs: [], key: "", resumed: false });
-  const hello = () => desk.send({ type: "hello", link: location.hash.slice(1) });
-  window.addEventListener("hashchange", hello);
-  hello();
+  const engine = new Engine(source, { ...facts.model, weights, kernels });
+  const link = linkHere();
+  const desk = new Desk((hear) => new FileCarrier(facts, engine, hear), keeper);
+  mount(place, desk, { beside: aboutButton(facts.about), onLink: followLink(desk) });
+  window.addEventListener("pagehide", () => desk.keep());
+  desk.send({ type: "hello", link });
 };
 begin().catch((error) => {
   place.textContent = `This browser cannot show this file: ${error.message || error}. Any browser since 2023 can.`;

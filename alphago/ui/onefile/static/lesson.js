@@ -10,7 +10,7 @@ const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no
  * @param {number} move
  * @param {number} least
  * @param {string[]} names of the moves
- * @returns {Omit<WhyMessage, "type" | "node"> | null}
+ * @returns {{move: string, best: string, points: number | null, rate: number, sentences: string[]} | null}
  */
 export function lessonOf(before, after, move, least, names) {
   const [best] = before.moves;
@@ -21,5 +21,5 @@ export function lessonOf(before, after, move, least, names) {
   const points = best.score === null || score === null ? null : best.score - side * score;
   if ((points ?? POINTS_OF_A_GAME * rate) <= least) return null;
   const loss = points === null ? `${Math.round(100 * rate)} % of the chance to win` : `about ${points.toFixed(1)} points`;
-  return { move, best: best.move, points, rate, sentences: [`${names[move]} loses ${loss}; ${names[best.move]} is better.`] };
+  return { move: names[move], best: names[best.move], points, rate, sentences: [`${names[move]} loses ${loss}; ${names[best.move]} is better.`] };
 }

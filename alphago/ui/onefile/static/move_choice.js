@@ -1,6 +1,6 @@
 // The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
 
-import { scoreBelow } from "./analysis_views.js";
+import { scoreBelow } from "./search_reply.js";
 import { outcome, passWins } from "./stones.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
@@ -24,7 +24,7 @@ export function moveOf(search, pass) {
  * @param {TreeSearch} search
  * @param {number} threshold
  * @param {number} area
- * @param {import("./level_choice.js").Level | null} level
+ * @param {import("./losing_moves.js").Level | null} level
  * @param {Set<number>} lost the plies of this game at which the mover's value was below the threshold; this one is added
  */
 export function resigns({ position: { ply }, root, value }, threshold, area, level, lost) {

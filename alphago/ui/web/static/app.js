@@ -12,20 +12,18 @@ import { say } from "./words.js";
 const LARGEST_FILE = 900000; // bytes
 const REVIEW = 100; // readouts of a position in a review, where a move is limited by seconds
 
-/** @param {HTMLElement} element @param {Connection} connection @param {Options} [options] */
-export const mount = (element, connection, options = {}) => new App(element, connection, options);
+/** @param {HTMLElement} element @param {Desk} desk @param {Options} [options] */
+export const mount = (element, desk, options = {}) => new App(element, desk, options);
 
 export class App {
-  /** @param {HTMLElement} element @param {Connection} connection @param {Options} options */
-  constructor(element, connection, options) {
+  /** @param {HTMLElement} element @param {Desk} desk @param {Options} options */
+  constructor(element, desk, options) {
     this.root = element;
-    this.connection = connection;
+    this.desk = desk;
     this.options = options;
     /** @type {Pick<WelcomeMessage, "games">} */
     this.welcome = { games: [] };
     this.known = new GameState();
-    /** @type {GameMessage | null} */
-    this.coming = null; // shown when its position is here
     this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
     this.waiting = false; // whether it is drawn soon
     this.board = new Board({ play: (action) => this.play(action), hover: () => this.state && this.column.hovered(),
@@ -41,7 +39,7 @@ export class App {
     this.keyTarget = options.widget ? element : document;
     this.keyTarget.addEventListener("keydown", this.keys);
     this.clock = setInterval(() => this.column.tick(), 1000);
-    this.unlisten = connection.listen((message) => this.receive(message));
+    this.unlisten = desk.listen((message) => this.receive(message));
     this.resized = new ResizeObserver(() => this.draw());
     this.resized.observe(element);
   }
@@ -61,36 +59,28 @@ export class App {
     this.keyTarget.removeEventListener("keydown", this.keys);
     clearInterval(this.clock);
     this.resized.disconnect();
-    if (typeof this.unlisten === "function") this.unlisten();
+    this.unlisten();
     this.root.replaceChildren();
   }
 
   /** @param {string} type @param {object} [fields] */
   send(type, fields = {}) {
-    this.connection.send({ type, ...fields });
+    this.desk.send({ type, ...fields });
   }
 
   /** @param {Message} message */
   receive(message) {
     if (message.type === "welcome") this.welcome = message;
-    else if (message.type === "game") this.await(message);
-    else if (message.type === "notice") this.setNotice(message);
+    else if (message.type === "game") this.setGame(message);
+    else if (message.type === "notice") this.column.notice.say(message.text, message.kind);
     else if (message.type === "file") download(message.name, message.text);
     else if (message.type === "status") this.setStatus(message.text);
-    else if (!this.known.game && !this.coming) return; // a notebook's board that is shown in a game
     else if (message.type === "state") this.setState(message);
     else if (message.type === "why") this.column.reasons.tell(message);
     else if (message.type === "thinking" && this.known.state) {
       this.known.setThought(message);
       this.drawSoon();
     }
-  }
-
-  /** @param {GameMessage} message */
-  await(message) {
-    this.coming = message;
-    if (this.state) this.column.notice.hide("error");
-    this.column.status.draw();
   }
 
   /** @param {string} text */
@@ -100,15 +90,9 @@ export class App {
     this.draw();
   }
 
-  /** @param {NoticeMessage} message */
-  setNotice({ text, kind }) {
-    this.column.notice.say(text, kind);
-    if (kind === "error" && !this.known.game) this.send("hello"); // its link names no game: a board is better than none
-  }
-
   /** @param {GameMessage} message */
   setGame(message) {
-    this.coming = null;
+    if (this.state) this.column.notice.hide("error");
     this.known.setGame(message);
     this.board.setGame(message.game);
     this.column.clear();
@@ -116,7 +100,6 @@ export class App {
 
   /** @param {StateMessage} message */
   setState(message) {
-    if (this.coming) this.setGame(this.coming);
     const before = this.known.state;
     this.known.setState(message);
     const other = !before || before.node !== message.node;
@@ -139,7 +122,7 @@ export class App {
 
   /** @param {number | null} action */
   play(action) {
-    if (action !== null && this.state && !this.coming) this.send("play", { move: action });
+    if (action !== null && this.state) this.send("play", { move: action });
   }
 
   /** @param {number} count */

@@ -7,8 +7,8 @@ export class GameState {
     /** @type {GameView} */
     this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
     this.names = ["", ""];
-    /** @type {Map<number, Knot>} */
-    this.nodes = new Map();
+    /** @type {Knot[]} */
+    this.nodes = []; // the desk's
     /** @type {StateMessage} */
     this.state = /** @type {any} */ (null);
     /** @type {ThinkingMessage | null} */
@@ -19,10 +19,10 @@ export class GameState {
   }
 
   /** @param {GameMessage} message */
-  setGame({ game, names }) {
+  setGame({ game, names, nodes }) {
     this.game = game;
     this.names = names;
-    this.nodes.clear();
+    this.nodes = nodes;
     this.spent = [0, 0];
     this.state = /** @type {any} */ (null);
     this.thought = null;
@@ -30,11 +30,6 @@ export class GameState {
 
   /** @param {StateMessage} message */
   setState(message) {
-    for (const node of message.added) {
-      this.nodes.set(node.node, { ...node, children: [], win: null, score: null, mean: null, rough: false });
-      this.nodes.get(node.parent)?.children.push(node.node);
-    }
-    message.evaluations.forEach((known) => this.evaluate(known));
     if (this.state?.node !== message.node) {
       if (this.state?.view.moves === message.view.moves - 1) this.spent = [0, 1].map((side) => this.timeOf(side));
       this.since = Date.now();
@@ -53,13 +48,7 @@ export class GameState {
   setThought(message) {
     this.thought = message;
     this.ready = true;
-    message.evaluations.forEach((known) => this.evaluate(known));
     if (message.node === this.state.node) this.state.analysis = message.analysis;
-  }
-
-  /** @param {EvaluationView} known */
-  evaluate(known) {
-    Object.assign(this.nodes.get(known.node) || {}, known);
   }
 
   /** @param {number} player */
@@ -67,17 +56,15 @@ export class GameState {
     return this.game.sides[player > 0 ? 0 : 1];
   }
 
-  /** A node that the page has been told of. @param {number} number @returns {Knot} */
+  /** @param {number} number */
   knot(number) {
-    return /** @type {Knot} */ (this.nodes.get(number));
+    return this.nodes[number];
   }
 
   // The nodes that lead to one, which is on the board if none is given, without the root.
   path(to = this.state.node) {
     const path = [];
-    for (let node = this.nodes.get(to); node && node.parent >= 0; node = this.nodes.get(node.parent)) {
-      path.unshift(node);
-    }
+    for (let node = this.nodes[to]; node && node.parent >= 0; node = this.nodes[node.parent]) path.unshift(node);
     return path;
   }
 

@@ -1,8 +1,11 @@
 // The page of `alphago web`: the board, and the runs that are watched.
 
 import { mount } from "./app.js";
-import { SocketConnection } from "./connection.js";
+import { Desk } from "./desk.js";
 import { h } from "./elements.js";
+import { keeper } from "./keeping.js";
+import { followLink, linkHere } from "./links.js";
+import { socketCarrier } from "./socket_carrier.js";
 import { say } from "./words.js";
 
 /** @type {Record<string, any>} */
@@ -14,25 +17,24 @@ function show(name) {
   places[name].dispatchEvent(new Event("shown"));
 }
 
-const connection = new SocketConnection();
+const link = linkHere();
+const desk = new Desk(socketCarrier, keeper);
 const toWatch = h("button", { hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
-mount(places.play, connection, {
-  onLink: (link) => connection.remember(link),
+mount(places.play, desk, {
+  onLink: followLink(desk),
   beside: toWatch,
-  take: (network, link) => location.assign(`/file?${new URLSearchParams({ network, link })}`),
+  take: (network, from) => location.assign(`/file?${new URLSearchParams({ network, link: from })}`),
 });
-window.addEventListener("hashchange", () => {
-  const link = location.hash.slice(1);
-  if (link && link !== connection.link) connection.send({ type: "hello", link });
-});
+window.addEventListener("pagehide", () => desk.keep());
+desk.send({ type: "hello", link });
 
-connection.listen(async (message) => {
-  if (message.type !== "welcome" || !message.runs.length || !toWatch.hidden) return;
+desk.listen(async (message) => {
+  if (message.type !== "welcome" || !message.runs.length) return;
   toWatch.hidden = false;
   const { watch } = await import("./watch.js");
   watch(places.watch, (run, game) => {
-    if (run >= 0) connection.send({ type: "run-game", run, game });
+    if (run >= 0) desk.send({ type: "run-game", run, game });
     show("play");
   });
-  if (!connection.link || connection.link.indexOf("moves=") < 0) show("watch");
+  if (!link.includes("moves=")) show("watch");
 });

@@ -84,9 +84,9 @@ export class StatusLine {
 
   // What the line says, what stands below it, and the share of a long search that is done.
   words() {
-    const { coming, known, known: { thought }, state } = this.app;
+    const { known, known: { thought }, state } = this.app;
     if (this.loading) return { text: this.loading };
-    if (!state) return { text: coming ? say.setting : say.connecting };
+    if (!state) return { text: say.connecting };
     if (state.result) return { text: fill(say.ends, state.result.text), rest: state.busy === "count" ? say.countingStones : "" };
     const text = this.turn();
     const usual = state.study ? this.evaluation() : this.app.isHumansTurn() ? say.yours : say.engines;

@@ -16,12 +16,12 @@ export class Variations {
 
   draw() {
     const { state, known: { nodes, game } } = this.app;
-    this.element.hidden = nodes.size <= state.line.length; // a line alone stands in the list of moves
+    this.element.hidden = nodes.length <= state.line.length; // a line alone stands in the list of moves
     const { places, columns, rows } = this.places();
     const at = (/** @type {number} */ node) => (places.get(node) || [0, 0]).map((place) => place * STEP + EDGE);
     const path = new Set(state.line);
     const parts = [];
-    for (const [number, node] of nodes) {
+    for (const [number, node] of nodes.entries()) {
       const [x, y] = at(number);
       if (node.parent >= 0) {
         const [px, py] = at(node.parent);

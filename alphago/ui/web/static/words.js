@@ -6,7 +6,6 @@ export const fill = (text, ...values) => text.replace(/\{(\d)\}/g, (_, at) => St
 export const say = {
   board: "the board",
   connecting: "Connecting …",
-  setting: "Setting up the board …",
   lost: "The connection is lost; trying again …",
   silent: "The server does not answer; trying again …",
   tooLarge: "A file must have at most 900 kB.",

@@ -1,18 +1,23 @@
 // A notebook's board, as anywidget calls it: the page's board and column as a part of another page.
 
 import { mount } from "./app.js";
+import { Desk } from "./desk.js";
 
 export default {
   /** @param {{model: any, el: HTMLElement}} widget */
   render({ model, el }) {
-    const app = mount(el, {
-      send: (message) => model.send(message),
-      listen: (callback) => {
-        model.on("msg:custom", callback);
-        return () => model.off("msg:custom", callback);
-      },
-    }, { widget: true });
-    app.send("hello");
-    return () => app.destroy();
+    /** @type {(answer: any) => void} */
+    let heard = () => {};
+    const desk = new Desk((hear) => {
+      heard = hear;
+      model.on("msg:custom", hear);
+      return { send: (query) => model.send(query) };
+    });
+    const app = mount(el, desk, { widget: true });
+    desk.send({ type: "hello" });
+    return () => {
+      model.off("msg:custom", heard);
+      app.destroy();
+    };
   },
 };

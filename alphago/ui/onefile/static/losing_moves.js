@@ -1,6 +1,6 @@
 // Moves that lose a given amount on average, as alphago/mcts/level_choice.py chooses them, which says what the numbers mean.
 
-import { scoreBelow, ownersOf } from "./analysis_views.js";
+import { scoreBelow, ownersOf } from "./search_reply.js";
 import { greatest, withoutRashPass } from "./move_choice.js";
 import { outcome, passWins } from "./stones.js";
 

@@ -52,6 +52,11 @@ export class GoCount {
     return new GoCount(this.position, dead);
   }
 
+  /** @param {number[]} dead points */
+  without(dead) {
+    return new GoCount(this.position, dead);
+  }
+
   /** @param {number} point */
   toggled(point) {
     const chain = this.chain(point);

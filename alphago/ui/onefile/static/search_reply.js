@@ -1,12 +1,9 @@
-// What a search has found, as the board draws it (alphago/ui/web/wire.py, `analysis_view`).
+// What a search has found, in the fields of KataGo's analysis protocol, with actions as numbers (alphago/ui/web/page_search.py).
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 /** @typedef {import("./tree_search.js").TreeNode} TreeNode */
 
 const LINE = 12; // plies of an expected line
-const MOST_MOVES = 40;
-const SMALL_PRIOR = 0.005; // moves without visits are told from this prior on,
-const ALIKE = 0.5; // or this share of the prior of the last one that is
 
 /**
  * @param {number} number
@@ -75,37 +72,23 @@ function lineFrom(node) {
  * @param {TreeSearch} search
  * @param {boolean} forecasts whether the network tells scores and ownership
  */
-export function analysisOf(search, forecasts) {
+export function replyOf(search, forecasts) {
   const { root, position } = search;
   const mover = position.toPlay;
   const points = forecasts && root.ownership ? root.ownership.length : 0;
-  const ranked = search.ranked();
-  const moves = ranked.slice(0, MOST_MOVES).map((node) => {
-    const score = forecasts ? scoreBelow(node, mover) : null;
-    return { move: node.action, visits: node.visits, prior: rounded(node.prior, 4),
-      win: rounded((1 + node.sum / node.visits) / 2, 4),
-      score: score === null ? null : rounded(score, 1), line: lineFrom(node) };
-  });
-  for (const move of moves) { // as in the package none is better than the best: a better value comes from fewer visits
-    move.win = Math.min(move.win, moves[0].win);
-    if (move.score !== null) move.score = Math.min(move.score, moves[0].score ?? move.score);
-  }
-  const waiting = Array.from(root.waiting || [], (prior, action) => ({ prior, action })).sort((one, other) => other.prior - one.prior);
-  const end = waiting.findIndex(({ prior }, i) => prior < SMALL_PRIOR && !(i && prior >= ALIKE * waiting[i - 1].prior));
-  const unseen = waiting.slice(0, end < 0 ? waiting.length : end)
-    .map(({ prior, action }) => ({ move: action, visits: 0, prior: rounded(prior, 4), win: null, score: null, line: [action] }));
+  const rate = (/** @type {number} */ value) => rounded((1 + mover * value) / 2, 4);
+  const lead = (/** @type {number | null} */ score) => (score === null ? {} : { scoreLead: rounded(mover * score, 2) });
+  const ranked = search.ranked().map((node) => ({ node, value: node.sum / node.visits, score: forecasts ? scoreBelow(node, mover) : null }));
+  const [best] = ranked; // as in the package none is better than the best: a better value comes from fewer visits
+  const moveInfos = ranked.map(({ node: { action: move, visits, prior }, node, value, score }) => ({ move, visits, prior: rounded(prior, 4),
+    winrate: rate(Math.min(value, best.value)), ...lead(score === null ? null : Math.min(score, best.score ?? score)), pv: lineFrom(node) }));
+  const policy = Array.from(position.legal(), (legal, action) => (legal ? rounded(root.waiting?.[action] || 0, 6) : -1));
+  for (const { action, prior } of root.children) policy[action] = rounded(prior, 6);
   const whole = forecasts ? sums(root, mover, points) : null;
-  /** @type {(win: number, score: number | null) => [number, number | null]} */
-  const first = (win, score) => [rounded(mover > 0 ? win : 1 - win, 4), score === null ? null : rounded(mover * score, 1)];
-  const mean = first((1 + search.value) / 2, whole?.weight ? whole.score / whole.weight : null);
-  const [win, score] = moves.length ? first(moves[0].win, moves[0].score) : mean; // a position is worth what its best move is
   return {
-    mover,
-    visits: search.visits,
-    win,
-    score,
-    mean,
-    moves: [...moves, ...unseen].slice(0, MOST_MOVES),
-    ownership: whole?.weight && points ? Array.from(whole.ownership, (sum) => Math.round((100 * mover * sum) / whole.weight)) : null,
+    moveInfos,
+    rootInfo: { visits: search.visits, winrate: rate(search.value), ...lead(whole?.weight ? whole.score / whole.weight : null), currentPlayer: mover > 0 ? "B" : "W" },
+    policy,
+    ownership: whole?.weight && points ? Array.from(whole.ownership, (sum) => rounded(mover * sum / whole.weight, 3)) : null,
   };
 }

@@ -1,0 +1,217 @@
+// The answers of a file to its own page: what a server answers (alphago/ui/web/page_actions.py), by rules and workers of its own.
+
+import { countOf, shortResult } from "./dead_stones.js";
+import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
+import { sgf } from "./file_saving.js";
+import { lessonOf, LESSON_READOUTS } from "./lesson.js";
+import { analysisOf } from "./replies.js";
+import { startOf } from "./rules.js";
+import { outcome } from "./stones.js";
+
+/** @typedef {import("./engine_worker.js").Found} Found */
+/** @typedef {import("./engine.js").Engine} Engine */
+/** @typedef {import("./file_games.js").GameFacts & {network: string}} Facts */
+
+const FIRST_LEVEL = 3; // of a page that is opened
+const EVEN = "even";
+const MOST_READOUTS = 100000;
+const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
+const FORMAT = "alphago-game";
+
+export class FileCarrier {
+  /**
+   * @param {Facts} facts
+   * @param {Pick<Engine, "search" | "stop">} engine
+   * @param {(answer: any) => void} hear
+   */
+  constructor(facts, engine, hear) {
+    this.facts = facts;
+    this.engine = engine;
+    this.hear = hear;
+    this.searching = 0; // the id of the query that is searched
+  }
+
+  /** @param {Query} query */
+  async send(query) {
+    const { id, action } = query;
+    try {
+      if (action === "terminate") {
+        if (query.terminateId === this.searching) this.engine.stop();
+      } else if (action) {
+        if (!ANSWERS[action]) throw new Error("this file cannot do that: alphago web can");
+        this.hear({ ...await ANSWERS[action](this, query), id });
+      } else this.search(query);
+    } catch (error) {
+      this.fail(id, error);
+    }
+  }
+
+  /** @param {number} id @param {any} error */
+  fail(id, error) {
+    this.hear({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+
+  // --- games and positions ---
+
+  /** A game as the queries name it. @param {Record<string, any>} wishes of `beginGame` */
+  opened(wishes) {
+    const begun = beginGame(this.facts, wishes);
+    const view = { ...begun.view, networks: [this.facts.network], usual: this.facts.network, mostReadouts: most(begun.view), skips: false };
+    return { view, game: { name: this.facts.game, wishes }, link: linkHead(begun), names: ["", ""], nodes: [{ parent: -1 }] };
+  }
+
+  /** @param {Query} query */
+  begun({ game }) {
+    if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
+    return beginGame(this.facts, game.wishes);
+  }
+
+  /**
+   * The position of a query, and the actions that led to it.
+   * @param {Query} query
+   */
+  position(query) {
+    const begun = this.begun(query);
+    const position = startOf(this.facts.game, begun.options);
+    const actions = (query.moves || []).map((/** @type {[string, string]} */ [, word]) => {
+      const action = checkedMove(begun.view, position, word);
+      position.play(action);
+      return action;
+    });
+    return { begun, position, actions };
+  }
+
+  // --- searches ---
+
+  /** @param {Query} query */
+  search(query) {
+    const { begun: { levels, options, view }, position, actions } = this.position(query);
+    if (position.over) throw new Error("the game is over");
+    const { id, level = null, maxTime = null, maxVisits, play = false } = query;
+    const chosen = play && level !== null && level !== levels.length ? level : null;
+    const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
+    const readouts = terms ? terms.readouts : maxVisits - 1;
+    this.searching = id;
+    this.engine.search({ options, moves: actions, shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
+      even: chosen === EVEN ? levels : null, most: most(view) + (play ? readouts : 0) }, (found) => {
+      const reply = named(found, view.names);
+      const chosenMove = !play || found.isDuringSearch ? {} : { play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], opponent: found.opponent };
+      this.hear({ ...reply, ...chosenMove, id });
+    }, (fault) => this.fail(id, fault));
+  }
+
+  /**
+   * The end of a search.
+   * @param {Query} query
+   * @param {number} back moves that are left out
+   * @param {number} readouts
+   * @returns {Promise<Found>}
+   */
+  found(query, back, readouts) {
+    const { begun: { options, view }, actions } = this.position(query);
+    return new Promise((tell, fail) => {
+      this.engine.search({ options, moves: actions.slice(0, actions.length - back), shape: /** @type {any} */ (view).shape, readouts, seconds: null,
+        level: null, even: null, most: most(view) }, (found) => { if (!found.isDuringSearch) tell(found); }, fail);
+    });
+  }
+}
+
+/** Readouts of one search, whose tree must fit into the memory. @param {GameView} view */
+const most = ({ names }) => Math.min(MOST_READOUTS, Math.floor(TREE_BYTES / (5 * names.length)));
+
+/** A reply with the names of moves. @param {Found} found @param {string[]} names */
+const named = ({ raw, best, resigns, opponent, number, ...reply }, names) => ({ ...reply,
+  moveInfos: reply.moveInfos.map((info) => ({ ...info, move: names[info.move], pv: info.pv.map((move) => names[move]) })) });
+
+/**
+ * What the board shows.
+ * @param {GameView} view
+ * @param {import("./stones.js").Position} position
+ * @param {import("./dead_stones.js").GoCount | null} count
+ * @returns {BoardAnswer}
+ */
+function shown(view, position, count) {
+  const legal = position.legal();
+  return { view: { toPlay: position.toPlay, legal: Array.from(legal.keys()).filter((action) => legal[action]), over: position.over,
+    moves: position.ply, last: position.lastCell, ko: [], ...position.content() },
+  result: position.over ? resultOf(view, position, count) : null, count: count && /** @type {any} */ (count.view()) };
+}
+
+/**
+ * @param {GameView} view
+ * @param {import("./stones.js").Position} position
+ * @param {import("./dead_stones.js").GoCount | null} count
+ * @returns {ResultView}
+ */
+function resultOf({ sides, ownership }, position, count) {
+  const margin = count ? count.margin : position.margin;
+  const winner = count ? Math.sign(margin) : outcome(position) * position.toPlay;
+  if (!winner) return { text: "A draw", winner: 0, short: "draw" };
+  const by = Math.abs(margin) !== 1 || ownership ? ` by ${Math.abs(margin)}` : "";
+  return { text: `${sides[winner > 0 ? 0 : 1]} wins${by}`, winner, short: shortResult(margin) };
+}
+
+/**
+ * What a page may ask for.
+ * @type {Record<string, (file: FileCarrier, query: Query) => any>}
+ */
+const ANSWERS = {
+  hello: ({ facts }) => ({ games: [facts.boards[0].view], runs: [], first: { strength: { level: FIRST_LEVEL } } }),
+  new: (file, { options = {}, setup = {} }) => file.opened({ ...options, ...setup }),
+  game: (file, { game }) => {
+    if (game?.name !== file.facts.game) throw new Error("a kept game must be one of this file");
+    const { view, link } = file.opened(game.wishes);
+    return { view, game, link };
+  },
+  link(file, { link }) {
+    const { wishes, words } = readLink(file.facts, link);
+    const opened = file.opened(wishes);
+    const position = startOf(file.facts.game, file.begun(opened).options);
+    const nodes = words.map((word, parent) => {
+      const mover = position.toPlay;
+      const action = checkedMove(opened.view, position, word);
+      position.play(action);
+      return { parent, move: opened.view.names[action], mover };
+    });
+    return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
+  },
+  open(file, { text }) {
+    let link = "";
+    try {
+      ({ link } = JSON.parse(text));
+    } catch { /* not a game that this file saved */ }
+    if (!link) throw new Error("this file opens games that it saved as JSON; alphago web opens SGF files");
+    return ANSWERS.link(file, { link });
+  },
+  save(file, query) {
+    const { nodes, end, names, link } = query;
+    /** @type {[string, string][]} */
+    const moves = [];
+    for (let at = end; at > 0; at = nodes[at].parent) moves.unshift(["", nodes[at].move]);
+    const { begun, position } = file.position({ ...query, moves });
+    if (!begun.view.sgf) {
+      const words = moves.map(([, word]) => word).join(".");
+      return { name: `${begun.view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: words ? `${link}&${new URLSearchParams({ moves: words })}` : link }, null, 2)}\n` };
+    }
+    const { dead, loser } = nodes[end];
+    const count = dead ? countOf(position)?.without(dead) ?? null : null;
+    const result = loser ? `${loser > 0 ? "W" : "B"}+R` : position.over ? resultOf(begun.view, position, count).short : "";
+    return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
+  },
+  view(file, query) {
+    const { begun: { view }, position } = file.position(query);
+    const count = countOf(position)?.without(query.dead || []) ?? null;
+    return shown(view, position, count && query.point !== undefined ? count.toggled(query.point) : count);
+  },
+  async count(file, query) {
+    const { begun: { view }, position } = file.position(query);
+    return shown(view, position, /** @type {any} */ (countOf(position)).proposed((await file.found(query, 2, 0)).raw));
+  },
+  async lesson(file, query) {
+    const { begun: { view: { names } }, position, actions } = file.position(query);
+    const before = analysisOf(named(await file.found(query, 1, LESSON_READOUTS), names), names);
+    if (position.over) return {};
+    const after = analysisOf(named(await file.found(query, 0, LESSON_READOUTS), names), names);
+    return lessonOf(before, after, actions[actions.length - 1], query.points, names) || {};
+  },
+};

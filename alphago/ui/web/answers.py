@@ -1,0 +1,180 @@
+"""`Answers`: what one page asks, and its answers, each a line of JSON; the page has the game, and each query names it.
+
+A query without an `action` is one of KataGo's analysis protocol, with `game` for any game, and has its replies (see
+`alphago.ui.web.page_search`); the others are those of `alphago.ui.web.page_actions`.
+"""
+
+import json
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.env.position import IllegalMove
+from alphago.system.kernels.cache import compiling_time
+from alphago.system.validation import near_misses, shown
+from alphago.ui.web.engines import Engines
+from alphago.ui.web.limits import MOST_MESSAGE, MOST_WAITING
+from alphago.ui.web.page_actions import ACTIONS
+from alphago.ui.web.page_search import PageSearch
+from alphago.ui.web.query_reader import Query, QueryReader
+
+LONGEST_ERROR = 400  # letters of an error that is sent whole
+ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
+LONG = 0.7  # seconds of a wait, after which the page is told that kernels are compiled
+COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
+
+
+class Answers:
+    """The answers to one page, by a thread of its own.
+
+    The thread searches for a few hundredths of a second, then answers what was asked meanwhile, and so on.
+
+    engines: the networks to choose from, shared by all pages.
+    bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
+    greeting: what a page is told first.
+    write: called with each answer as one line, by any thread.
+    runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
+    """
+
+    def __init__(
+        self,
+        engines: Engines,
+        bases: dict[str, GameEnv],
+        greeting: Mapping[str, Any],
+        write: Callable[[str], None],
+        runs: Any = None,
+    ) -> None:
+        self._write = write
+        self.reader = QueryReader(engines, bases, greeting, runs, lambda text: self.send(status=text))
+        self._search: PageSearch | None = None  # that goes on
+        self._queries: queue.Queue[str | None] = queue.Queue(MOST_WAITING)  # None ends the thread
+        self._thread = threading.Thread(target=self._work, name="alphago-page", daemon=True)
+        self._thread.start()
+
+    def receive(self, line: str) -> None:
+        """Take a query; wait while too many others wait. Any thread may call this method."""
+        self._queries.put(line)
+
+    def close(self, wait: bool = True) -> None:
+        """Send nothing more, and end the thread; wait: until it has ended."""
+        self._write = ignore
+        self._queries.put(None)
+        if wait:
+            self._thread.join()
+
+    def send(self, **answer: Any) -> None:
+        """Send an answer."""
+        self._write(json.dumps(answer, separators=(",", ":"), allow_nan=False))
+
+    def _work(self) -> None:
+        """Run the thread: answer queries, and search in between, until it is ended."""
+        while True:
+            try:
+                line = self._queries.get(block=self._search is None)
+            except queue.Empty:  # raised only if there is a search
+                self._go_on()
+                continue
+            if line is None:
+                self._search = None
+                return
+            self._answer(line)
+
+    def _answer(self, line: str) -> None:
+        """Answer a query, with an error if that fails."""
+        query_id = None
+        try:
+            query = read_query(line)
+            query_id, action = query.get("id"), query.get("action")
+            with Patience(self.send):
+                if action is None:
+                    self._search = None  # a page looks at one board, and has one search at most
+                    self._search = PageSearch(self.reader, query)
+                elif action == "terminate":
+                    if self._search is not None and self._search.id == query.get("terminateId"):
+                        self._search = None
+                else:
+                    self.send(id=query_id, **action_of(action)(self.reader, query))
+        except Exception as error:
+            self.send(id=query_id, error=error_sentence(error))
+
+    def _go_on(self) -> None:
+        """Search on for a short time, and tell what was found if it is time to."""
+        search = self._search
+        assert search is not None
+        try:
+            with nullcontext() if search.has_begun else Patience(self.send):
+                reply = search.go_on()
+        except Exception as error:
+            reply = {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)}
+        if reply is not None:
+            if not reply["isDuringSearch"]:
+                self._search = None
+            self.send(**reply)
+
+
+class Patience:
+    """A context in which a page is told that kernels are compiled, if that takes long, and when it is over."""
+
+    def __init__(self, send: Callable[..., None]) -> None:
+        self.send, self.over, self.told = send, threading.Event(), False
+        self.watcher = threading.Thread(target=self._watch, name="alphago-patience", daemon=True)
+
+    def __enter__(self) -> None:
+        self.watcher.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.over.set()
+        if self.told:
+            self.send(status="")
+
+    def _watch(self) -> None:
+        before = compiling_time.seconds
+        while not self.over.wait(LONG):
+            if compiling_time.seconds > before and not self.told:
+                self.told = True
+                self.send(status=COMPILING)
+
+
+def action_of(name: object) -> Callable[..., dict[str, Any]]:
+    """Return the function of an action; raise ValueError if there is no such one."""
+    if not isinstance(name, str) or name not in ACTIONS:
+        raise ValueError(f"there is no action {shown(name)}: {near_misses(str(name), list(ACTIONS))}")
+    return ACTIONS[name]
+
+
+def read_query(line: str) -> Query:
+    """Return the query in a line; raise ValueError for one that is too long, not JSON, or no object."""
+    if len(line) > MOST_MESSAGE:
+        raise ValueError(f"a message must have at most {MOST_MESSAGE} letters, got {len(line)}")
+    try:
+        query = json.loads(line)
+    except (ValueError, RecursionError):
+        query = None
+    if not isinstance(query, dict):
+        raise ValueError(f"a message must be a JSON object, got {shown(line)}")
+    return query
+
+
+def refusal(error: IllegalMove) -> str:
+    """Return why a move is not legal in a player's words: the board shows the position, and the game has its title."""
+    env = error.position.env
+    return error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
+
+
+def error_sentence(error: Exception) -> str:
+    """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
+    text = refusal(error) if isinstance(error, IllegalMove) else str(error).strip() or type(error).__name__
+    is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
+    if is_of_program:
+        text = f"the engine has failed: {type(error).__name__}: {text}"
+    if len(text) > LONGEST_ERROR:
+        text = f"{text[:ERROR_BEGIN]} … {text[-ERROR_END:]}"
+    end = "" if text.endswith((".", "!", "?")) else "."
+    return text[0].upper() + text[1:] + end
+
+
+def ignore(line: str) -> None:
+    """Drop an answer, since the page has gone."""

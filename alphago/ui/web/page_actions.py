@@ -1,0 +1,186 @@
+"""What a page may ask for beside an analysis: one function for each `action` of a query, which returns its answer."""
+
+from collections.abc import Callable
+from math import isnan
+from typing import Any
+
+from alphago.env.game import GameEnv
+from alphago.env.go_count import GoCount, count_of
+from alphago.mcts.levels import LEVELS, describe_level
+from alphago.system.validation import check_int, check_positive, shown
+from alphago.ui.teacher import Teacher
+from alphago.ui.thinker import position_in
+from alphago.ui.web.engines import PLAYOUTS, Engines
+from alphago.ui.web.game_tree import GameTree, tree_of, with_dead
+from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
+from alphago.ui.web.new_game import begun, game_of, link_head, open_link, start_from, start_of
+from alphago.ui.web.query_reader import Query, QueryReader
+from alphago.ui.web.saved import line_tree, open_file, save_file
+from alphago.ui.web.views import board_view, game_view
+from alphago.ui.why.explain import Explanation, explain
+
+
+def hello(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return the games to choose from, the runs to watch, and the strength with which the engine begins."""
+    return dict(page.greeting)
+
+
+# --- games -----------------------------------------------------------------------------------------
+
+
+def new(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return a new game; the query has its `name`, `options` and `setup` (see `game_of`), by default the usual ones."""
+    name, setup = query.get("name") or next(iter(page.bases)), query.get("setup", {})
+    env = game_of(name, query.get("options", {}), page.bases, setup)
+    return opened(page, GameTree(start_of(env, setup)))
+
+
+def link(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return the game of a `link`."""
+    return opened(page, line_tree(open_link(query.get("link"), page.bases)))
+
+
+def open_text(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return the game in a file; the query has its `text`."""
+    text = query.get("text")
+    if not isinstance(text, str) or len(text) > MOST_MESSAGE:
+        raise ValueError(f"a file must be a text of at most {MOST_MESSAGE} letters, got {shown(text)}")
+    return opened(page, open_file(text, page.bases))
+
+
+def open_run_game(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return a game of self-play or of a match, from one of the runs that the server shows."""
+    if page.runs is None:
+        raise ValueError("no run was given to this server: alphago web runs/a shows one")
+    tree = page.runs.open_game(query.get("run"), query.get("number"))
+    page.bases.setdefault(tree.env.name, tree.env)
+    return opened(page, tree)
+
+
+def game(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return what the page has to know of the query's `game`, as `begun` describes it; the page has kept the moves."""
+    start = start_from(query.get("game"), page.bases)
+    return {"view": offered_view(start.env, page.engines), "game": begun(start), "link": link_head(start)}
+
+
+def opened(page: QueryReader, tree: GameTree) -> dict[str, Any]:
+    """Return a game with its nodes for the page."""
+    return {**game(page, {"game": begun(tree.start)}), **tree.view()}
+
+
+def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
+    """Return what the page has to know of a game and its engines."""
+    usual = engines.usual(env)
+    has_scores, measured = usual != PLAYOUTS, engines.is_measured(usual, env)
+    levels = [describe_level(level, env, has_scores, measured) for level in range(1, LEVELS + 1)]
+    return {
+        **game_view(env),
+        "skips": env.skips_turns,
+        "mostReadouts": most_readouts(env),
+        "levels": levels,
+        "networks": [name for name in engines.choices if engines.suits(name, env)],
+        "usual": usual,
+    }
+
+
+def save(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return the file of a game that the page sends (see `tree_of`): SGF for Go, with variations and analysis."""
+    name, text = save_file(tree_of(query, page.bases))
+    return {"name": name, "text": text}
+
+
+# --- positions -------------------------------------------------------------------------------------
+
+
+def view(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return what the board shows after the query's moves, and how the game ended.
+
+    The query may have `dead`, the dead stones of a finished game of Go, and a `point` whose chain changes its state.
+    """
+    position = page.position(query)
+    count = count_of(position)
+    if count is None and "point" in query:
+        raise ValueError("stones are counted after a game of Go that ended by two passes")
+    if count is not None:
+        count = with_dead(count, query.get("dead", []))
+        if "point" in query:
+            count = count.toggled(check_int("point", query["point"], 0))
+    return board_view(position, count)
+
+
+def count(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return what `view` does, with the stones dead that the network alone takes for dead.
+
+    A search would not find them: its passes end the game, with all stones alive.
+    """
+    position = page.position(query)
+    found = count_of(position)
+    if found is None:
+        raise ValueError("stones are counted after a game of Go that ended by two passes")
+    if found.position.board.any() and query.get("network") != PLAYOUTS:
+        found = proposed(page, query, found)
+    return board_view(position, found)
+
+
+def proposed(page: QueryReader, query: Query, found: GoCount) -> GoCount:
+    """Return the count with the stones dead that the network expects to be taken, before the last two passes."""
+    engine = page.engine(query, found.position.env)
+    player = engine.new_player()
+    player.initialize_game(position_in(engine.env, found.before))
+    with engine.turns:
+        ownership = player.analysis().as_black().raw_ownership  # [1, N, N] or None
+    return found.proposed(None if ownership is None else ownership[0])
+
+
+def why(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return why the last of the query's moves is good or bad."""
+    if not query.get("moves"):
+        raise ValueError("there is no move to explain")
+    position, before = page.position(query), page.position(query, back=1)
+    engine = page.engine(query, before.env)
+    with engine.turns:
+        found = explain(position_in(engine.env, before), position.moves[-1], engine.evaluator, threads=1)
+    return explanation_view(found)
+
+
+def lesson(page: QueryReader, query: Query) -> dict[str, Any]:
+    """Return what `why` does if the last move loses more than `points`, else an answer without sentences."""
+    points = check_positive("points", query.get("points"))
+    position, before = page.position(query), page.position(query, back=1)
+    engine = page.engine(query, before.env)
+    teacher = Teacher(engine.evaluator, points, threads=1)
+    with engine.turns:
+        found = teacher.lesson(position_in(engine.env, before), position.moves[-1])
+    return {} if found is None else explanation_view(found)
+
+
+def explanation_view(explanation: Explanation) -> dict[str, Any]:
+    """Return an explanation for the page.
+
+    best: the better move; the move itself if no better one is named. points, rate: what the move loses, for its player.
+    """
+    loss, to_text = explanation.loss, explanation.env.to_text
+    points = float(loss.points)
+    return {
+        "move": to_text(explanation.action),
+        "best": to_text(loss.best if loss.worse else explanation.action),
+        "points": None if isnan(points) else round(points, 1),
+        "rate": round(loss.rate, 4),
+        # Of a worse move the page itself tells the loss and the better move, so the sentences leave them out.
+        "sentences": explanation.reasons if loss.worse else str(explanation).split("\n"),
+    }
+
+
+ACTIONS: dict[str, Callable[[QueryReader, Query], dict[str, Any]]] = {
+    "hello": hello,
+    "new": new,
+    "link": link,
+    "open": open_text,
+    "run-game": open_run_game,
+    "game": game,
+    "save": save,
+    "view": view,
+    "count": count,
+    "why": why,
+    "lesson": lesson,
+}

@@ -1,0 +1,431 @@
+// The desk: the game on the board with its variations, who plays, how strong, and what the page may ask for.
+
+import { EngineJobs } from "./engine_jobs.js";
+import { GameTree } from "./game_tree.js";
+import { Queries } from "./queries.js";
+
+const [HUMAN, ENGINE, EVEN, PLAYOUTS] = ["human", "engine", "even", "playouts"];
+const LEVELS = 10;
+
+export class Desk {
+  /**
+   * @param {ConstructorParameters<typeof Queries>[0]} connect makes what carries the queries
+   * @param {{kept: () => Kept | null, keep: (game: Kept) => void}} [keeper] keeps the game; without it the greeting has what was kept
+   */
+  constructor(connect, keeper) {
+    /** @type {((message: Message) => void)[]} */
+    this.listeners = [];
+    this.queries = new Queries(connect, (text) => this.tell({ type: "status", text }));
+    this.keeper = keeper || { kept: () => null, keep: (game) => { this.queries.ask({ action: "keep", kept: game }); } };
+    this.jobs = new EngineJobs(this);
+    /** @type {GameTree} */
+    this.tree = /** @type {any} */ (null); // until a game has begun
+    this.players = [HUMAN, ENGINE];
+    /** @type {StrengthView} */
+    this.strength = { network: "", readouts: 200, seconds: null, tree: true, level: null };
+    this.opponent = ""; // how strong the level "even" takes the person to be
+    this.study = this.analysing = false;
+    /** @type {number | null} */
+    this.teach = null; // points from which on a person's move is answered by a lesson
+    this.lesson = -1; // the node after such a move, which the person may take back
+    this.doing = Promise.resolve(); // what was asked for is done one after the other
+    this.keeping = 0; // the timer of what is kept soon
+  }
+
+  // --- the page ---
+
+  /** Do what the page asks for, after what it has asked for before. @param {{type: string} & Record<string, any>} message */
+  send({ type, ...fields }) {
+    this.soon(() => {
+      if (!COMMANDS[type]) throw new Error(`there is no command ${type}`);
+      return COMMANDS[type](this, fields);
+    });
+  }
+
+  /** @param {() => any} act */
+  soon(act) {
+    this.doing = this.doing.then(act).catch((error) => {
+      const text = String(error.message || error);
+      this.tell({ type: "notice", kind: "error", text: `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` });
+      if (this.tree) this.tellState();
+    });
+  }
+
+  /** @param {(message: Message) => void} callback */
+  listen(callback) {
+    this.listeners.push(callback);
+    return () => { this.listeners = this.listeners.filter((one) => one !== callback); };
+  }
+
+  /** @param {Message} message */
+  tell(message) {
+    for (const listener of this.listeners) listener(message);
+  }
+
+  tellState() {
+    const { jobs, tree, tree: { node } } = this;
+    const shown = /** @type {BoardAnswer} */ (node.shown);
+    const counted = node.dead !== null && !node.loser;
+    this.tell({ type: "state", node: tree.current, line: tree.line(), view: shown.view, over: tree.over, result: tree.over ? this.result() : null,
+      count: counted ? shown.count : null, players: [...this.players], strength: { ...this.strength }, opponent: this.opponent, teach: this.teach,
+      lesson: this.lesson === tree.current, study: this.study, analysing: this.analysing, busy: jobs.busy, analysis: node.analysis,
+      comment: node.comment, link: tree.linkHere() });
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.keep(), 50);
+  }
+
+  /** Keep the game for a reload, at once. */
+  keep() {
+    if (this.tree) this.keeper.keep(this.record());
+  }
+
+  /** How the game on the board ended: by resignation, as its file states, or as the rules count. @returns {ResultView} */
+  result() {
+    const { node, stated, view: { sides } } = this.tree;
+    if (node.loser) {
+      const [name, letter] = node.loser > 0 ? [sides[1], "W"] : [sides[0], "B"];
+      return { text: `${name} wins by resignation`, winner: -node.loser, short: `${letter}+R` };
+    }
+    if (stated && node.inFile >= 0 && node.dead === null && this.tree.isEnd(node.node)) {
+      return { text: `The file says ${stated}`, winner: { B: 1, W: -1 }[stated[0]] || 0, short: stated };
+    }
+    return /** @type {ResultView} */ (node.shown?.result);
+  }
+
+  /** All that is kept for a reload. @returns {Kept} */
+  record() {
+    const { players, strength, teach, study } = this;
+    return { ...this.tree.record(), players, strength, teach, study, here: this.tree.linkHere(), result: this.tree.over ? this.result().text : "" };
+  }
+
+  // --- games ---
+
+  /**
+   * Ask about the game on the board.
+   * @param {string} action
+   * @param {object} fields
+   */
+  ask(action, fields) {
+    return this.queries.ask({ action, game: this.tree.game, ...fields });
+  }
+
+  /** What the board shows at a node. @param {number} number @returns {Promise<BoardAnswer>} */
+  async show(number, tree = this.tree) {
+    const node = tree.nodes[number];
+    const dead = node.dead ? { dead: node.dead } : {};
+    node.shown ||= await this.queries.ask({ action: "view", game: tree.game, moves: tree.moves(number), ...dead });
+    return /** @type {BoardAnswer} */ (node.shown);
+  }
+
+  /**
+   * Begin: with the game of a link, with what was kept, or with the usual game.
+   * @param {string} link "" for none
+   */
+  async begin(link) {
+    const { first = {}, games, runs, kept = this.keeper.kept() } = await this.queries.ask({ action: "hello" });
+    this.tell({ type: "welcome", games, runs });
+    Object.assign(this.strength, first.strength);
+    this.players = first.players || this.players;
+    if (kept && (!link || link === kept.here) && await this.restore(kept)) return;
+    if (link && await this.openLink(link).then(() => true, (error) => { this.soon(() => { throw error; }); })) return;
+    await this.setGame(await this.queries.ask({ action: "new", setup: first.setup || {} }));
+    this.wake();
+  }
+
+  /** @param {Kept} kept @returns {Promise<boolean>} whether that was possible */
+  async restore({ players, strength, teach, study, here, result, ...record }) {
+    const game = await this.queries.ask({ action: "game", game: record.game }).catch(() => null);
+    if (!game) return false;
+    Object.assign(this, { players, strength, teach, study });
+    await this.setGame({ ...record, ...game });
+    if (this.study || this.tree.nextOf(this.tree.current) >= 0) {
+      this.look();
+      this.tellState();
+    } else this.wake(); // an engine that was thinking thinks again
+    return true;
+  }
+
+  /** @param {string} link */
+  async openLink(link) {
+    const opened = await this.queries.ask({ action: "link", link });
+    this.players = [HUMAN, HUMAN];
+    await this.setGame(opened);
+    this.wake();
+  }
+
+  /** Put another game on the board; `wake` or `tellState` must follow. @param {Opened} opened */
+  async setGame(opened) {
+    const { strength } = this;
+    this.jobs.stop();
+    const { view } = opened;
+    const usual = strength.network === (this.tree ? this.tree.view.usual : "");
+    if (usual || !view.networks.includes(strength.network)) strength.network = view.usual;
+    const tree = new GameTree(opened);
+    await this.show(0, tree);
+    await this.show(tree.current, tree);
+    this.tree = tree; // only now, since it may be kept at any time
+    this.lesson = -1;
+    if (strength.readouts !== null) strength.readouts = Math.min(strength.readouts, view.mostReadouts);
+    this.tell({ type: "game", game: view, names: this.tree.names, nodes: this.tree.nodes });
+  }
+
+  /**
+   * Put an opened game on the board, with persons on both sides.
+   * @param {Opened} opened
+   */
+  async put(opened) {
+    this.players = [HUMAN, HUMAN];
+    await this.setGame({ ...opened, end: 0 });
+    this.look();
+    this.tellState();
+    const text = (opened.remarks || []).map((remark) => `${remark[0].toUpperCase()}${remark.slice(1)}.`).join(" ");
+    if (text) this.tell({ type: "notice", kind: "hint", text });
+  }
+
+  /** @param {number} side */
+  isHuman(side) {
+    return this.players[side > 0 ? 0 : 1] === HUMAN;
+  }
+
+  /** @param {Record<string, any>} fields */
+  setPlayers({ black = this.players[0], white = this.players[1] }) {
+    const wrong = [black, white].find((one) => one !== HUMAN && one !== ENGINE);
+    if (wrong !== undefined) throw new Error(`a player must be ${HUMAN} or ${ENGINE}, got ${wrong}`);
+    this.players = [black, white];
+  }
+
+  // --- moves ---
+
+  /** A move as the game writes it; anything else as it is. @param {number | string} move an action, or a text */
+  textOf(move) {
+    const { names } = this.tree.view;
+    if (typeof move === "number") return names[move] ?? String(move);
+    return names.includes(move) ? move : names.find((name) => name.toUpperCase() === String(move).trim().toUpperCase()) ?? String(move);
+  }
+
+  /** Play a move on the board. @param {number | string} move */
+  async advance(move) {
+    const { tree } = this;
+    const text = this.textOf(move);
+    const action = tree.view.names.indexOf(text);
+    const known = tree.after(action);
+    if (known >= 0) {
+      await this.show(known);
+      tree.goTo(known);
+    } else tree.play(action, await this.ask("view", { moves: [...tree.moves(), [tree.letter(tree.position.toPlay), text]] }));
+    this.lesson = -1;
+  }
+
+  /** @param {string} move "resign" to give up */
+  async enginePlays(move) {
+    if (move === "resign") {
+      this.tree.node.loser = this.tree.position.toPlay;
+      this.tellState();
+      return;
+    }
+    await this.advance(move);
+    this.afterMove();
+  }
+
+  afterMove() {
+    const { tree, tree: { node, view: { pass, pass_hint: hint } } } = this;
+    const passes = tree.path().filter((number) => number && tree.nodes[number].move === pass).length;
+    if (hint && node.move === pass && !tree.over && passes === 1) this.tell({ type: "notice", kind: "hint", text: hint });
+    this.wake();
+  }
+
+  // Go on: the engine's move, the count of a finished game, or a look at the position.
+  wake() {
+    const { jobs, tree } = this;
+    jobs.stop();
+    if (tree.over) this.count();
+    else if (!this.isHuman(tree.position.toPlay)) jobs.move();
+    else this.look();
+    this.tellState();
+  }
+
+  look() {
+    const { jobs, tree } = this;
+    if (tree.over || !(this.analysing || this.study) || (!this.analysing && tree.node.analysis)) return;
+    jobs.analyse(this.analysing ? tree.view.mostReadouts : 0);
+  }
+
+  count() {
+    const { node } = this.tree;
+    if (node.loser || node.dead || !node.shown?.count) return;
+    node.dead = [];
+    if (/[XO]/.test(node.shown.view.stones || "") && this.strength.network !== PLAYOUTS) this.jobs.count();
+  }
+
+  /** @param {number} number */
+  async lookAt(number) {
+    this.jobs.stop();
+    await this.show(number);
+    this.tree.goTo(number);
+    this.look();
+    this.tellState();
+  }
+
+  /** @param {number} number */
+  async moveTo(number) {
+    if (number !== this.tree.current) await this.lookAt(number);
+  }
+
+  /** Change which stones are dead. @param {object} fields of the query */
+  async recount(fields) {
+    const { node } = this.tree;
+    if (node.dead === null || node.loser) throw new Error("stones are counted after a game of Go that ended by two passes");
+    const shown = await this.ask("view", { moves: this.tree.moves(), ...fields });
+    this.jobs.stop();
+    node.shown = shown;
+    node.dead = shown.count.dead;
+    this.tellState();
+  }
+
+  /**
+   * @param {number} node before the move
+   * @param {{move: string, best: string, points: number | null, rate: number, sentences: string[]}} answer
+   */
+  tellWhy(node, { move, best, points, rate, sentences }) {
+    const { names } = this.tree.view;
+    this.tell({ type: "why", node, move: names.indexOf(move), best: names.indexOf(best), points, rate, sentences });
+  }
+}
+
+/**
+ * What the page may ask for.
+ * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
+ */
+const COMMANDS = {
+  hello: (desk, { link = "" }) => (desk.tree ? desk.openLink(link) : desk.begin(link)),
+  async new(desk, { game, options = {}, setup = {}, ...players }) {
+    const opened = await desk.queries.ask({ action: "new", name: game || desk.tree.game.name, options, setup });
+    desk.setPlayers(players);
+    if (desk.players.includes(ENGINE)) desk.study = desk.analysing = false; // numbers on the board are for studying
+    await desk.setGame(opened);
+    desk.wake();
+  },
+  players(desk, players) {
+    desk.setPlayers(players);
+    desk.wake();
+  },
+  async play(desk, { move }) {
+    const { jobs, tree } = desk;
+    if (tree.node.loser) throw new Error("the game is over by resignation: take it back with Undo, or begin a new one");
+    if (jobs.busy === "move") throw new Error("it is the engine's turn");
+    const taught = desk.teach !== null && desk.isHuman(tree.position.toPlay) && desk.players.includes(ENGINE);
+    await desk.advance(move);
+    if (taught && !tree.over) {
+      jobs.lesson();
+      desk.tellState();
+    } else desk.afterMove();
+  },
+  resign(desk) {
+    const { jobs, tree } = desk;
+    if (tree.over) throw new Error("the game is over already");
+    const mover = tree.position.toPlay;
+    jobs.stop();
+    tree.node.loser = [mover, -mover].find((side) => desk.isHuman(side)) || mover;
+    desk.tellState();
+  },
+  async undo(desk) {
+    const { tree } = desk;
+    const resigned = tree.node.loser;
+    tree.node.loser = 0;
+    if (resigned && desk.isHuman(tree.position.toPlay)) return desk.lookAt(tree.current); // the engine would only resign again
+    const before = tree.path().slice(0, -1).reverse();
+    if (!before.length) throw new Error("there is no move to take back");
+    for (const number of before) if (desk.isHuman((await desk.show(number)).view.toPlay)) return desk.lookAt(number);
+    return desk.lookAt(before[0]);
+  },
+  async redo(desk) {
+    const { tree } = desk;
+    let number = tree.nextOf(tree.current);
+    if (number < 0) throw new Error("there is no move to play again");
+    while (!desk.isHuman((await desk.show(number)).view.toPlay) && tree.nextOf(number) >= 0) number = tree.nextOf(number);
+    return desk.lookAt(number);
+  },
+  go(desk, { node }) {
+    if (!desk.tree.nodes[node]) throw new Error(`there is no position ${node}`);
+    return desk.lookAt(node);
+  },
+  step(desk, { count }) {
+    const line = desk.tree.line();
+    const at = line.indexOf(desk.tree.current) + count;
+    return desk.moveTo(line[Math.min(Math.max(at, 0), line.length - 1)]);
+  },
+  variation(desk, { direction }) {
+    const { tree } = desk;
+    const siblings = tree.current ? tree.nodes[tree.node.parent].children : [0];
+    return desk.moveTo(siblings[siblings.indexOf(tree.current) + direction] ?? tree.current);
+  },
+  strength(desk, wishes) {
+    const { jobs, tree: { view } } = desk;
+    const strength = { ...desk.strength, ...wishes };
+    const { level, network, readouts, seconds } = strength;
+    if (!view.networks.includes(network)) throw new Error(`network must be one of ${view.networks.join(", ")}, got ${network}`);
+    if (readouts === null && seconds === null) throw new Error("readouts or seconds must limit a move, got neither");
+    if (readouts !== null && !(readouts >= 1 && readouts <= view.mostReadouts)) throw new Error(`readouts must be an integer from 1 to ${view.mostReadouts}, got ${readouts}`);
+    if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
+    if (level !== null && level !== EVEN && !(Number(level) >= 1 && Number(level) <= LEVELS)) throw new Error(`level must be 1 to ${LEVELS}, or ${EVEN}, got ${level}`);
+    const other = network !== desk.strength.network;
+    desk.strength = strength;
+    if (jobs.busy === "move") return desk.wake(); // begin the move again
+    if (other) { // other settings concern only the engine's moves, not what the board shows
+      jobs.stop();
+      desk.look();
+    }
+    return desk.tellState();
+  },
+  teach(desk, { points = null }) {
+    if (points !== null && !(points > 0)) throw new Error(`points must be more than 0, got ${points}`);
+    desk.teach = points;
+    desk.tellState();
+  },
+  move(desk) {
+    const { jobs, tree } = desk;
+    if (tree.over) throw new Error("the game is over");
+    if (jobs.job?.purpose !== "move") jobs.move();
+    else if (desk.strength.level === null) jobs.move({ maxVisits: 2 }); // the best move so far; levels do not think long
+    desk.tellState();
+  },
+  study(desk, { study = desk.study, analysing = desk.analysing }) {
+    [desk.study, desk.analysing] = [study, analysing];
+    if (!desk.jobs.job || desk.jobs.busy === "analyse") { // a job of another purpose goes on
+      desk.jobs.stop();
+      desk.look();
+    }
+    desk.tellState();
+  },
+  toggle(desk, { what }) {
+    if (what === "analysing") COMMANDS.study(desk, { analysing: !desk.analysing, study: !desk.analysing || desk.study });
+    else COMMANDS.study(desk, { study: !desk.study });
+  },
+  why(desk, { move }) {
+    const { tree } = desk;
+    const node = move === undefined ? tree.node.parent : tree.current;
+    if (node < 0) throw new Error("there is no move to explain");
+    const moves = move === undefined ? tree.moves() : [...tree.moves(), [tree.letter(tree.position.toPlay), desk.textOf(move)]];
+    desk.ask("why", { moves, network: desk.strength.network })
+      .then((answer) => desk.soon(() => tree === desk.tree && desk.tellWhy(node, answer)), (error) => desk.soon(() => { throw error; }));
+  },
+  review(desk, { readouts = 1 }) {
+    desk.jobs.review(readouts);
+    desk.tellState();
+  },
+  stop(desk) {
+    desk.jobs.stop();
+    desk.analysing = false;
+    desk.tellState();
+  },
+  dead: (desk, { point }) => desk.recount({ dead: desk.tree.node.dead, point }),
+  "all-alive": (desk) => desk.recount({ dead: [] }),
+  async save(desk) {
+    const { players, strength, tree, tree: { view } } = desk;
+    const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
+    const { name, text } = await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1) : tree.current });
+    desk.tell({ type: "file", name, text });
+  },
+  open: async (desk, { text }) => desk.put(await desk.queries.ask({ action: "open", text })),
+  "run-game": async (desk, { run, game }) => desk.put(await desk.queries.ask({ action: "run-game", run, number: game })),
+};

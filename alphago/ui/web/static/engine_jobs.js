@@ -1,0 +1,161 @@
+// What the engine does for the board: it moves, analyses, reviews a line, counts a game, or looks for a lesson.
+
+import { analysisOf } from "./replies.js";
+
+/** @typedef {import("./desk.js").Desk} Desk */
+
+/**
+ * @typedef {object} Job
+ * @property {"move" | "analyse" | "review" | "count" | "lesson"} purpose
+ * @property {number[]} nodes that are still to be searched, the first one now
+ * @property {number | null} limit readouts of a search
+ * @property {number} began milliseconds
+ * @property {() => void} end stops the search
+ */
+
+const EVERY = 0.12; // seconds between two replies of a search
+
+export class EngineJobs {
+  /** @param {Desk} desk */
+  constructor(desk) {
+    this.desk = desk;
+    /** @type {Job | null} */
+    this.job = null;
+  }
+
+  /** What the page is told: during a lesson it is the engine's turn. */
+  get busy() {
+    return this.job ? this.job.purpose === "lesson" ? "move" : this.job.purpose : "";
+  }
+
+  stop() {
+    this.job?.end();
+    this.job = null;
+  }
+
+  /**
+   * Begin something else.
+   * @param {Job["purpose"]} purpose
+   * @param {number[]} nodes
+   * @param {number | null} [limit]
+   */
+  begin(purpose, nodes, limit = null) {
+    this.stop();
+    this.job = { purpose, nodes, limit, began: performance.now(), end() {} };
+    return this.job;
+  }
+
+  /** Choose and play a move; `fields` are those of the query, by default of the chosen strength. @param {object} [fields] */
+  move(fields) {
+    const { strength: { level, readouts, seconds, tree }, tree: { current, view } } = this.desk;
+    const limit = tree ? Math.min(readouts ?? view.mostReadouts, view.mostReadouts) : 0;
+    const job = this.begin("move", [current], limit);
+    this.search(job, { maxVisits: limit + 1, play: true, ...(seconds === null ? {} : { maxTime: seconds }), ...(tree && level !== null ? { level } : {}), ...fields });
+  }
+
+  /** Analyse the position on the board. @param {number} readouts 0 for the network alone */
+  analyse(readouts) {
+    this.search(this.begin("analyse", [this.desk.tree.current], readouts), { maxVisits: readouts + 1 });
+  }
+
+  /** Search positions that have fewer visits. @param {number} visits */
+  review(visits) {
+    const { tree } = this.desk;
+    const nodes = tree.line().filter((number) => tree.nodes[number].visits < visits);
+    this.stop();
+    if (nodes.length) this.reviewNext(this.begin("review", nodes, visits));
+  }
+
+  /** @param {Job} job */
+  reviewNext(job) {
+    const [node] = job.nodes;
+    this.after(job, this.desk.show(node), ({ view }) => {
+      if (!view.over) this.search(job, { maxVisits: job.limit });
+      else this.next(job);
+    });
+  }
+
+  /** Go on with the next position of a job. @param {Job} job */
+  next(job) {
+    job.nodes.shift();
+    job.began = performance.now();
+    if (job.nodes.length) this.reviewNext(job);
+    else this.end();
+  }
+
+  /** Find the dead stones of the game that is over on the board. */
+  count() {
+    const { desk, desk: { tree } } = this;
+    const { node } = tree;
+    const job = this.begin("count", [tree.current]);
+    this.after(job, desk.ask("count", { moves: tree.moves(), network: desk.strength.network }), (shown) => {
+      node.shown = shown;
+      node.dead = shown.count.dead;
+      this.end();
+    });
+  }
+
+  /** Look whether the move that led to the board was a bad one; tell why, and wait; or go on. */
+  lesson() {
+    const { desk, desk: { tree } } = this;
+    const { node } = tree;
+    const job = this.begin("lesson", [tree.current]);
+    this.after(job, desk.ask("lesson", { moves: tree.moves(), network: desk.strength.network, points: desk.teach }), (answer) => {
+      if (!answer.sentences) {
+        this.job = null;
+        desk.afterMove();
+        return;
+      }
+      desk.lesson = node.node;
+      desk.tellWhy(node.parent, answer);
+      this.end();
+    });
+  }
+
+  /**
+   * Do something with an answer, if the job still goes on.
+   * @param {Job} job
+   * @param {Promise<any>} answer
+   * @param {(answer: any) => void} act
+   */
+  after(job, answer, act) {
+    answer.then((told) => this.desk.soon(() => job === this.job && act(told)), (error) => this.fail(job, error));
+  }
+
+  /** @param {Job} job @param {object} fields */
+  search(job, fields) {
+    const { desk, desk: { strength: { network }, tree, tree: { game } } } = this;
+    const query = { game, moves: tree.moves(job.nodes[0]), network, includeOwnership: true, includePolicy: true, reportDuringSearchEvery: EVERY, ...fields };
+    job.end = desk.queries.search(query, (reply) => desk.soon(() => job === this.job && this.told(job, reply)), (error) => this.fail(job, error));
+  }
+
+  /** @param {Job} job @param {Error} error */
+  fail(job, error) {
+    this.desk.soon(() => {
+      if (job !== this.job) return;
+      this.job = null;
+      throw error;
+    });
+  }
+
+  /** @param {Job} job @param {SearchReply} reply */
+  told(job, reply) {
+    const { desk, desk: { tree } } = this;
+    const [node] = job.nodes;
+    const analysis = tree.remember(node, analysisOf(reply, tree.view.names));
+    const rate = Math.round(reply.searched / Math.max((performance.now() - job.began) / 1000, 1e-3));
+    desk.tell({ type: "thinking", node, purpose: /** @type {any} */ (this.busy), readouts: reply.searched, limit: job.limit, rate, analysis, left: job.nodes.length - 1 });
+    if (reply.isDuringSearch) return undefined;
+    if (job.purpose === "review") return this.next(job);
+    this.job = null;
+    if (job.purpose !== "move") return desk.tellState();
+    desk.opponent = reply.opponent || "";
+    return desk.enginePlays(String(reply.play));
+  }
+
+  // Nothing more is to be done.
+  end() {
+    this.stop();
+    this.desk.tellState();
+  }
+}

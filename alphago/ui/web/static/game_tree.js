@@ -1,0 +1,193 @@
+// A game with its variations: every move that was tried, and what is known of the positions; node `current` is on the board.
+
+import { LEAST_VISITS } from "./replies.js";
+
+const MOST_NODES = 4000;
+const SIDES = "BW";
+const SKIPPED_TURN = "_"; // stands before a move out of turn among the moves of a link
+
+export class GameTree {
+  /** @param {Opened} opened */
+  constructor({ view, game, link, names, nodes, end = 0, file = "", stated = "", fileLoser = 0 }) {
+    this.view = view;
+    this.game = game;
+    this.link = link; // to the first position
+    this.names = names; // of the players, "" for unknown ones
+    this.file = file; // the text of the SGF file that was opened
+    this.stated = stated; // the result that the file states
+    this.fileLoser = fileLoser; // who resigns in the file
+    /** @type {Knot[]} */
+    this.nodes = [];
+    for (const { parent, move = "", mover = 0, ...known } of nodes) {
+      this.add(parent, view.names.indexOf(move), mover, null);
+      Object.assign(this.nodes[this.nodes.length - 1], known);
+    }
+    this.nodes.forEach((node) => this.judge(node));
+    this.current = end;
+  }
+
+  /**
+   * @param {number} parent
+   * @param {number} move
+   * @param {number} mover
+   * @param {BoardAnswer | null} shown
+   */
+  add(parent, move, mover, shown) {
+    const node = this.nodes.length;
+    this.nodes.push({ node, parent, move, mover, children: [], chosen: -1, shown, dead: null, loser: 0, comment: "", inFile: -1,
+      analysis: null, win: null, score: null, visits: 0, mean: null, rough: false });
+    if (parent >= 0) this.nodes[parent].children.push(node);
+    return node;
+  }
+
+  get node() {
+    return this.nodes[this.current];
+  }
+
+  get over() {
+    return Boolean(this.node.loser) || this.position.over;
+  }
+
+  /** The position on the board, which the page has been told of. */
+  get position() {
+    return /** @type {BoardAnswer} */ (this.node.shown).view;
+  }
+
+  /**
+   * The node after a move that was tried here; -1 if it was not.
+   * @param {number} move
+   */
+  after(move) {
+    const { children } = this.node;
+    return children.find((child) => this.nodes[child].move === move && this.nodes[child].mover === this.position.toPlay) ?? -1;
+  }
+
+  /**
+   * Go on to a new node.
+   * @param {number} move
+   * @param {BoardAnswer} shown after it
+   */
+  play(move, shown) {
+    if (this.nodes.length >= MOST_NODES) throw new Error(`a game with its variations must have at most ${MOST_NODES} positions: begin a new one`);
+    this.goTo(this.add(this.current, move, this.position.toPlay, shown));
+  }
+
+  /** @param {number} number */
+  goTo(number) {
+    this.current = number;
+    for (const child of this.path().slice(1)) this.nodes[this.nodes[child].parent].chosen = child;
+  }
+
+  /** The numbers of the nodes from the root to a node. */
+  path(number = this.current) {
+    const path = [];
+    for (let at = number; at >= 0; at = this.nodes[at].parent) path.unshift(at);
+    return path;
+  }
+
+  /** The current line: the path, then on by what was looked at last. */
+  line() {
+    const line = this.path();
+    for (let next = this.nextOf(this.current); next >= 0; next = this.nextOf(next)) line.push(next);
+    return line;
+  }
+
+  /** @param {number} number */
+  nextOf(number) {
+    const { chosen, children } = this.nodes[number];
+    return children.includes(chosen) ? chosen : children[0] ?? -1;
+  }
+
+  /** Whether a node is the last of the main line. @param {number} number */
+  isEnd(number) {
+    let end = 0;
+    while (this.nodes[end].children.length) [end] = this.nodes[end].children;
+    return end === number;
+  }
+
+  /**
+   * The moves that lead to a node, as queries have them.
+   * @param {number} [number]
+   * @returns {[string, string][]}
+   */
+  moves(number = this.current) {
+    return this.path(number).slice(1).map((each) => [this.letter(this.nodes[each].mover), this.view.names[this.nodes[each].move]]);
+  }
+
+  /** @param {number} side */
+  letter(side) {
+    return SIDES[side > 0 ? 0 : 1];
+  }
+
+  /** A link to the position on the board. */
+  linkHere() {
+    let next = this.nodes[0].shown?.view.toPlay || 1;
+    const words = this.path().slice(1).flatMap((number) => {
+      const { move, mover } = this.nodes[number];
+      const skipped = this.view.skips && mover === -next;
+      next = -mover;
+      return skipped ? [SKIPPED_TURN, this.view.names[move]] : [this.view.names[move]];
+    });
+    return words.length ? `${this.link}&${new URLSearchParams({ moves: words.join(".") })}` : this.link;
+  }
+
+  /**
+   * Keep an analysis, unless the node has one with more visits.
+   * @param {number} number
+   * @param {AnalysisView} analysis
+   */
+  remember(number, analysis) {
+    const node = this.nodes[number];
+    if (!node.analysis || node.visits <= analysis.visits) {
+      node.analysis = analysis;
+      node.visits = analysis.visits;
+      node.win = analysis.win;
+      node.score = analysis.score;
+    }
+    for (const each of [number, ...node.children]) this.judge(this.nodes[each]);
+    return /** @type {AnalysisView} */ (node.analysis);
+  }
+
+  /**
+   * Set what a node is worth after the move that led there, and whether few visits say what that move loses: by whichever
+   * search visited the move more, the node's own or its parent's. The best move of that search loses nothing.
+   * @param {Knot} node
+   */
+  judge(node) {
+    const parent = this.nodes[node.parent];
+    let { visits } = node;
+    node.mean = node.analysis?.mean ?? (node.win === null ? null : [node.win, node.score]);
+    if (!parent) return;
+    const moves = parent.analysis && parent.analysis.mover === node.mover ? parent.analysis.moves : []; // the best first
+    const rank = moves.findIndex(({ move, win }) => move === node.move && win !== null);
+    if (rank === 0 || (rank > 0 && moves[rank].visits >= visits)) {
+      const { win, score } = moves[rank];
+      visits = moves[rank].visits;
+      node.mean = [node.mover > 0 ? Number(win) : 1 - Number(win), score === null ? null : node.mover * score];
+    }
+    node.rough = Math.min(parent.visits, visits) < LEAST_VISITS;
+  }
+
+  /**
+   * The tree as it is kept and saved, without what can be asked again.
+   * @param {boolean} [found] with the best moves of analyses
+   * @returns {Omit<Opened, "view">}
+   */
+  record(found = false) {
+    const { view: { names: texts }, game, link, names, file, stated, fileLoser } = this;
+    const nodes = this.nodes.map(({ parent, move, mover, win, score, visits, comment, loser, inFile, dead, analysis }) => {
+      const known = Object.entries({ win, score, visits, comment, loser, dead, inFile: inFile < 0 ? null : inFile,
+        found: found && analysis ? foundOf(analysis, texts) : null }).filter(([name, value]) => value !== null && (value || name === "win" || name === "score" || name === "inFile"));
+      return { parent, ...(parent < 0 ? {} : { move: texts[move], mover }), ...Object.fromEntries(known) };
+    });
+    return { game, link, names, nodes, file, stated, fileLoser, end: this.current };
+  }
+}
+
+/**
+ * The best moves of an analysis in KataGo's fields, in Black's view.
+ * @param {AnalysisView} analysis
+ * @param {string[]} names
+ */
+const foundOf = ({ mover, moves }, names) => moves.slice(0, 5).map(({ move, visits, prior, win, line }) => ({ move: names[move], visits, prior,
+  winrate: win === null || mover > 0 ? win : 1 - win, pv: line.map((one) => names[one]) }));

@@ -1,0 +1,48 @@
+// A reply of KataGo's analysis protocol, in Black's view, as the page shows it.
+
+export const LEAST_VISITS = 50; // that a value needs: the mean of so many random games is right within 7 % in two of three cases
+const MOST_MOVES = 40;
+const SMALL_PRIOR = 0.005; // moves without visits are shown if their prior is at least this,
+const ALIKE = 0.5; // or this share of the prior of the last one that is: equal moves are shown together
+
+/**
+ * An engine to which all moves are alike plays random games: its values are unknown while there are too few of them.
+ * @param {SearchReply} reply
+ * @param {string[]} names of the actions
+ * @returns {AnalysisView}
+ */
+export function analysisOf({ moveInfos, rootInfo, policy, ownership = null }, names) {
+  const mover = rootInfo.currentPlayer === "B" ? 1 : -1;
+  const least = evenly(policy) ? LEAST_VISITS : 0;
+  const action = (/** @type {string} */ text) => names.indexOf(text);
+  const seen = moveInfos.map(({ move, visits, prior, winrate, scoreLead, pv }) => ({ move: action(move), visits, prior,
+    win: visits < least ? null : mover > 0 ? winrate : 1 - winrate,
+    score: visits < least || scoreLead === undefined ? null : mover * scoreLead, line: pv.map(action) }));
+  const moves = [...seen, ...likely(policy, new Set(seen.map(({ move }) => move)))].slice(0, MOST_MOVES);
+  const [best] = seen;
+  const mean = /** @type {[number, number | null]} */ ([rootInfo.winrate, rootInfo.scoreLead ?? null]);
+  // A position is worth what its best move is: the mean of all simulations is lower where most other moves lose at once.
+  const [win, score] = best && best.win !== null ? [moveInfos[0].winrate, moveInfos[0].scoreLead ?? mean[1]] : mean;
+  const known = rootInfo.visits >= least;
+  return { mover, visits: rootInfo.visits, win: known ? win : null, score: known ? score : null, mean: known ? mean : null, moves,
+    ownership: ownership && ownership.map((owner) => Math.round(100 * owner)) };
+}
+
+/** Whether all legal moves have the same prior. @param {number[]} policy below 0 for illegal moves */
+function evenly(policy) {
+  const priors = policy.filter((prior) => prior > 0);
+  return priors.length > 1 && Math.min(...priors) === Math.max(...priors);
+}
+
+/**
+ * The moves without visits that are shown for their priors.
+ * @param {number[]} policy
+ * @param {Set<number>} seen
+ * @returns {MoveView[]}
+ */
+export function likely(policy, seen) {
+  const ranked = Array.from(policy, (prior, move) => ({ prior, move })).filter(({ prior, move }) => prior > 0 && !seen.has(move))
+    .sort((one, other) => other.prior - one.prior);
+  const end = ranked.findIndex(({ prior }, i) => prior < SMALL_PRIOR && !(i && prior >= ALIKE * ranked[i - 1].prior));
+  return ranked.slice(0, end < 0 ? ranked.length : end).map(({ prior, move }) => ({ move, visits: 0, prior, win: null, score: null, line: [move] }));
+}

@@ -1,0 +1,151 @@
+"""What a page asks without a desk: replies of KataGo's protocol for any game, views, counts, and what is refused."""
+
+import numpy as np
+import pytest
+
+from alphago.env.batch import GameBatch
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.system.kernels.cache import compiling_time
+from alphago.ui.web import answers
+from alphago.ui.web.limits import most_readouts
+from alphago.ui.web.page_search import analysis_fields
+from tests.ui.own_games import NimEnv, OwnedByBlack
+from tests.ui.web.desks import GO5, PATIENCE, Asker, about, engines, played
+
+
+class Broken(HashEvaluator):
+    """An engine that fails from some evaluation on."""
+
+    def __init__(self, good: int) -> None:
+        self.left = good
+
+    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise RuntimeError("the cable has come off")
+        super().evaluate(batch, slots, priors, values)
+
+
+@pytest.mark.parametrize("env", [GO5, ConnectFourEnv(), TicTacToeEnv(), NimEnv()], ids=lambda env: env.name)
+def test_any_game_has_replies_of_katagos_protocol(env: GameEnv) -> None:
+    """The policy is below 0 for illegal moves; the moves are legal and in order."""
+    with Asker(env) as asker:
+        first = asker.start.env.to_text(0)
+        reply = asker.ask(moves=first, maxVisits=33)
+        assert reply["rootInfo"]["visits"] == 33
+        assert (reply["searched"], reply["rootInfo"]["currentPlayer"], reply["turnNumber"]) == (32, "W", 1)
+        after = played(asker.start, first)
+        assert [prior >= 0 for prior in reply["policy"]] == after.legal_mask.tolist()
+        legal = {after.env.to_text(int(action)) for action in np.flatnonzero(after.legal_mask)}
+        assert {info["move"] for info in reply["moveInfos"]} <= legal
+        assert [info["order"] for info in reply["moveInfos"]] == list(range(len(reply["moveInfos"])))
+        assert all(info["pv"][0] == info["move"] for info in reply["moveInfos"])
+        assert "ownership" not in reply  # none of these engines forecasts it
+
+
+def test_a_reply_has_the_view_of_black() -> None:
+    player = engines(OwnedByBlack()).engine("hash", GO5).new_player()
+    player.play_move("C3")
+    player.tree_search(8)
+    fields = analysis_fields(player.analysis())
+    assert set(fields["ownership"]) == {1.0}
+    assert fields["rootInfo"]["scoreLead"] == 20
+    assert {info["scoreLead"] for info in fields["moveInfos"]} == {20}
+
+
+def test_a_move_is_chosen_by_search_by_level_or_by_the_network_alone() -> None:
+    with Asker() as asker:
+        best = asker.ask(maxVisits=101, play=True)
+        assert best["play"] == best["moveInfos"][0]["move"]
+        alone = asker.ask(moves="C3", maxVisits=1, play=True)
+        assert (alone["searched"], alone["play"]) == (0, GO5.to_text(int(np.argmax(alone["policy"]))))
+        level = asker.ask(moves="C3 C4", level=1, play=True)
+        assert (GO5.from_text(level["play"]) >= 0, level["opponent"]) == (True, "")
+        even = asker.ask(moves="C3 C4", level="even", play=True)
+        assert even["opponent"].startswith("You lose about ")
+
+
+def test_growing_replies_end_when_they_are_ended() -> None:
+    with Asker() as asker:
+        number = asker.post(**about(asker.start), network="hash", reportDuringSearchEvery=0.001)
+        seen = [asker.next() for _ in range(3)]
+        assert all(reply["id"] == number and reply["isDuringSearch"] for reply in seen)
+        visits = [reply["rootInfo"]["visits"] for reply in seen]
+        assert visits == sorted(visits)
+        asker.post(action="terminate", terminateId=number)
+        assert asker.ask("view")["view"]["moves"] == 0
+        assert asker.told.empty()  # nothing more of the search follows
+
+
+def test_a_tree_is_kept_from_query_to_query() -> None:
+    with Asker() as asker:
+        move = asker.ask(maxVisits=201)["moveInfos"][0]
+        assert asker.ask(moves=move["move"], maxVisits=1)["rootInfo"]["visits"] == move["visits"]
+
+
+def test_what_the_board_shows_and_how_it_is_counted() -> None:
+    with Asker(network=OwnedByBlack()) as asker:
+        shown = asker.ask("view", "C3")
+        assert (shown["view"]["toPlay"], shown["result"], shown["count"]) == (-1, None, None)
+        end = "B2 D4 C2 D5 pass pass"
+        counted = asker.ask("count", end)
+        dead = [GO5.from_text(point) for point in ("D5", "D4")]
+        assert (counted["count"]["dead"], counted["result"]["short"]) == (dead, "B+24.5")
+        assert asker.ask("view", end)["result"]["short"] == "W+0.5"
+        assert asker.ask("view", end, dead=dead, point=dead[0])["count"]["dead"] == []
+        assert asker.refused("view", "C3", point=3).startswith("Stones are counted after")
+        assert asker.refused("count", "C3").startswith("Stones are counted after")
+
+
+def test_what_is_asked_wrongly_is_a_sentence() -> None:
+    other = {"network": "hash", "moves": []}
+    with Asker() as asker:
+        for query, sentence in (
+            ({"action": "jump"}, "There is no action 'jump'"),
+            ({"action": "view", **about(asker.start), "moves": ["C3"]}, 'A move must be such as ["B", "C3"]'),
+            ({"action": "view", **about(asker.start), "moves": [["B", "Z9"]]}, "'Z9' is not a point of Go 5x5; moves"),
+            ({"action": "view", "game": 5}, "Game must be an object with a name"),
+            ({"action": "view", "game": {"name": "chess"}}, "There is no game 'chess'"),
+            ({"action": "view", "game": {"name": "go", "config": {"board_size": 99}}}, "Board_size must be"),
+            ({"action": "view", "game": {"name": "go", "config": {"x": 9}}}, "Go cannot be played so"),
+            ({"action": "why"}, "There is no move to explain"),
+            ({"action": "run-game"}, "No run was given to this server"),
+            ({"action": "open"}, "A file must be a text"),
+            ({**about(asker.start), "network": "../../etc/passwd"}, "Network must be one of hash, playouts"),
+            ({**about(asker.start), **other, "maxVisits": 10**9}, "MaxVisits must be an integer from 1 to"),
+            ({**about(asker.start), **other, "maxTime": -1}, "MaxTime must be"),
+            ({**about(asker.start), **other, "level": 11, "play": True}, "Level must be a number from 1 to 10"),
+        ):
+            number = asker.post(**query)
+            answer = asker.next()
+            assert (answer["id"], answer["error"][: len(sentence)]) == (number, sentence)
+        asker.page.receive("nonsense")
+        assert asker.next() == {"id": None, "error": "A message must be a JSON object, got 'nonsense'."}
+
+
+def test_an_engine_that_fails_says_so_and_the_page_is_answered() -> None:
+    with Asker(network=Broken(3)) as asker:
+        assert asker.refused(maxVisits=401) == "The engine has failed: RuntimeError: the cable has come off."
+        assert asker.ask("view", "C3")["view"]["moves"] == 1
+
+
+def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a while, and once; in the end its line is as usual."""
+    spent = iter(range(10**6))
+    monkeypatch.setattr(answers, "LONG", 0.01)
+    monkeypatch.setattr(type(compiling_time), "seconds", property(lambda self: next(spent)))
+    with Asker() as asker:
+        asker.post(action="why", **about(played(asker.start, "C3")), network="hash")
+        told = list[str]()
+        while "" not in told[-1:] or answers.COMPILING not in told:
+            told.append(asker.told.get(timeout=PATIENCE).get("status", "an answer"))
+        assert told.count(answers.COMPILING) == 1
+
+
+def test_readouts_are_limited_by_memory() -> None:
+    assert most_readouts(GoEnv(5)) == 100_000
+    assert most_readouts(GoEnv(25)) * 626 * 5 <= 128 * 1024 * 1024
