@@ -31,15 +31,13 @@ from alphago.env.games import make_game
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import MOST_LOST, NEVER, ExamPlayer, exam_game, mark
+from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
-from alphago.mcts.analysis import GroupMaker, analyze
-from alphago.mcts.level_choice import level_shares
+from alphago.mcts.analysis import BatchSearch, analyze
 from alphago.mcts.levels import LEVELS, describe_level, terms_of
-from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import make_search
+from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
 
 FOLDER = Path("runs/levels")
@@ -261,12 +259,11 @@ def rate_moves(asked: list[Any], net: Any) -> np.ndarray:
     moves = []
     for level in range(1, LEVELS):
         terms = terms_of(level, net.env, evaluator.makes_forecasts)
-        search = make_search(None, terms.readouts, leaves_for(len(asked), terms.readouts))
-        maker = GroupMaker(asked, evaluator, terms.readouts, search, symmetries=False, device="auto")
-        group = maker.group(range(len(asked)))
-        group.run(stop=NEVER)
+        with BatchSearch(asked, evaluator, terms.readouts, threads=1).analyst() as analyst:
+            questions = analyst.ask_all([(position, Limit(0)) for position in asked], level=level, reuse=False)
+            shares = np.array([question.last().shares for question in questions])
         with np.errstate(divide="ignore"):
-            moves.append((np.log(level_shares(group.search, group.games, terms)) + noise).argmax(axis=2))
+            moves.append((np.log(shares) + noise).argmax(axis=2))
     best = analyze(asked, net, FULL).visits.argmax(axis=1)
     return np.array([*moves, np.tile(best, (DRAWS, 1))])
 

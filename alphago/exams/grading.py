@@ -1,8 +1,6 @@
 """How a network answers an exam: its move, win rate and lead in every position, many positions at once."""
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,23 +9,19 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.exams.positions import Exam
-from alphago.mcts.analysis import GroupMaker
-from alphago.mcts.analysis_group import PositionGroup
-from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.analysis import BatchSearch
+from alphago.mcts.analysis_result import join_analyses
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.level_choice import level_shares
-from alphago.mcts.levels import terms_of
+from alphago.mcts.levels import LEVELS, terms_of
 from alphago.mcts.puct import Puct
-from alphago.mcts.rule import without_rash_passes
+from alphago.mcts.questions import Limit
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
 ALIKE = 0.1  # points that a best move may lose
 BLUNDER = 2.0  # points above which a move counts as a blunder
-PART = 64  # most positions that a thread searches between two reports
-
-NEVER = threading.Event()  # is never set, so that it stops no search
 ROUNDING = 1e-6  # points; exams round losses to 0.01
 
 
@@ -140,60 +134,50 @@ class ExamPlayer:
         level: float | None = None,
     ) -> None:
         self.exam = exam
-        # How to play at the level: the loss to aim at, and the readouts.
-        self.terms = None if level is None else terms_of(level, env, getattr(evaluator, "makes_forecasts", False))
-        if self.terms is not None:
-            readouts = self.terms.readouts
-        self.readouts = readouts
+        makes_forecasts = getattr(evaluator, "makes_forecasts", False)
+        if level is not None:
+            readouts = terms_of(level, env, makes_forecasts).readouts
+        self.readouts, self.level, self.evaluator = readouts, level, evaluator
         least_readouts = max(readouts, 1)  # a search cannot have 0, though it is not run then
         self.settings = make_search(search, least_readouts, leaves_for(len(exam), readouts))
-        boards = exam.positions_of(env)
-        self.maker = GroupMaker(boards, evaluator, readouts, self.settings, symmetries=False, device="auto")
+        self.positions = exam.positions_of(env)
 
     def answer(self, rows: range) -> Answers:
-        """Return the answers to the positions in the range `rows`."""
-        group = self.maker.group(rows)
-        group.run(stop=NEVER)
-        found = group.analysis(plies=1)
-        black = found.as_black()
-        rates, leads = black.root_win_rate.astype(np.float64), black.root_score.astype(np.float64)
-        if self.terms is None:
-            return Answers(self.moves(group, found), rates, leads)
-        shares = level_shares(group.search, group.games, self.terms)
-        return Answers(shares.argmax(axis=1), rates, leads, shares)
+        """Return the answers to the positions in the range `rows`, in this thread and one other."""
+        with self.search(threads=1).analyst() as analyst:
+            return self.answers(analyst, rows)
 
-    def moves(self, group: PositionGroup, found: Analysis) -> np.ndarray:
-        """Return the moves of a group as actions, int64 [n]; found: the group's analysis.
+    def search(self, threads: int) -> BatchSearch:
+        """Return the search of all positions."""
+        return BatchSearch(self.positions, self.evaluator, self.readouts, self.settings, threads=threads)
 
-        Without a search they are the policy's first moves, with PUCT the most visited moves.  Any other search rule
-        chooses the moves itself, for example by sequential halving.
+    def answers(self, analyst: Analyst, rows: range, tell: Callable[[int], object] = lambda count: None) -> Answers:
+        """Return the answers to the positions in the range `rows`; tell: called with 1 after each.
+
+        Without a search a move is the policy's first move, with PUCT the most visited move.  Any other search rule
+        chooses the move itself, for example by sequential halving.
         """
-        if self.readouts == 0:
-            results = np.array([position.to_play * position.outcome for position in group.positions])
-            priors = without_rash_passes(found.env, found.prior, found.value, results)
-            return priors.argmax(axis=1)
-        if isinstance(self.settings, Puct):
-            return np.array([found.best(i) for i in range(len(found))])
-        by_chance = np.zeros(len(found), np.bool_)  # no move is drawn by chance
-        return group.search.choose(group.games, by_chance, chance=np.zeros(len(found))).astype(np.int64)
-
-    def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Divide the positions into ranges of at most `most` positions, and of no more than fit into memory."""
-        most_in_memory = self.maker.most_games()
-        return self.maker.parts(threads, most_in_memory if most is None else min(most_in_memory, most))
+        by_visits = self.level is None and self.readouts > 0 and isinstance(self.settings, Puct)
+        level = None if by_visits else LEVELS if self.level is None else self.level
+        wanted = [(self.positions[i], Limit(self.readouts)) for i in rows]
+        found = []
+        for question in analyst.ask_all(wanted, level=level, reuse=False, plies=1):
+            found.append(question.last())
+            tell(1)
+        black = join_analyses([answer.found for answer in found]).as_black()
+        actions = [answer.found.best() if answer.action is None else answer.action for answer in found]
+        shares = [answer.shares for answer in found if answer.shares is not None]  # of all answers or of none
+        return Answers(
+            np.array([own.argmax() for own in shares] if shares else actions, np.int64),
+            black.root_win_rate.astype(np.float64),
+            black.root_score.astype(np.float64),
+            np.array(shares) if shares else None,
+        )
 
     def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
         """Return the answers to all positions.
 
-        threads: number of threads.  tell: called with the number of positions after each part that is answered.
+        threads: number of threads.  tell: called with 1 after each position, in order.
         """
-
-        def work(rows: range) -> Answers:
-            answers = self.answer(rows)
-            tell(len(rows))
-            return answers
-
-        parts = self.parts(threads, PART)
-        with ThreadPoolExecutor(min(threads, len(parts))) as pool:
-            first, *others = pool.map(work, parts)
-        return first.join(*others)
+        with self.search(threads).analyst() as analyst:
+            return self.answers(analyst, range(len(self.positions)), tell)

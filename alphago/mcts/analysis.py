@@ -1,19 +1,18 @@
 """`analyze`: evaluate one position or thousands with a network, alone or with a search."""
 
-import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_group import PositionGroup, evaluate_alone
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.questions import Limit
+from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.system.cores import available_cores
@@ -27,6 +26,7 @@ from alphago.system.validation import (
 )
 
 TREE_BYTES = 2**27  # memory for the trees that one thread searches side by side
+NO_LIMIT = 2**62  # bytes: a search of known positions ends with its readouts only
 MOST_GAMES = 256  # most trees that one thread searches side by side: larger batches are not faster
 
 Moves = Iterable[int | str]
@@ -74,25 +74,13 @@ def analyze(
     Raises ValueError for positions of different games, if no legal move is left to search, and if both `avoid` and
     `allow` are given.
     """
-    maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
-    maker.forbid(avoid, allow, depth)
-    check_int("plies", plies, 1)
-    check_bool("move_ownership", move_ownership)
-    cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    if maker.readouts == 0 and maker.evaluator.device == "cpu":
-        return evaluate_alone(maker.env, maker.evaluator, maker.positions, maker.symmetries, threads=cores)
-    stop_event = stop or threading.Event()
-
-    def analyze_part(rows: range) -> Analysis:
-        group = maker.group(rows)
-        group.run(stop_event)
-        return group.analysis(plies, move_ownership)
-
-    parts = maker.parts(cores, maker.most_games())
-    if len(parts) == 1:
-        return analyze_part(parts[0])
-    with ThreadPoolExecutor(min(cores, len(parts))) as pool:
-        return join_analyses(list(pool.map(analyze_part, parts)))
+    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
+    options = search.options(avoid, allow, depth, plies, move_ownership)
+    if search.readouts == 0 and search.evaluator.device == "cpu":
+        return evaluate_alone(search.env, search.evaluator, search.positions, search.symmetries, search.threads)
+    with search.analyst() as analyst:
+        questions = analyst.ask_all(search.limited(readouts, stop), **options)
+        return join_analyses([question.last().found for question in questions])
 
 
 @checks_keywords()
@@ -119,99 +107,87 @@ def iter_analysis(
     stop: an event that ends the search early; one last result follows.
     Other arguments and exceptions are those of `analyze`.
     """
-    maker = GroupMaker(positions, net, readouts, settings, symmetries, device)
-    maker.forbid(avoid, allow, depth)
-    check_positive("every", every)
-    check_int("plies", plies, 1)
-    check_bool("move_ownership", move_ownership)
-    cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    read = partial(PositionGroup.analysis, plies=plies, move_ownership=move_ownership)
-    parts = maker.parts(cores)  # however many positions they have: all are searched side by side
-    return yield_analyses(maker, parts, every, read, stop or threading.Event())
+    search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
+    options = search.options(avoid, allow, depth, plies, move_ownership)
+    return growing(search, stop or threading.Event(), check_positive("every", every), options)
 
 
-def yield_analyses(
-    maker: "GroupMaker",
-    parts: Sequence[range],
-    every: float,
-    read: Callable[[PositionGroup], Analysis],
-    stop: threading.Event,
+def growing(
+    search: "BatchSearch", stop: threading.Event, every: float, options: Mapping[str, Any]
 ) -> Iterator[Analysis]:
-    """Search the positions, and yield an analysis of all of them every `every` seconds, the last one complete.
-
-    maker: makes the searches.  parts: the ranges of positions, each searched by its own thread.
-    read: returns the analysis of a group of positions by its search so far.
-    """
-    with ThreadPoolExecutor(len(parts)) as pool:
-        groups = list(pool.map(maker.group, parts))
+    """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
+    with search.analyst(at_once=len(search.positions)) as analyst:
+        alone = analyst.ask_all(search.limited(0), **options)
+        yield join_analyses([question.last().found for question in alone])
+        if search.readouts == 0 or stop.is_set():
+            return
+        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, first=0.0, **options)
         while True:
-            yield join_analyses([read(group) for group in groups])
-            if stop.is_set() or not any(group.readouts_left for group in groups):
+            due = time.monotonic() + every
+            latest = [question.latest(due) for question in questions]
+            yield join_analyses([answer.found for answer in latest])
+            if all(answer.is_last for answer in latest):
                 return
-            until = time.monotonic() + every
-            list(pool.map(partial(PositionGroup.run, stop=stop, until=until), groups))
 
 
-class GroupMaker:
-    """Checks the arguments of `analyze`, and makes a `PositionGroup` for each part of the positions."""
+class BatchSearch:
+    """A search of positions that are known at once; its results do not depend on `threads`.
+
+    The arguments and the ValueErrors are those of `analyze`.
+    """
 
     def __init__(
         self,
         positions: Position | Sequence[Position],
         net: object,
         readouts: int,
-        settings: SearchForm,
-        symmetries: bool,
-        device: str,
+        settings: SearchForm = None,
+        symmetries: bool = False,
+        device: str = "auto",
+        threads: int | None = None,
     ) -> None:
         self.positions = [positions] if isinstance(positions, Position) else list(positions)
         self.env = game_of(self.positions)
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
-        self.settings = make_search(settings, self.readouts, leaves=leaves_for(len(self.positions), self.readouts))
+        self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
         self.evaluator = as_forecast_evaluator(net, self.env, device)
-        self.rules: list[tuple[Forbidden, ...]] = [()] * len(self.positions)  # for each position
+        self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
 
-    def forbid(self, avoid: Moves, allow: Moves, depth: int) -> None:
-        """Exclude moves from the search; the arguments and the ValueErrors are those of `analyze`."""
+    def analyst(self, at_once: int | None = None) -> Analyst:
+        """Return an analyst for the positions; close it after use.
+
+        at_once: most positions that a thread searches side by side; None for as many as fit into TREE_BYTES.
+        """
+        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
+        fitting = max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
+        return Analyst(
+            settings=self.settings,
+            symmetries=self.symmetries,
+            threads=self.threads,
+            evaluators=lambda env: self.evaluator,
+            slots=at_once or fitting,
+            tree_bytes=NO_LIMIT,
+        )
+
+    def limited(self, readouts: int, stop: threading.Event | None = None) -> list[tuple[Position, Limit]]:
+        """Return the positions with the limit of their searches."""
+        return [(position, Limit(readouts, until=stop)) for position in self.positions]
+
+    def options(self, avoid: Moves, allow: Moves, depth: int, plies: int, move_ownership: bool) -> dict[str, Any]:
+        """Return options of `Analyst.ask_all` by arguments of `analyze`."""
         check_int("depth", depth, 1)
         avoided, allowed = actions_of("avoid", avoid, self.env), actions_of("allow", allow, self.env)
         if avoided and allowed:
             raise ValueError("avoid and allow must not be given together")
         if allowed:
             avoided = frozenset(range(self.env.action_space)) - allowed
-        if avoided:
-            self.rules = [(Forbidden(position.to_play, avoided, depth),) for position in self.positions]
-
-    def most_games(self) -> int:
-        """Return how many trees of `readouts` simulations fit into TREE_BYTES.
-
-        The number is at least 1 and at most MOST_GAMES.
-        """
-        nodes = self.readouts + 2  # of a tree: the root, and one that is spare
-        return max(1, min(MOST_GAMES, TREE_BYTES // (nodes * node_bytes(self.env))))
-
-    def parts(self, threads: int, most: int | None = None) -> list[range]:
-        """Divide the positions into ranges, one for each thread; return the ranges.
-
-        most: the greatest number of positions in a range; None for no limit.  If needed, there are more ranges than
-            threads.
-        """
-        count = len(self.positions)
-        size = min(math.ceil(count / threads), most or count)
-        return [range(begin, min(begin + size, count)) for begin in range(0, count, size)]
-
-    def group(self, rows: range) -> PositionGroup:
-        """Return a search of the positions in the range `rows`, with their roots evaluated."""
-        return PositionGroup(
-            self.env,
-            self.evaluator,
-            self.settings,
-            positions=[self.positions[i] for i in rows],
-            readouts=self.readouts,
-            rules=[self.rules[i] for i in rows],
-            symmetries=self.symmetries,
-        )
+        return {
+            "avoid": [(Forbidden(position.to_play, avoided, depth),) for position in self.positions],
+            "plies": check_int("plies", plies, 1),
+            "move_ownership": check_bool("move_ownership", move_ownership),
+            "reuse": False,
+        }
 
 
 def game_of(positions: Sequence[Any]) -> GameEnv:

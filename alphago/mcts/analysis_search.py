@@ -37,6 +37,18 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
+def may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
+    """Return whether no rule forbids an action of a player at a node; depth: the node's distance from the root."""
+    return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)
+
+
+def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
+    """Raise ValueError if rules forbid all legal moves of a position."""
+    legal = np.flatnonzero(position.legal_mask).tolist() if rules else []
+    if rules and not any(may_play(rules, position.to_play, action, depth=0) for action in legal):
+        raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
+
+
 def node_bytes(env: GameEnv) -> int:
     """Return the memory of a node of an `AnalysisSearch`: a float32 prior per action, an int8 owner per point."""
     return 4 * env.action_space + env.plane_shape[0] * env.plane_shape[1]
@@ -50,6 +62,24 @@ def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tu
     if symmetries and not isinstance(evaluator, Forecaster):
         raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
     return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+
+
+class SavedTree(NamedTuple):
+    """The tree of one game of an `AnalysisSearch`, as far as it is used, with n nodes.
+
+    nodes: the arrays of `Tree` for this game but `used`, each [n] or [n, A].  scores: float32 [n].
+    owners: int8 [n, P].  root_priors: float32 [A].
+    """
+
+    nodes: list[np.ndarray]
+    scores: np.ndarray
+    owners: np.ndarray
+    root_priors: np.ndarray
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the arrays."""
+        return sum(array.nbytes for array in (*self.nodes, *self[1:]))
 
 
 class AnalysisSearch(Search):
@@ -80,19 +110,23 @@ class AnalysisSearch(Search):
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)
 
-    def copy(self) -> "AnalysisSearch":
-        """Return a search with the same positions, trees and forbidden moves, which continues independently."""
-        averages = len(self.symmetries) > 1
-        capacity = self.tree.parent.shape[1]
-        twin = AnalysisSearch(self.env, self.evaluator, self.games, self.settings, symmetries=averages, nodes=capacity)
-        games = np.arange(self.games)
-        twin.batch.copy(games, games, of=self.batch)
-        for source, target in zip(self.tree, twin.tree, strict=True):
-            target[...] = source
-        twin.scores[...], twin.owners[...] = self.scores, self.owners
-        twin.root_priors[...] = self.root_priors
-        twin._forbidden = dict(self._forbidden)
-        return twin
+    def saved(self, game: int) -> "SavedTree":
+        """Return a copy of a game's tree."""
+        used = int(self.tree.used[game])
+        nodes = [array[game, :used].copy() for array in self.tree[:-1]]
+        forecasts = self.scores[game, :used].copy(), self.owners[game, :used].copy()
+        return SavedTree(nodes, *forecasts, root_priors=self.root_priors[game].copy())
+
+    def restore(self, game: int, position: Position, saved: "SavedTree") -> None:
+        """Set the root of a game to `position`, and give it this position's saved tree; keep its forbidden moves."""
+        used = len(saved.scores)
+        self._make_room(used)
+        self.batch.copy(_FIRST, np.array([game]), of=position.batch)
+        for own, other in zip(self.tree[:-1], saved.nodes, strict=True):
+            own[game, :used] = other
+        self.tree.used[game] = used
+        self.scores[game, :used], self.owners[game, :used] = saved.scores, saved.owners
+        self.root_priors[game] = saved.root_priors
 
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
@@ -100,9 +134,7 @@ class AnalysisSearch(Search):
         forbidden: the moves that the search must not try.  Raises ValueError if no legal move is left.
         """
         rules = usable(forbidden)
-        legal = np.flatnonzero(position.legal_mask).tolist() if rules else []
-        if rules and not any(self._may_play(rules, position.to_play, action, depth=0) for action in legal):
-            raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
+        check_move_left(position, rules)
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
         if rules:
@@ -199,7 +231,7 @@ class AnalysisSearch(Search):
             return moves
         for row in np.flatnonzero(moves != NONE).tolist():
             rules, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
-            if not self._may_play(rules, int(reached.movers[row]), int(moves[row]), depth):
+            if not may_play(rules, int(reached.movers[row]), int(moves[row]), depth):
                 moves[row] = NONE
         return moves
 
@@ -247,8 +279,3 @@ class AnalysisSearch(Search):
             if sum_of_others > 0:
                 prior[excluded] = 0
                 prior /= sum_of_others
-
-    @staticmethod
-    def _may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
-        """Return whether no rule forbids an action of a player at a node; depth: the node's distance from the root."""
-        return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)

@@ -1,6 +1,6 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -13,17 +13,16 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import sure_losses, weights
-from alphago.mcts.levels import LEVELS, POINTS, Level, check_level, terms_of
+from alphago.mcts.levels import LEVELS, Level, check_level, terms_of
+from alphago.mcts.moves import level_move, policy_move
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.rule import choose_actions, measured_threshold, resigns, temperature_plies, without_rash_passes
+from alphago.mcts.rule import measured_threshold, resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.system.validation import MOST_READOUTS, check_bool, check_float, check_int, checks_keywords
 
-CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 USUAL_LEAVES = 8  # `SearchSettings.leaves` if neither `settings` nor `leaves` says it
 
 _GAME = np.zeros(1, np.int64)
@@ -104,14 +103,12 @@ class MCTSPlayer:
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
         if usable(forbidden) and not isinstance(self.search, AnalysisSearch):
             raise ValueError("forecasts must be True for a player with forbidden moves, got False")
-        record = RecordBuilder(position.setup_in(self.env), env=self.env)
         if isinstance(self.search, AnalysisSearch):
             self.search.start(0, position, forbidden)
         else:
             self.search.batch.copy(_GAME, _GAME, of=position.batch)
             self.search.forget(_GAME)
         self.position = self._start = position
-        self._record = record  # `game_record` adds the moves
         self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
         self._hopeless = True  # False if the opponent may still lose as many points as the side to move is behind
         self._winner: int | None = None
@@ -210,16 +207,12 @@ class MCTSPlayer:
         if number >= LEVELS:
             search.run(np.array([self.num_readouts], np.int32))
             return self.pick_move()
-        terms = terms_of(number, self.env, search.has_forecasts)
-        search.run(np.array([max(0, terms.readouts - self.root_visits)], np.int32))
+        readouts = terms_of(number, self.env, search.has_forecasts).readouts
+        search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         search.expand_roots(_GAME)
-        losses = sure_losses(search, _GAME, terms)
-        self._hopeless = True
-        if terms.unit == POINTS:  # without points `should_resign` goes by the value alone
-            points_behind = -float(losses.analysis.root_score[0])
-            self._hopeless = points_behind >= CHANCES * terms.target
-        by_chance = np.ones(1, np.bool_)
-        return int(choose_actions(weights(losses, terms), by_chance, self.generator.random(1))[0])
+        action, _, self._hopeless = level_move(search, 0, number, self.generator.random())
+        assert action is not None
+        return action
 
     @property
     def has_scores(self) -> bool:
@@ -240,13 +233,7 @@ class MCTSPlayer:
         """
         self._check_going_on()
         self.search.expand_roots(_GAME)
-        priors, values = self.search.priors(_GAME), self.search.tree.value[_GAME, ROOT]
-        to_play = self.position.to_play
-        excluded = [action for rule in self.forbidden if rule.player == to_play for action in rule.actions]
-        if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
-            priors[0, excluded] = 0
-        outcomes = np.array([to_play * self.position.outcome])
-        return int(without_rash_passes(self.env, priors, values, outcomes)[0].argmax())
+        return policy_move(self.search, 0, self.position, self.forbidden)
 
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
@@ -314,16 +301,28 @@ class MCTSPlayer:
 
     def game_record(self) -> GameRecord:
         """Return the game since `initialize_game` as a record."""
-        outcome, score = self.position.outcome, self.position.score()
-        if self._winner is not None:
-            outcome = float(self._winner)
-            # The margin of the board counts only if its sign is the result.
-            if self._was_resign or np.sign(score) != outcome:
-                score = outcome
-        self._record.plies = []  # the same builder makes the record again after each move
-        for row in [*earlier_rows(self._start), *self._moves]:
-            self._record.add(*row)
-        return self._record.finish(outcome, score, self._was_resign, self.env.action_space)
+        rows = [*earlier_rows(self._start), *self._moves]
+        return record_of(self.env, self.position, rows, self._winner, self._was_resign)
+
+
+def record_of(
+    env: GameEnv, position: Position, rows: Iterable[tuple[Any, ...]], winner: int | None = None, resigned: bool = False
+) -> GameRecord:
+    """Return the record of the game that leads to a position.
+
+    rows: the `move_row` of each move.  winner: as in `MCTSPlayer.set_result`; None for the result on the board.
+    resigned: whether the loser resigned.
+    """
+    outcome, score = position.outcome, position.score()
+    if winner is not None:
+        outcome = float(winner)
+        # The margin of the board counts only if its sign is the result.
+        if resigned or np.sign(score) != outcome:
+            score = outcome
+    builder = RecordBuilder(position.setup_in(env), env=env)
+    for row in rows:
+        builder.add(*row)
+    return builder.finish(outcome, score, resigned, env.action_space)
 
 
 def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:

@@ -1,25 +1,24 @@
 """`AnalysisEngine`: answer many queries of KataGo's analysis protocol at once, searching their positions together."""
 
-import heapq
 import itertools
 import json
-import math
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from alphago import __version__
+from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.mcts.evaluator import Evaluator
-from alphago.system.cores import available_cores
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import check_int, shown
-from alphago.ui.analysis_jobs import OWN_USER, Job, Limits, no_results
+from alphago.ui.analysis_jobs import OWN_USER, Limits
 from alphago.ui.analysis_networks import GivenNetwork, Networks
-from alphago.ui.analysis_query import MOST_VISITS, Defaults, Query, QueryError, read_query
-from alphago.ui.analysis_reply import error
-from alphago.ui.analysis_worker import Worker
-from alphago.ui.katago import SIDES
+from alphago.ui.analysis_query import MOST_VISITS, Defaults, Query, QueryError, QueryTurn, read_query
+from alphago.ui.analysis_reply import error, no_results, reply_of
+from alphago.ui.katago import SIDES, seen_by
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
@@ -66,17 +65,18 @@ class AnalysisEngine:
         self._write, self._writing = write, threading.Lock()
         self._boards: dict[tuple[int, Rules], GoEnv] = {}
         self._warned: set[tuple[str, str]] = set()
-        self.changed = threading.Condition()  # guards the attributes below
-        self._queue: list[Job] = []
-        self._jobs: dict[int, Job] = {}  # unfinished jobs by number
+        self._opening = threading.RLock()  # guards the attributes below
+        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # turns that are not answered
         self._numbers = itertools.count()
-        self._closing = self._ending = False
-        count = available_cores() if threads is None else check_int("threads", threads, 1)
-        self._workers = [threading.Thread(target=Worker(self).run, name=THREAD, daemon=True) for _ in range(count)]
-        for worker in self._workers:
-            worker.start()
-
-    # -- input ---------------------------------------------------------------------------------------
+        self._ending = False  # whether no more replies are sent
+        self.analyst = Analyst(
+            evaluators=lambda board: self.networks.evaluator(require_go(board, "the analysis protocol")),
+            threads=threads,
+            slots=limits.slots,
+            kinds=limits.kept,
+            tree_bytes=limits.tree_bytes,
+            name=THREAD,
+        )
 
     def receive(self, line: str) -> None:
         """Handle one line of input: a query or an action."""
@@ -100,26 +100,62 @@ class AnalysisEngine:
             self.ask(fields)
 
     def ask(self, fields: Mapping[str, Any]) -> None:
-        """Queue the positions of a query; reply with an error if they are too many, or if the query is invalid."""
+        """Ask the analyst about the positions of a query; reply with an error if they are too many or it is invalid."""
         try:
             query = read_query(fields, self.defaults)
         except QueryError as problem:
             self.send(error(str(problem), problem.field, fields.get("id")))
             return
         self.warn(query)
-        with self.changed:
-            waiting = len(self._jobs)
-            fits = waiting + len(query.turns) <= self.limits.positions
-            if fits:
-                for turn in query.turns:
-                    number = next(self._numbers)
-                    job = Job((-turn.priority, number), query, turn)
-                    heapq.heappush(self._queue, job)
-                    self._jobs[number] = job
-                self.changed.notify_all()
-        if not fits:
-            text = f"at most {self.limits.positions} positions may wait, got {len(query.turns)} more than {waiting}"
-            self.send(error(text, "analyzeTurns", query.id))
+        problem_text, field = "", "analyzeTurns"
+        with self._opening:
+            waiting = len(self._open)
+            if waiting + len(query.turns) > self.limits.positions:
+                problem_text = f"at most {self.limits.positions} positions may wait"
+                problem_text += f", got {len(query.turns)} more than {waiting}"
+            for turn in [] if problem_text else query.turns:
+                try:
+                    self._open_turn(query, turn, beside=waiting + len(query.turns))
+                except ValueError as problem:  # the query forbids all moves
+                    self.send(error(str(problem), "avoidMoves", query.id))
+                    self.report(query, no_results(query, turn))
+        if problem_text:
+            self.send(error(problem_text, field, query.id))
+
+    def _open_turn(self, query: Query, turn: QueryTurn, beside: int) -> None:
+        """Ask the analyst about a turn; beside: as in `Analyst.ask`."""
+        number = next(self._numbers)
+        self._open[number] = (
+            query,
+            turn,
+            self.analyst.ask(
+                turn.position,
+                limit=Limit(query.visits - 1, query.seconds),  # the first visit is the evaluation of the position
+                avoid=query.forbidden,
+                every=query.every,
+                first=query.first,
+                priority=turn.priority,
+                move_ownership=bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & query.flags),
+                reuse=query.reuse,
+                beside=beside,
+                tell=partial(self._tell, number, query, turn),
+            ),
+        )
+
+    def _tell(self, number: int, query: Query, turn: QueryTurn, answer: Answer) -> None:
+        """Send an answer of the analyst as a reply; forget a turn after its last one."""
+        if answer.is_last:
+            with self._opening:
+                self._open.pop(number)
+        if self._ending:
+            return
+        if answer.error is not None:
+            self.send(error(f"{type(answer.error).__name__}: {answer.error}", None, query.id))
+        if answer.analysis is None:
+            self.report(query, no_results(query, turn))
+        else:
+            analysis = seen_by(answer.analysis, query.side)
+            self.report(query, reply_of(query, turn, analysis, 0, during=not answer.is_last))
 
     def warn(self, query: Query) -> None:
         """Send the new warnings of a query: those that no earlier query had.
@@ -149,7 +185,8 @@ class AnalysisEngine:
             self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
         elif action == "query_models":
             self.send({**fields, "models": [{"name": self.networks.name, "version": self.version}]})
-        elif action == "clear_cache":  # there is no cache
+        elif action == "clear_cache":
+            self.analyst.forget()
             self.send(fields)
         elif action in ("terminate", "terminate_all"):
             self.terminate(fields)
@@ -170,73 +207,35 @@ class AnalysisEngine:
             self.send(error(f"turnNumbers must be a list, got {shown(turns)}", "turnNumbers", fields["id"]))
             return
         self.send(fields)
-        with self.changed:
-            for job in self._jobs.values():
-                query_is_meant = query_id in (None, job.query.id)
-                turn_is_meant = turns is None or job.turn.number in turns
-                if query_is_meant and turn_is_meant:
-                    job.stopped = True
-            never_begun = [job for job in self._queue if job.stopped]
-            self._queue = [job for job in self._queue if not job.stopped]
-            heapq.heapify(self._queue)
-        for job in never_begun:
-            self.finish(job, no_results(job))
+        with self._opening:
+            meant = [
+                question
+                for query, turn, question in self._open.values()
+                if query_id in (None, query.id) and (turns is None or turn.number in turns)
+            ]
+        for question in meant:
+            question.stop()
 
     def close(self, wait: bool = True) -> None:
         """Stop the engine and wait for its threads.
 
-        wait: whether to finish all queued queries first; if not, no more replies are sent.
+        wait: whether to finish all queries first; if not, no more replies are sent.
         """
-        with self.changed:
-            self._closing = True
-            self._ending = not wait
-            self.changed.notify_all()
-        for worker in self._workers:
-            worker.join()
+        self._ending = not wait
+        self.analyst.close(wait)
 
-    # -- for the workers -----------------------------------------------------------------------------
-
-    def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return at most `most` jobs for a worker, [] if there are none; return None if the worker must end.
-
-        idle: whether the worker has no other job; the call then waits until there is one.
-        """
-        with self.changed:
-            while idle and not self._queue and not self._closing:
-                self.changed.wait()
-            if self._ending or (idle and self._closing and not self._queue):
-                return None
-            fair_share = math.ceil(len(self._queue) / len(self._workers))
-            return [heapq.heappop(self._queue) for _ in range(min(most, fair_share))]
-
-    @property
-    def ending(self) -> bool:
-        """Whether workers must stop at once."""
-        return self._ending
-
-    def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a reply of a job; the query's first reply contains the warnings in its `note`."""
-        if note := job.query.note:
-            job.query.note = ""
+    def report(self, query: Query, reply: dict[str, Any]) -> None:
+        """Send a reply to a query; the first one contains the warnings in its `note`."""
+        if note := query.note:
+            query.note = ""
             reply = {**reply, "warning": note}
         self.send(reply)
-
-    def finish(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a job's last reply, and forget the job."""
-        with self.changed:
-            self._jobs.pop(job.number, None)
-        if not self._ending:
-            self.report(job, reply)
 
     def send(self, reply: Mapping[str, Any]) -> None:
         """Write a reply as one line."""
         text = json.dumps(reply, separators=(",", ":"), allow_nan=False)
         with self._writing:
             self._write(text)
-
-    def evaluator(self, env: GoEnv) -> Evaluator:
-        """Return the network's evaluator for the game `env`."""
-        return self.networks.evaluator(env)
 
     def board(self, size: int, rules: Rules) -> GoEnv:
         """Return the game for a board size and rules; raise QueryError for a board that the network cannot play."""

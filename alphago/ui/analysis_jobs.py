@@ -1,12 +1,8 @@
-"""`Job`, a position to analyse; `JobSource`, from which threads take jobs; `Limits` of what clients may ask for."""
+"""`Limits` of what the clients of an analysis engine may ask for."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
-from alphago.env.go import GoEnv
-from alphago.mcts.evaluator import Evaluator
-from alphago.ui.analysis_query import MOST_VISITS, Query, QueryTurn
+from alphago.ui.analysis_query import MOST_VISITS
 
 
 class Limits(NamedTuple):
@@ -15,7 +11,7 @@ class Limits(NamedTuple):
     characters: most characters of a line. positions: most positions that wait or are searched at a time.
     visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
     slots: most positions that a thread searches side by side.
-    kept: most searches that a thread keeps for later queries; each is for one board size and rules.
+    kept: most kinds of searches that are kept for later queries; each is for one board size and rules.
     tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is full.
     """
 
@@ -28,51 +24,3 @@ class Limits(NamedTuple):
 
 
 OWN_USER = Limits()
-
-
-@dataclass(order=True)
-class Job:
-    """One position of a query; jobs are sorted by priority, the greatest first, then by age, the oldest first."""
-
-    rank: tuple[int, int]  # (-priority, number)
-    query: Query = field(compare=False)
-    turn: QueryTurn = field(compare=False)
-    stopped: bool = field(default=False, compare=False)  # whether a client has asked to end it
-
-    @property
-    def number(self) -> int:
-        """The job's number among all jobs of the engine."""
-        return self.rank[1]
-
-
-class JobSource(Protocol):
-    """The interface of an engine for its workers, which take jobs from it and send replies through it."""
-
-    limits: Limits
-
-    @property
-    def ending(self) -> bool:
-        """Whether workers must stop at once."""
-
-    def take(self, most: int, idle: bool) -> list[Job] | None:
-        """Return at most `most` jobs for a worker, [] if there are none; return None if the worker must end.
-
-        idle: whether the worker has no other job; the call then waits until there is one.
-        """
-
-    def send(self, reply: Mapping[str, Any]) -> None:
-        """Send a reply unchanged, such as an error."""
-
-    def report(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a reply of a job; the query's first reply contains its warnings."""
-
-    def finish(self, job: Job, reply: dict[str, Any]) -> None:
-        """Send a job's last reply, and forget the job."""
-
-    def evaluator(self, env: GoEnv) -> Evaluator:
-        """Return the network's evaluator for the game `env`."""
-
-
-def no_results(job: Job) -> dict[str, Any]:
-    """Return the last reply of a job that ends without results."""
-    return {"id": job.query.id, "isDuringSearch": False, "turnNumber": job.turn.number, "noResults": True}

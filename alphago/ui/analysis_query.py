@@ -32,7 +32,7 @@ FLAGS = (
 KNOWN = (
     *("id", "moves", "initialStones", "initialPlayer", "rules", "komi", "whiteHandicapBonus", "boardXSize"),
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
-    *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", *FLAGS),
+    *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", "reuse", *FLAGS),
 )
 # White's bonus for N handicap stones, which is added to komi, by the name of the rules.
 BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
@@ -69,9 +69,10 @@ class Query:
     env: GoEnv
     turns: list[QueryTurn]  # analyzeTurns
     visits: int  # maxVisits, for each turn
-    seconds: float  # maxTime, for each turn
+    seconds: float | None  # maxTime, for each turn
     side: str  # reportAnalysisWinratesAs
     forbidden: list[Forbidden]  # avoidMoves, allowMoves
+    reuse: bool  # whether the search goes on in the tree of an earlier query, and is kept for later ones
     every: float | None  # reportDuringSearchEvery, seconds
     first: float | None  # firstReportDuringSearchAfter, seconds
     flags: set[str] = field(default_factory=set)  # the names in FLAGS that the query sets to true
@@ -126,9 +127,10 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         env=env,
         turns=turns_of(fields, env, bonus, defaults.most_turns),
         visits=visits,
-        seconds=positive_field(override, "maxTime") or float("inf"),
+        seconds=positive_field(override, "maxTime"),
         side=side,
         forbidden=forbidden_moves(fields, env),
+        reuse=boolean_field(fields, "reuse"),
         every=positive_field(fields, "reportDuringSearchEvery"),
         first=positive_field(fields, "firstReportDuringSearchAfter"),
         flags={name for name in FLAGS if boolean_field(fields, name)},

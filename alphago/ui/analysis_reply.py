@@ -76,6 +76,11 @@ def symmetric_hash(position: GoPosition) -> str:
     return hashlib.blake2b(side + board, digest_size=16).hexdigest().upper()
 
 
+def no_results(query: Query, turn: QueryTurn) -> dict[str, Any]:
+    """Return the last reply to a turn that ends without results."""
+    return {"id": query.id, "isDuringSearch": False, "turnNumber": turn.number, "noResults": True}
+
+
 def error(message: str, field: str | None = None, query_id: object = None, kind: str = "error") -> dict[str, Any]:
     """Return an error reply (kind "error" or "warning"), with the field and id of the query if they are known."""
     reply: dict[str, Any] = {kind: message}

@@ -10,7 +10,7 @@ import alphago
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis import analyze
+from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import SgfGame, parse_sgf
 from alphago.records.sgf.faults import HARMLESS
 from alphago.system.optional import optional_import
@@ -43,7 +43,8 @@ class GoTools:
         """Evaluate a position: who is ahead, the best moves with win rates, scores and the expected lines."""
         position = position_at(read_game(game, size), at)
         env = position.env
-        found = analyze(position, self.network(env.N), self.readouts, device=self.device)
+        with Analyst(self.network(env.N), device=self.device) as analyst:
+            found = analyst.analyze([position], self.readouts)
         value, score = (float(values[0]) for values in found.root_readings)
         moves = [
             {
@@ -84,7 +85,7 @@ class GoTools:
         return {"summary": review.summary(), "mistakes": mistakes}
 
     def explain_move(self, game: str, move: str = "", size: int = 9, at: int | None = None) -> dict[str, Any]:
-        """Say why a move is good or bad, in facts: losses, refutation, chains that die, captures, ladders, cuts.
+        """Say why a move is good or bad, in facts: its loss, captures, ataris, ladders, chains that die, the answer.
 
         `move` is played in the position; without it the last move is explained.  A fact with an empty sentence is not
         sure enough to be told.

@@ -11,14 +11,13 @@ from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
 from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Drawing, Style
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
-from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import MoveNote, SgfGame
 from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_values
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
-from alphago.ui.why.searches import Searches
 
 # Grades of moves: a move with a grade loses at least so many points, and so much of the win rate (0 .. 1).
 GRADES = (("blunder", 6.0, 0.10), ("mistake", 3.0, 0.05), ("inaccuracy", 1.5, 0.02))
@@ -155,14 +154,11 @@ def review_game(
     net, readouts, symmetries, device, threads: as in `alphago.analyze`.
     """
     positions = positions_of(game)
-    options: dict[str, Any] = {"symmetries": symmetries, "device": device, "threads": threads}
-    analysis = analyze(positions, net, readouts, **options)
-    review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
-    plies = [move.ply for move in review.mistakes]
-    before_and_after = analysis.take([row for ply in plies for row in (ply, ply + 1)])
-    # For each mistake: the position before it, its action, and the position after it.
-    moves = [(positions[ply], game.moves[ply], positions[ply].play(game.moves[ply])) for ply in plies]
-    why = explain_moves(moves, before_and_after, Searches(analysis.env, net, **options), readouts)
+    with Analyst(net, symmetries=symmetries, device=device, threads=threads) as analyst:
+        analysis = analyst.analyze(positions, readouts, beside=len(positions))
+        review = Review(game, analysis, [review_move(analysis, ply, action) for ply, action in enumerate(game.moves)])
+        plies = [move.ply for move in review.mistakes]
+        why = explain_moves([(positions[ply], game.moves[ply]) for ply in plies], analyst, readouts)
     return replace(review, why=dict(zip(plies, why, strict=True)))
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from alphago.env.position import Position
-from alphago.mcts.analysis import analyze
+from alphago.mcts.analyst import Analyst
 from alphago.system.validation import check_positive
 from alphago.ui.review import POINTS_OF_A_GAME, MoveReview, review_move
-from alphago.ui.why.explain import Explanation, explain
+from alphago.ui.why.explain import Explanation, explain_moves
 
 READOUTS = 100  # of a position
 MOST_MOVES = 3  # most moves that a summary lists
@@ -40,24 +40,26 @@ class Teacher:
 
     def lesson(self, position: Position, action: int) -> Explanation | None:
         """Return why a move is bad; None if it loses at most `points`, or if a second look finds it good."""
-        [move] = self._reviews([position, position.play(action)])
-        if lost(move) <= self.points:
-            return None
-        explanation = explain(position, action, self.network, self.readouts, **self.options)
+        with Analyst(self.network, **self.options) as analyst:
+            [move] = self._reviews(analyst, [position, position.play(action)])
+            if lost(move) <= self.points:
+                return None
+            [explanation] = explain_moves([(position, action)], analyst, self.readouts, least=self.points)
         return explanation if explanation.loss.worse else None
 
     def summary(self, positions: Sequence[Position]) -> str:
         """Return sentences about the moves that lost most in a game.  positions: all of the game's positions."""
-        moves = [move for move in self._reviews(positions) if lost(move) >= LEAST]
+        with Analyst(self.network, **self.options) as analyst:
+            moves = [move for move in self._reviews(analyst, positions) if lost(move) >= LEAST]
         if not moves:
             return f"No move lost more than {LEAST:g} points."
         moves = sorted(moves, key=lost)[-MOST_MOVES:]
         moves.sort(key=lambda move: move.ply)
         return "\n".join(["The moves that turned the game:", *(self._sentence(positions, move) for move in moves)])
 
-    def _reviews(self, positions: Sequence[Position]) -> list[MoveReview]:
+    def _reviews(self, analyst: Analyst, positions: Sequence[Position]) -> list[MoveReview]:
         """Return the review of the move between each two successive positions."""
-        analysis = analyze(positions, self.network, self.readouts, **self.options)
+        analysis = analyst.analyze(positions, self.readouts, beside=len(positions))
         return [review_move(analysis, ply, after.moves[-1]) for ply, after in enumerate(positions[1:])]
 
     def _sentence(self, positions: Sequence[Position], move: MoveReview) -> str:

@@ -39,7 +39,7 @@ def test_callers(device: str) -> None:
     play(GO, net, 4, read=lambda _: next(answers), write=lambda _: None, device=device)
     engine = GoEngine(GO, net, 4, device=device)
     assert engine.commands["genmove"](["b"])
-    assert player.search.batch.device == engine.thinker.player.search.batch.device == device
+    assert player.search.batch.device == engine.player.evaluators(GO).device == device
     assert set(net.places) == {device}
     assert len(net.places) >= 5
     # Policies alone, whose boards are the CPU's.

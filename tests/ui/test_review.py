@@ -21,7 +21,7 @@ from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write
 from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.review import count_text, grade_of, review_game
 from alphago.ui.why.explain import Explanation
-from alphago.ui.why.facts import LosesEye
+from alphago.ui.why.facts import Captures, NamedChain
 from tests.drawing.reading import texts
 
 ENV = GoEnv(5, komi=0.5)
@@ -57,7 +57,7 @@ def test_what_moves_lose(readouts: int) -> None:
 
 def test_the_sgf() -> None:
     """It reads back as the same game, with notes, comments, marks and variations that are legal."""
-    why = Explanation(ENV, 20, (LosesEye(1, 20, 1, 20),))
+    why = Explanation(ENV, 20, (Captures(1, 20, (NamedChain(-1, 15, 1),)),))
     review = replace(review_game(GAME, corner_hater, 40, threads=1), why={2: why, 4: why})
     text = review.sgf(plies=3)
     again = parse_sgf(text)
@@ -65,7 +65,7 @@ def test_the_sgf() -> None:
     assert [again.notes[ply].visits for ply in range(6)] == [41] * 6
     assert again.notes[3].value == pytest.approx(float(review.analysis.as_black().value[3]), abs=1e-3)
     assert again.comments[2].startswith("Black A1: mistake")
-    assert again.comments[2].endswith("\nA1 fills its own side's eye.")
+    assert again.comments[2].endswith("\nA1 captures White's stone at A2.")
     tree = sgf.Sgf_game.from_bytes(text)
     node, positions = tree.get_root(), ENV.position()
     for ply, action in enumerate(GAME.moves):

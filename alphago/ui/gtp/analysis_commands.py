@@ -56,7 +56,7 @@ class AnalysisCommands:
         def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
             engine.analyse(position, self.reports(write, request, kata), request.forbidden)
             wait()
-            engine.background.stop()
+            engine.awake()
 
         return Stream(run)
 
@@ -113,8 +113,8 @@ class AnalysisCommands:
         ownership are 0 if the network does not forecast them.
         symmetries: as in `Forecaster.evaluate_forecasts`.
         """
-        self.engine.background.join()
-        evaluator, points = self.engine.analyst.player.search.evaluator, position.board.size
+        self.engine.end_background()
+        evaluator, points = self.engine.analyst.evaluators(self.engine.game.env), position.board.size
         # The evaluator fills these arrays in.
         priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
         scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)

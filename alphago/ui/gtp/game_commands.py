@@ -80,7 +80,7 @@ def serve(
             output = stack.enter_context(reserved_stdout())
         engine = GoEngine(env, network, readouts, **options)
         lines = lines_of_stdin() if input is None else input
-        stack.callback(engine.background.join)  # the process must not end within a wave
+        stack.callback(engine.close)  # the process must not end within a wave
         print_message("GTP ready, beginning main protocol loop")  # KataGo's words, for which LizGoban waits
         converse(engine.commands, lines, output, idle=engine.idle, awake=engine.awake)
 

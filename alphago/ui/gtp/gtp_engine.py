@@ -1,10 +1,9 @@
 """`GtpEngine`: the state of a GTP engine, and how it chooses moves."""
 
-import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,20 +15,24 @@ from alphago.env.go_rules import Rules, check_komi
 from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.levels import EVEN, LEVELS, Level, check_level
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.levels import LEVELS, Level, check_level
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.puct import Puct
+from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
 from alphago.ui.analysis_networks import analysed_game
-from alphago.ui.gtp.background import BackgroundSearch
 from alphago.ui.gtp.gtp_game import GtpGame
 from alphago.ui.gtp.parameters import Parameters
 from alphago.ui.gtp.protocol import GtpFailure
 from alphago.ui.gtp.time_control import Clock
-from alphago.ui.thinker import MoveLimit, Thinker
 
 # For sharing out the time on the clock, in plays for each point of the board:
 GAME_LENGTH = 0.9  # the length of a game
+WARM_UP = 8  # readouts of each of two searches: one compiles kernels, the other measures the first rate
+TREE_BYTES = 2**30  # of a tree at which its search ends
+SHORTEST_INTERVAL = 0.01  # seconds between two reports
 LONGEST_MESSAGE = 1000  # letters
 LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
 
@@ -46,9 +49,15 @@ class Reports:
     interval: float
     move_ownership: bool = False
 
-    def tell(self, player: MCTSPlayer) -> None:
-        """Report what a player's search has found so far."""
-        self.report(player.analysis(move_ownership=self.move_ownership))
+    @property
+    def options(self) -> dict[str, Any]:
+        """What an analyst has to know of the reports, see `Analyst.ask`."""
+        return {"every": max(self.interval, SHORTEST_INTERVAL), "move_ownership": self.move_ownership}
+
+    def growing(self, answer: Answer) -> None:
+        """Report an answer of a search that goes on."""
+        if not answer.is_last:
+            self.report(answer.found)
 
 
 class GtpEngine:
@@ -88,7 +97,8 @@ class GtpEngine:
         self.generator = np.random.default_rng(seed)
         self.device = device
         self.now = now
-        self.background = BackgroundSearch()
+        self.background: Question | None = None  # the search until the next command
+        self.analysts: list[Analyst] = []  # for analysis and for moves; on a CPU these are the same
         self.clock = Clock()
         self.seconds = 0.0  # spent on moves so far
         self.pondering = False  # whether to search at present while waiting for a command
@@ -123,85 +133,75 @@ class GtpEngine:
             self.open_search()
 
     def open_search(self) -> None:
-        """Create a search for the current board and parameters."""
-        self.background.join()
+        """Create the analysts for the current board and parameters."""
+        self.close()
         _, self.network = self.given_on(self.game.env.N)
+        settings = Puct(leaves=USUAL_LEAVES)
+        if self.parameters.c_puct is not None:
+            settings = replace(settings, c_puct=self.parameters.c_puct)
+        options: dict[str, Any] = {"settings": settings, "threads": 1, "slots": 1}
+        options |= {"tree_bytes": TREE_BYTES, "seed": self.seed}
+        self.analyst = self.player = Analyst(self.network, device=self.device, **options)
         # On a GPU, searches for moves keep their boards in its memory; analysis needs boards in the CPU's memory.
-        on_cpu = self.device == "cpu" or (self.device == "auto" and choose_device(self.game.env) == "cpu")
-        self.thinker = self.new_thinker(forecasts=on_cpu)
-        self._analyst = self.thinker if on_cpu else None
-        self.rate = self.thinker.warm_up()  # readouts a second; measured before any clock runs
+        on_gpu = self.device != "cpu" and (self.device != "auto" or choose_device(self.game.env) != "cpu")
+        if on_gpu:
+            self.player = Analyst(self.network, device=self.device, forecasts=False, **options)
+        self.analysts = [self.analyst, self.player]
+        self.rate = self.measured_rate()
 
-    def new_thinker(self, forecasts: bool) -> Thinker:
-        """Return a thinker for the current board and parameters; forecasts: as in `MCTSPlayer`."""
-        player = MCTSPlayer(
-            self.game.env,
-            self.network,
-            two_player_mode=True,
-            resign_threshold=self.parameters.resign_threshold,
-            settings=self.parameters.settings(),
-            seed=self.seed,
-            device=self.device,
-            forecasts=forecasts,
-        )
-        return Thinker(player, now=self.now)
+    def measured_rate(self) -> float:
+        """Return how many readouts a second a search does, after it has compiled what it needs."""
+        position = self.game.ready(self.game.to_play)
+        self.player.ask(position, limit=Limit(WARM_UP)).last()
+        begin = self.now()
+        self.player.ask(position, limit=Limit(WARM_UP, added=True)).last()
+        self.player.forget()
+        return WARM_UP / max(self.now() - begin, 1e-6)
 
-    @property
-    def analyst(self) -> Thinker:
-        """The thinker used for analysis: the same one on the CPU, a second one with a GPU."""
-        if self._analyst is None:
-            self._analyst = self.new_thinker(forecasts=True)
-        return self._analyst
+    def close(self) -> None:
+        """End all searches."""
+        for analyst in self.analysts:
+            analyst.close()
 
-    @property
-    def thinkers(self) -> list[Thinker]:
-        """The thinkers made so far, each once."""
-        has_other = self._analyst is not None and self._analyst is not self.thinker
-        return [self.thinker, self.analyst] if has_other else [self.thinker]
-
-    def thinker_at(self, position: GoPosition, rules: Sequence[Forbidden] = (), *, analyst: bool = False) -> Thinker:
-        """End the background search, put a thinker on a position, and return the thinker.
-
-        rules: moves that the search must not try; they need the thinker for analysis.
-        analyst: whether to take the thinker for analysis even without `rules`.
-        """
-        self.background.join()
-        thinker = self.analyst if analyst or rules else self.thinker
-        thinker.follow(position, rules)
-        return thinker
+    def end_background(self) -> None:
+        """End the background search, and wait until its tree is kept."""
+        if self.background is not None:
+            self.background.stop()
+            self.background.wait()
+            self.background = None
 
     def look(self, position: GoPosition) -> Analysis:
         """Return the analysis of a position by the search so far, without searching more."""
-        return self.thinker_at(position, analyst=True).player.analysis()
+        self.end_background()
+        return self.analyst.ask(position, limit=Limit(0)).last().found
 
     def analyse(self, position: GoPosition, reports: Reports, rules: Sequence[Forbidden]) -> None:
-        """Search a position in the background until the next command, with reports; rules: as in `thinker_at`."""
-        player = self.thinker_at(position, rules, analyst=True).player
-        self.background.start(player, lambda: reports.tell(player), reports.interval)
+        """Search a position in the background until the next command, with reports.
+
+        rules: moves that the search must not try.
+        """
+        self.end_background()
+        self.background = self.analyst.ask(
+            position, limit=Limit(None), avoid=rules, tell=reports.growing, **reports.options
+        )
 
     def forget(self) -> None:
         """Clear the trees."""
-        self.background.join()
-        for thinker in self.thinkers:
-            thinker.player.initialize_game()
-
-    def set_resign_threshold(self, value: float) -> None:
-        """Set the value below which the engine resigns."""
-        self.parameters.resign_threshold = value
-        if not self.at_random:
-            self.background.join()
-            for thinker in self.thinkers:
-                thinker.player.resign_threshold = value
+        self.end_background()
+        for analyst in self.analysts:
+            analyst.forget()
 
     def idle(self) -> None:
         """Ponder while waiting for a command, if that is on; the search for the next move goes on with the tree."""
         can_search = not self.at_random and not self.game.is_over
         if self.pondering and can_search:
-            self.background.start(self.thinker_at(self.game.ready(self.game.to_play)).player)
+            self.end_background()
+            self.background = self.player.ask(self.game.ready(self.game.to_play), limit=Limit(None))
 
     def awake(self) -> None:
         """Stop the background search."""
-        self.background.stop()
+        if self.background is not None:
+            self.background.stop()
 
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
@@ -247,46 +247,24 @@ class GtpEngine:
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
+        self.end_background()
         level = LEVELS if rules else self.parameters.level  # moves can be forbidden only at full strength
-        at_full_strength = level == LEVELS
-        thinker = self.thinker_at(position, rules, analyst=reports is not None or not at_full_strength)
-        if at_full_strength:
-            action = self.search(thinker, self.seconds_for(colour), reports)
-        else:
-            action = thinker.player.level_move(level)
-            if level == EVEN:  # say how strong the opponent seems to be
-                print_message(f"{thinker.player.opponent.estimate(position)}.")
+        analyst = self.analyst if reports is not None or rules or level != LEVELS else self.player
+        readouts, begin = int(min(self.parameters.readouts, self.rate * self.seconds_for(colour))), self.now()
+        limit = Limit(readouts, added=True, certain=reports is None)
+        options = {} if reports is None else reports.options
+        question = analyst.ask(position, limit=limit, level=level, avoid=rules, **options)
+        for answer in question:
             if reports is not None:
-                reports.tell(thinker.player)
-        resigns = may_resign and self.parameters.allow_resignation and thinker.player.should_resign()
-        return None if resigns else action
-
-    def search(self, thinker: Thinker, seconds: float, reports: Reports | None) -> int:
-        """Return the move of a search whose readouts, at the present rate, fit into `seconds` seconds.
-
-        reports: as in `move`; the last report comes at the end of the search.
-        """
-        player = thinker.player
-        readouts = int(min(self.parameters.readouts, self.rate * seconds))
-        begin = self.now()
-        visits_before = max(1, player.root_visits)  # the first visit is the root's own evaluation, which is no readout
-        due = time.monotonic() + (math.inf if reports is None else reports.interval)
-
-        def report(done: int) -> None:
-            nonlocal due
-            is_last = done >= readouts  # the report at the end comes below
-            if reports is not None and time.monotonic() >= due and not is_last:
-                due = time.monotonic() + reports.interval
-                reports.tell(player)
-
-        action = thinker.choose(MoveLimit(readouts), None if reports is None else report)
-        readouts_done = player.root_visits - visits_before  # less than `readouts` if the move was certain earlier
-        if readouts_done > 0:
-            latest_rate = readouts_done / max(self.now() - begin, 1e-6)
+                reports.report(answer.found)
+        if answer.readouts and level == LEVELS:
+            latest_rate = answer.readouts / max(self.now() - begin, 1e-6)
             self.rate = (self.rate + latest_rate) / 2
-        if reports is not None:
-            reports.tell(player)
-        return action
+        if answer.opponent is not None:  # say how strong the opponent seems to be
+            print_message(f"{answer.opponent}.")
+        may_resign = may_resign and self.parameters.allow_resignation
+        resigns = may_resign and answer.resigns(self.network, self.parameters.resign_threshold)
+        return None if resigns else answer.action
 
     def seconds_for(self, colour: int) -> float:
         """Return the seconds for the next move of a colour: its share of the clock, at most `max_time`."""

@@ -71,7 +71,7 @@ def set_time(engine: GtpEngine, text: str) -> None:
 
 
 def set_threshold(engine: GtpEngine, text: str) -> None:
-    engine.set_resign_threshold(check_float("resignThreshold", number(text), -1, 1))
+    engine.parameters.resign_threshold = check_float("resignThreshold", number(text), -1, 1)
 
 
 def set_side(engine: GtpEngine, text: str) -> None:

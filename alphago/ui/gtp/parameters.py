@@ -4,8 +4,6 @@ import math
 from dataclasses import dataclass
 
 from alphago.mcts.levels import LEVELS, Level
-from alphago.mcts.player import USUAL_LEAVES
-from alphago.mcts.puct import Puct
 
 
 @dataclass
@@ -26,7 +24,3 @@ class Parameters:
     side: str = "SIDETOMOVE"
     c_puct: float | None = None
     level: Level = LEVELS
-
-    def settings(self) -> Puct | None:
-        """Return the settings of the search; None for the defaults."""
-        return None if self.c_puct is None else Puct(leaves=USUAL_LEAVES, c_puct=self.c_puct)

@@ -7,15 +7,18 @@ from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
 from alphago.env.go_rules import handicap_komi
 from alphago.env.position import Position
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.evaluator import as_network
 from alphago.mcts.levels import Level, check_level
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.puct import Puct
+from alphago.mcts.questions import Limit
 from alphago.system.notebook import notebook_shell
-from alphago.system.validation import checks_keywords, keywords_of
+from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, keywords_of
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.line_editing import line_editing
 from alphago.ui.terminal.screen import Read, Screen, Write
 from alphago.ui.terminal.terminal_game import WITH_FILE, TerminalGame
-from alphago.ui.thinker import MoveLimit
 
 if TYPE_CHECKING:
     from alphago.ui.notebook_game import NotebookGame
@@ -71,7 +74,7 @@ def play(
     check_height(nn, tower_height)
     level = None if level is None else check_level(level)
     start = handicap_position(env, handicap, komi) if handicap else env.position()
-    limit, screen = MoveLimit(num_readouts, seconds), Screen(read, write)
+    limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
             nn = untrained(env, tower_height)
@@ -86,17 +89,27 @@ def play(
             except ImportError as missing:
                 screen.say(f"Here the game is played in text: {missing}.")
         teacher = None if teach is None else Teacher(nn, teach, device=device)
-        levels_need_forecasts = level is not None
-        player = MCTSPlayer(
-            env, nn, two_player_mode=True, resign_threshold=None, device=device, forecasts=levels_need_forecasts
+        settings, levels_need_forecasts = Puct(leaves=USUAL_LEAVES), level is not None
+        network = as_network(nn, env)
+        analyst = Analyst(
+            network, settings=settings, device=device, forecasts=levels_need_forecasts, threads=1, slots=1
         )
-        human = 1 if mode == 0 else -1
-        game = TerminalGame(player, human, screen, limit, start=start, level=level, teacher=teacher)
+        analyst.evaluators(env)  # raises an error of the network before the game begins
+        game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
     except KeyboardInterrupt:
         screen.say("")
         return start
-    with line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
+    with analyst, line_editing(game.words, WITH_FILE) if screen.interactive else nullcontext():
         return game.run()
+
+
+def move_limit(num_readouts: int | None, seconds: float | None) -> Limit:
+    """Return the limit of the search for a move; arguments and ValueErrors are those of `play`."""
+    if num_readouts is None and seconds is None:
+        raise ValueError("num_readouts or seconds must limit a move, got None for both")
+    if num_readouts is not None:
+        check_int("num_readouts", num_readouts, 0, MOST_READOUTS)
+    return Limit(num_readouts, seconds)
 
 
 def check_height(nn: object, tower_height: int | None) -> None:

@@ -1,23 +1,24 @@
 """A game against the engine at a terminal."""
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from alphago.env.board import result_text
 from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
-from alphago.mcts.levels import EVEN, LEVELS, Level, describe_level
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.levels import LEVELS, Level, describe_level
+from alphago.mcts.player import move_row, record_of
+from alphago.mcts.questions import Answer, Limit
+from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave
-from alphago.ui.terminal.screen import Screen
-from alphago.ui.thinker import MoveLimit, Thinker
+from alphago.ui.terminal.screen import STATUS_SECONDS, Screen
 from alphago.ui.why.explain import explain
 
 HELP = """\
@@ -41,54 +42,42 @@ COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
 
 
-class Thought(NamedTuple):
-    """What a search expects of a move.
-
-    win_rate: of the player to move, such as "75 %".  line: the expected line of play, as text.
-    """
-
-    action: int
-    win_rate: str
-    line: str
-
-
 class TerminalGame:
     """One game between a person and an engine; `run` plays it.
 
-    player: the engine; it is set to `start` (None: the start position).
+    analyst: searches for the engine.
+    start: where the game begins.
     human: +1 if the person is Black (the first player), -1 if White.
     limit: the limit of each search.
     level: the engine's strength; None for full strength.
     teacher: looks over the person's moves; None for none.
-    now: returns the time in seconds.
     """
 
     def __init__(
         self,
-        player: MCTSPlayer,
+        analyst: Analyst,
+        start: Position,
         human: int,
         screen: Screen,
-        limit: MoveLimit,
+        limit: Limit,
         *,
-        start: Position | None = None,
         level: Level | None = None,
         teacher: Teacher | None = None,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
-        player.initialize_game(start)
-        self.player = player
-        self.thinker = Thinker(player, now=now)
-        self.board_view = player.env.board_view
+        self.analyst, self.env = analyst, start.env
+        self.board_view = self.env.board_view
         self.human = human
         self.screen = screen
         self.say = screen.say
-        self.limit, self.level, self.teacher = limit, level, teacher
-        self.positions: list[Position] = [player.position]  # of the whole game
+        self.limit, self.level, self.teacher = replace(limit, added=True), level, teacher
+        self.positions: list[Position] = [start]  # of the whole game
+        self.searched: dict[tuple[int, ...], Answer] = {}  # the engine's searches, by the moves before them
         self.left = False  # whether the person has left
         self.resigned = False
+        self.loser = 0  # who has resigned
         self.announced = False  # whether the result was announced
         self.count: GoCount | None = None  # the count of a game that ended by two passes
-        self.files = GameFiles(player.env, screen)
+        self.files = GameFiles(self.env, screen)
         self.commands: dict[str, Callable[[str], None]] = {
             "undo": self.undo,
             "hint": self.hint,
@@ -106,7 +95,7 @@ class TerminalGame:
     @property
     def words(self) -> list[str]:
         """The words that can be typed: all but points."""
-        pass_word = [] if self.player.env.pass_action is None else ["pass"]
+        pass_word = [] if self.env.pass_action is None else ["pass"]
         return [*self.commands, *ALIASES, *pass_word]
 
     @property
@@ -122,7 +111,8 @@ class TerminalGame:
         try:
             self.say(f"You are {self.board_view.side(self.human)}.  `help` lists what you can type.")
             if self.level is not None:
-                self.say(f"The engine plays at {describe_level(self.level, self.player.env, self.player.has_scores)}.")
+                has_scores = bool(getattr(self.analyst.evaluators(self.env), "makes_forecasts", False))
+                self.say(f"The engine plays at {describe_level(self.level, self.env, has_scores)}.")
             self.draw()
             while not self.left:
                 if self.over:
@@ -157,7 +147,7 @@ class TerminalGame:
         The result is announced when the person agrees on the dead stones; at once if stones are not counted.
         """
         if self.count is None and not self.resigned:
-            self.recount(propose_count(self.player.network, self.position))
+            self.recount(propose_count(self.analyst.network, self.position))
         if self.counting:
             if not self.human_turn(COUNT_PROMPT):
                 self.announce_result()
@@ -217,34 +207,33 @@ class TerminalGame:
         return answer.strip().lower() not in ("y", "yes")
 
     def play_move(self, action: int) -> None:
-        self.player.play_move(action)
-        self.positions.append(self.player.position)
+        self.positions.append(self.position.play(action))
         self.draw()
-        first_pass = action == self.player.env.pass_action and self.position.moves.count(action) == 1
+        first_pass = action == self.env.pass_action and self.position.moves.count(action) == 1
         if first_pass and self.board_view.pass_hint and not self.over:
             self.say(self.board_view.pass_hint)
 
-    def think(self) -> Thought:
-        """Return the engine's best move, showing a status line while it searches."""
+    def think(self, level: Level = LEVELS) -> Answer:
+        """Return what a search finds, with the engine's move at a level; show a status line while it searches."""
+        question = self.analyst.ask(
+            self.position, limit=self.limit, level=level, every=STATUS_SECONDS, plies=SHOWN_PLIES
+        )
+        try:
+            for answer in question:
+                if not answer.is_last:
+                    self.show_status(answer)
+        finally:
+            question.stop()
+            self.screen.clear_status()
+        return answer
+
+    def show_status(self, answer: Answer) -> None:
+        """Show how far a search is."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
-        mover = self.board_view.side(self.position.to_play)
-
-        def report(readouts: int) -> None:
-            best = self.thought(self.thinker.best())
-            self.screen.status(
-                f"{readouts}{total} readouts, win rate of {mover} {best.win_rate}, best line {best.line}"
-            )
-
-        action = self.thinker.choose(self.limit, report)
-        self.screen.clear_status()
-        return self.thought(action)
-
-    def thought(self, action: int) -> Thought:
-        """Return what the search so far expects of an action."""
-        analysis = self.player.analysis(plies=SHOWN_PLIES)
-        values, _ = analysis.root_readings
-        win_rate = (1 + values[0]) / 2
-        return Thought(action, f"{100 * win_rate:.0f} %", analysis.line_text(action))
+        mover, line = self.board_view.side(self.position.to_play), best_line(answer, answer.found.best())
+        self.screen.status(
+            f"{answer.readouts}{total} readouts, win rate of {mover} {win_rate(answer)}, best line {line}"
+        )
 
     def engine_turn(self) -> None:
         """Let the engine move or resign, and say what it did.
@@ -253,30 +242,30 @@ class TerminalGame:
         """
         engine, before = -self.human, self.position
         self.say("The engine is thinking.")
-        remark = ""
-        if self.level is None or self.level == LEVELS:  # full strength, of which LEVELS is the level
-            thought = self.think()
-            action = thought.action
-            remark = f"; it expects to win with {thought.win_rate}.\nBest line: {thought.line}"
-        else:
-            action = self.player.level_move(self.level)
-        if self.player.should_resign():
+        answer = self.think(LEVELS if self.level is None else self.level)
+        assert answer.action is not None
+        if answer.resigns(self.analyst.network):
             self.resign(engine)
             return
-        self.play_move(action)
-        if self.level == EVEN:
-            remark = f".  {self.player.opponent.estimate(before)}"
-        self.say(f"The engine ({self.board_view.side(engine)}) played {before.env.to_text(action)}{remark}.")
+        self.searched[before.moves] = answer
+        self.play_move(answer.action)
+        remark = "."
+        if self.level is None or self.level == LEVELS:  # full strength, of which LEVELS is the level
+            line = best_line(answer, answer.action)
+            remark = f"; it expects to win with {win_rate(answer)}.\nBest line: {line}."
+        elif answer.opponent is not None:
+            remark = f".  {answer.opponent}."
+        self.say(f"The engine ({self.board_view.side(engine)}) played {before.env.to_text(answer.action)}{remark}")
 
     def hint(self, _: str) -> None:
         if self.over:
             self.say("The game is over: there is nothing to play.")
             return
-        thought = self.think()
-        move = self.position.env.to_text(thought.action)
+        answer = self.think()
+        assert answer.action is not None
         self.say(
-            f"The engine would play {move} in your place; it expects you to win with {thought.win_rate}.\n"
-            f"Best line: {thought.line}."
+            f"The engine would play {self.env.to_text(answer.action)} in your place; "
+            f"it expects you to win with {win_rate(answer)}.\nBest line: {best_line(answer, answer.action)}."
         )
 
     def why(self, move: str) -> None:
@@ -293,7 +282,7 @@ class TerminalGame:
                 return
             before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
         try:
-            explanation = explain(before, chosen, self.player.network)
+            explanation = explain(before, chosen, self.analyst.network)
         except IllegalMove as error:
             self.say(f"{error}.")
             return
@@ -315,7 +304,6 @@ class TerminalGame:
 
     def go_to(self, positions: list[Position]) -> None:
         """Continue a game, given all its positions in order, from the last one."""
-        self.player.initialize_game(positions[-1])
         self.positions = positions
         self.resigned = self.announced = False
         self.count = None
@@ -334,13 +322,13 @@ class TerminalGame:
         self.say("  ".join(filter(None, (now, self.board_view.pass_hint))))
         if self.over:
             return
-        expected = estimate(self.player.network, self.position)
+        expected = estimate(self.analyst.network, self.position)
         if expected is not None:
             sentences, drawing = expected
             self.say(sentences)
             if drawing:
                 self.screen.draw(drawing)
-        elif self.player.env.has_ownership:
+        elif self.env.has_ownership:
             self.say("That is the current board: this engine makes no forecast of the end.")
 
     def save(self, name: str, replace: bool = False) -> None:
@@ -350,7 +338,7 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            record = self.player.game_record()
+            record = self.record()
             game = GameToSave(record, over=self.over, players=names, counted=self.count, agreed=not self.counting)
             path = self.files.save(name, game, replace)
         except (ValueError, OSError) as reason:
@@ -367,13 +355,23 @@ class TerminalGame:
         else:
             self.go_to(positions)
 
+    def record(self) -> GameRecord:
+        """Return the game as a record, with what the engine's searches have found."""
+        rows = []
+        for before, action in self.position.turns():
+            answer = self.searched.get(before.moves)
+            if answer is None or not answer.found.visits.any():
+                rows.append(move_row(before, action, 0, before.legal_mask.astype(np.int32), weight=0.0))
+            else:
+                rows.append(move_row(before, action, float(answer.found.value[0]), answer.found.visits[0], weight=1.0))
+        return record_of(self.env, self.position, rows, -self.loser if self.resigned else None, self.resigned)
+
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
         if self.over:
             self.say("The game is over already.")
             return
-        self.resigned = True
-        self.player.set_result(-loser, was_resign=True)
+        self.resigned, self.loser = True, loser
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
     def quit(self, _: str = "") -> None:
@@ -387,7 +385,8 @@ class TerminalGame:
     def announce_result(self) -> None:
         """Say who wins, by the count if the game was counted, and what the teacher has to say of the game."""
         self.announced = True
-        result, text = self.player.result, self.player.result_string
+        record = self.record()
+        result, text = float(np.sign(record.outcome)), record.result_string
         if self.count is not None:
             result, text = float(np.sign(self.count.margin)), result_text(self.count.margin)
         if result == 0:
@@ -397,3 +396,14 @@ class TerminalGame:
             self.say("You win!" if result * self.human > 0 else "The engine wins.")
         if self.teacher is not None:
             self.say(self.teacher.summary(self.positions))
+
+
+def win_rate(answer: Answer) -> str:
+    """Return the win rate of the player to move, such as "75 %"."""
+    values, _ = answer.found.root_readings
+    return f"{50 * (1 + values[0]):.0f} %"
+
+
+def best_line(answer: Answer, action: int) -> str:
+    """Return the line of play that is expected to follow an action, as text."""
+    return answer.found.line_text(action)

@@ -7,15 +7,12 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.packaged import packaged_net
 from alphago.env.position import Position
-from alphago.mcts.analysis_result import Analysis
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import CHECK, Better, Fact, Loss, Reply, Words
+from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Words
 from alphago.ui.why.go_facts import go_facts
-from alphago.ui.why.searches import Searches
-from alphago.ui.why.tried import Searched, Tried, is_go, rows_of
-
-PASS_SHARE = 4  # a position after a pass gets this part of the readouts, as a divisor
+from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 
 @dataclass(frozen=True)
@@ -49,8 +46,8 @@ class Explanation:
 
     @property
     def reasons(self) -> list[str]:
-        """The sentences without those about what the move loses and which move is better."""
-        return [text for fact, text in self.told if text and not isinstance(fact, Loss | Better)]
+        """The sentences without the one about what the move loses and which move is better."""
+        return [text for fact, text in self.told if text and not isinstance(fact, Loss)]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the sentences as a notebook cell's value."""
@@ -83,13 +80,13 @@ def explain(
     """Say why a move is good or bad, in facts that a search or the rules give.
 
     The positions before the move, after it and after the best move are searched.  In every game the facts are what the
-    move loses, the line that answers it, and the best line.  In Go there are more: chains whose owner changes,
-    captures, atari, ladders, connections and cuts, lost eyes, and whether a move is sente.
+    move loses, with the best line, and the line that answers it.  In Go there are more: captures, ataris and ladders,
+    and chains that are safer after the best move.
 
     position: before the move.  move: an action, or text.
     net: as in `analyze`; None for the packaged network that plays the game by default.
-    readouts, symmetries, settings, device, threads: as in `analyze`, for each position.  Positions after a pass, which
-        show what a move threatens, are searched with a quarter of the readouts.
+    readouts, symmetries, settings, device, threads: as in `alphago.analyze`, for each position.  If the move loses
+        much, the positions are searched with as many readouts again.
 
     Raises IllegalMove if the move cannot be played, and ValueError without `net` if no packaged network plays the game.
     """
@@ -98,86 +95,52 @@ def explain(
     network = packaged_net(env.name, env.N) if net is None else net
     if network is None:
         raise ValueError(f"net must be given: no network for {env.name} comes with the package")
-    searches = Searches(env, network, symmetries=symmetries, settings=settings, device=device, threads=threads)
-    after = position.play(action)
-    first = searches([([position], readouts), ([after], readouts)])
-    return explain_moves([(position, action, after)], first, searches, readouts)[0]
+    with Analyst(network, settings=settings, symmetries=symmetries, device=device, threads=threads) as analyst:
+        return explain_moves([(position, action)], analyst, readouts)[0]
 
 
 def explain_moves(
-    moves: Sequence[tuple[Position, int, Position]], first: Analysis, searches: Searches, readouts: int
+    moves: Sequence[tuple[Position, int]], analyst: Analyst, readouts: int, least: float = MISTAKE
 ) -> list[Explanation]:
     """Explain several moves of one game; their positions are searched together.
 
-    moves: for each move the position before it, its action, and the position after it.
-    first: for each move the analyses of two positions: before the move and after it.
-    searches: searches the other positions; of the game's network.
-    readouts: of each position; a position after a pass gets a part of them (PASS_SHARE), and the positions of a move
-        that may be worse are searched again with more (CHECK).
+    moves: for each move the position before it, and its action.
+    readouts: of each position.  Of moves that lose much, the positions are searched with as many again.
+    least: the points from which on a move counts as a mistake.
     """
     if not moves:
         return []
-    all_tried = [Tried(position, action, first.best(2 * i), after) for i, (position, action, after) in enumerate(moves)]
-    all_seen = search_after_best(all_tried, first, searches, readouts)
-    losses = [loss_of(tried, seen) for tried, seen in zip(all_tried, all_seen, strict=True)]
-    check_doubtful(all_tried, all_seen, losses, searches, CHECK * readouts)
+    positions = [position for position, _ in moves]
+    after = [position.play(action) for position, action in moves]
+    first = analyst.analyze([*positions, *after], readouts)
+    all_tried = []
+    for i, ((position, action), played) in enumerate(zip(moves, after, strict=True)):
+        best = first.best(i)
+        all_tried.append(Tried(position, action, best, played, played if best == action else position.play(best)))
+    seen = search(all_tried, analyst, readouts)
+    losses = [loss_of(*pair, least) for pair in zip(all_tried, seen, strict=True)]
+    doubtful = [i for i, loss in enumerate(losses) if loss.worse]
+    deeper = search([all_tried[i] for i in doubtful], analyst, 2 * readouts)
+    for i, found in zip(doubtful, deeper, strict=True):
+        seen[i], losses[i] = found, smaller_loss(losses[i], loss_of(all_tried[i], found, least))
     return [
-        Explanation(tried.position.env, tried.action, tuple(facts_of(tried, seen, loss)))
-        for tried, seen, loss in zip(all_tried, all_seen, losses, strict=True)
+        Explanation(tried.position.env, tried.action, tuple(facts_of(tried, found, loss)))
+        for tried, found, loss in zip(all_tried, seen, losses, strict=True)
     ]
 
 
-def search_after_best(
-    all_tried: Sequence[Tried[Position]], first: Analysis, searches: Searches, readouts: int
-) -> list[Searched]:
-    """Search the positions after the best moves, and those after a pass; return for each move what is known of it.
-
-    first, searches, readouts: as in `explain_moves`.
-    """
-    for tried in all_tried:
-        searches.continue_below(tried.position, tried.best, tried.after_best)
-    wanted: list[tuple[Sequence[Position], int]] = []
-    for tried in all_tried:
-        wanted.append(([tried.after_best], readouts))
-        if tried.passed:
-            wanted.append((tried.passed, max(1, readouts // PASS_SHARE)))
-    first_rows, rows = rows_of(first), rows_of(searches(wanted))
-    return [
-        Searched(
-            before=next(first_rows),
-            after=next(first_rows),
-            after_best=next(rows),
-            passed=[next(rows) for _ in tried.passed],
-        )
-        for tried in all_tried
-    ]
+def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int) -> list[Searched]:
+    """Search the positions before moves, after them and after the best moves, as far as the analyst has not yet."""
+    if not all_tried:
+        return []
+    parts = [(tried.position, tried.after, tried.after_best) for tried in all_tried]
+    analysis = analyst.analyze([position for part in parts for position in part], readouts)
+    rows = [Row(analysis, i) for i in range(len(analysis))]
+    return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 
 
-def check_doubtful(
-    all_tried: Sequence[Tried[Position]],
-    all_seen: list[Searched],
-    losses: list[Loss],
-    searches: Searches,
-    readouts: int,
-) -> None:
-    """Search the positions of doubtful moves with more readouts; enter what that finds into `all_seen` and `losses`.
-
-    all_tried, all_seen, losses: for each move.
-    """
-    doubtful = [i for i, loss in enumerate(losses) if loss.doubtful]
-    if not doubtful:
-        return
-    wanted = []
-    for tried in (all_tried[i] for i in doubtful):
-        wanted += [([position], readouts) for position in (tried.position, tried.after, tried.after_best)]
-    rows = rows_of(searches(wanted))
-    for i in doubtful:
-        all_seen[i] = replace(all_seen[i], before=next(rows), after=next(rows), after_best=next(rows))
-        losses[i] = smaller_loss(losses[i], loss_of(all_tried[i], all_seen[i]))
-
-
-def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
-    """Return what a move loses against the best one."""
+def loss_of(tried: Tried[Position], seen: Searched, least: float) -> Loss:
+    """Return what a move loses against the best one; least: as in `Loss`."""
     mover, action, best = tried.mover, tried.action, tried.best
     is_best = action == best
     return Loss(
@@ -187,9 +150,9 @@ def loss_of(tried: Tried[Position], seen: Searched) -> Loss:
         points=0.0 if is_best else mover * (seen.after_best.score - seen.after.score),
         rate=0.0 if is_best else mover * (seen.after_best.value - seen.after.value) / 2,
         share=seen.before.part_of(best),
-        prior=seen.before.prior_of(best),
-        change=mover * seen.after_best.score - float(seen.before.analysis.score[seen.before.i, best]),
+        line=() if is_go(tried) else (best, *seen.after_best.line),
         ends=best == tried.position.env.pass_action and tried.after_best.is_over,
+        least=least,
     )
 
 
@@ -200,16 +163,9 @@ def smaller_loss(loss: Loss, deeper: Loss) -> Loss:
 
 def facts_of(tried: Tried[Position], seen: Searched, loss: Loss) -> list[Fact]:
     """Return the facts about a move, the most important first; loss: what it loses."""
-    mover, action, best = tried.mover, tried.action, tried.best
     if is_go(tried):
         return [loss, *go_facts(tried, seen, loss)]
-    facts: list[Fact] = [loss]
-    if answer := seen.after.line:
-        if loss.worse and answer[0] == best:
-            how = Reply.KEY
-        else:
-            how = Reply.PUNISHES if loss.large else Reply.ANSWERS
-        facts.append(Reply(mover, action, line=answer, mover=tried.after.to_play, how=how))
-    if loss.worse:
-        facts.append(Better(mover, best, line=(best, *seen.after_best.line)))
-    return facts
+    line = seen.after.line
+    is_key = loss.worse and line[:1] == (tried.best,)
+    reply = Reply(tried.mover, tried.action, line=line, mover=tried.after.to_play, is_key=is_key)
+    return [loss, reply] if line else [loss]

@@ -1,6 +1,7 @@
 """GTP's analysis, as clients read it: Sabaki's, LizGoban's and Lizzie's rules are applied to each line."""
 
 import re
+import time
 from pathlib import Path
 
 import numpy as np
@@ -252,9 +253,9 @@ class TestParameters:
             assert ask(gtp, f"kata-set-param {name} {value}", f"kata-get-param {name}") == ["", value]
         assert ask(gtp, "kata-set-param maxVisits 7", "kata-get-param maxVisits") == ["", "7"]
         ask(gtp, "genmove b")
-        assert gtp.thinker.player.root_visits <= 8
+        assert gtp.look(GoEnv(5).position()).root_visits[0] <= 8
         ask(gtp, "kata-set-param cpuctExploration 2.5")
-        assert gtp.thinker.player.search.settings.c_puct == 2.5
+        assert gtp.analyst.settings.c_puct == 2.5
 
     def test_levels(self, gtp: GoEngine, capsys: pytest.CaptureFixture[str]) -> None:
         assert ask(gtp, "kata-get-param level") == ["10"]
@@ -262,8 +263,7 @@ class TestParameters:
             assert ask(gtp, f"kata-set-param level {level}", "kata-get-param level") == ["", level]
         ask(gtp, "play b c3", "play w b2", "play b d2", "play w b4")
         gtp.game.env.from_text(ask(gtp, "genmove b")[0])
-        assert gtp.analyst.player.opponent.estimate(gtp.game.position).moves == 3
-        assert re.search(r"You lose about .* a move \(in \d so far\): level [\d.]+\.", capsys.readouterr().err)
+        assert re.search(r"You lose about .* a move \(in 2 so far\): level [\d.]+\.", capsys.readouterr().err)
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
 
     @pytest.mark.parametrize(
@@ -293,16 +293,17 @@ class TestPondering:
         gtp = engine(5, HashEvaluator(), 8, ponder=True)
         controller = Controller(gtp)
         controller.ask("genmove b")
-        player = gtp.thinker.player
-        for _ in range(60_000):
-            if player.root_visits > 400:
-                break
-            controller.thread.join(0.001)
-        assert player.root_visits > 400
-        reply = gtp.game.env.to_text(player.analysis().best())
-        controller.ask(f"play w {reply}")
+        begin = time.monotonic()
+        position, visits = gtp.game.ready(-1), 0
+        while visits <= 400 and time.monotonic() - begin < 60:
+            controller.thread.join(0.1)
+            controller.ask("name")
+            found = gtp.look(position)
+            visits = found.root_visits[0]
+        assert visits > 400
+        controller.ask(f"play w {gtp.game.env.to_text(found.best())}")
         controller.ask("genmove b")
-        assert player.root_visits > 8
+        assert gtp.look(position.play(found.best())).root_visits[0] > 20
         controller.end()
 
     def test_not_by_default(self) -> None:

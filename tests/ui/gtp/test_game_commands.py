@@ -290,8 +290,8 @@ class TestGenmove:
     def test_the_tree_is_kept(self) -> None:
         gtp = engine(network=HashEvaluator(), readouts=40)
         ask(gtp, "genmove b", "play w a5", "genmove b")
-        assert gtp.thinker.player.position.moves[:2] == gtp.game.position.moves[:2]
-        assert gtp.thinker.player.root_visits > 40
+        before, _ = list(gtp.game.position.turns())[-1]
+        assert gtp.look(before).root_visits[0] > 40
 
     def test_raw_policy(self) -> None:
         """No search: the most probable legal action; Black, who has lost, passes."""

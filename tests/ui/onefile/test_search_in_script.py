@@ -15,8 +15,9 @@ from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.level_choice import LevelTerms, sure_losses, weights
+from alphago.mcts.moves import CHANCES
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.player import CHANCES, MCTSPlayer
+from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
 from alphago.ui.onefile.page import level_facts

@@ -3,8 +3,10 @@
 import io
 import re
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from alphago.env.board import result_text
@@ -13,11 +15,11 @@ from alphago.env.go import DEAD_STONES, GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
+from alphago.mcts.questions import Answer, Limit
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
-from alphago.ui.thinker import MoveLimit
 from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
 
 BLACK, WHITE = 1, -1
@@ -27,63 +29,50 @@ class ScriptedAnalysis(NamedTuple):
     """What a game reads of an `Analysis`."""
 
     env: GameEnv
-    root_readings: tuple[list[float], list[float]]
+    action: int
+    value: np.ndarray
+
+    @property
+    def root_readings(self) -> tuple[np.ndarray, list[float]]:
+        return self.value, [0.0]
+
+    @property
+    def visits(self) -> np.ndarray:
+        return np.eye(self.env.action_space, dtype=np.int32)[[self.action]]
+
+    def best(self) -> int:
+        return self.action
 
     def line_text(self, action: int) -> str:
         return f"{self.env.to_text(action)} A1"
 
 
-class ScriptedPlayer:
-    """A stand-in for `MCTSPlayer` that suggests the moves of a list and sees one value everywhere."""
+class ScriptedAnswers(list[Answer]):
+    """The answers to a question."""
+
+    def stop(self) -> None:
+        pass
+
+
+class ScriptedAnalyst:
+    """A stand-in for `Analyst` that answers with the moves of a list and sees one value everywhere."""
 
     def __init__(self, env: GameEnv, moves: str = "", value: float = 0.0, resigns: bool = False) -> None:
-        self.env = env
-        self.network = None
-        self.moves = iter(moves.split())
-        self.root_value, self.root_visits = value, 2
-        self.resigns = resigns
+        self.env, self.network = env, SimpleNamespace(resign_threshold=0.9 if resigns else -1, measured_in=env)
+        self.moves, self.value = iter(moves.split()), value
+        self.waves: Sequence[int] = ()  # readouts of growing answers
         self.interrupted = False
-        self.next_move: int | None = None
+        self.next: tuple[tuple[int, ...], int] | None = None  # a position's moves, and the answer there
 
-    def initialize_game(self, position: Position | None = None) -> None:
-        self.position = self.env.position() if position is None else position
-        self.resigned_to: int | None = None
-
-    def tree_search(self, parallel_readouts: int | None = None) -> int:
+    def ask(self, position: Position, limit: Limit, **options: Any) -> ScriptedAnswers:
         if self.interrupted:
             raise KeyboardInterrupt
-        return parallel_readouts or 1
-
-    def pick_move(self) -> int:
-        """The next move of the list, until it is played."""
-        if self.next_move is None:
-            self.next_move = self.env.from_text(next(self.moves))
-        return self.next_move
-
-    def policy_move(self) -> int:
-        return self.pick_move()
-
-    def analysis(self, plies: int = 6) -> ScriptedAnalysis:
-        return ScriptedAnalysis(self.env, ([self.root_value], [0.0]))
-
-    def play_move(self, action: int) -> None:
-        self.position = self.position.play(action)
-        self.next_move = None
-
-    def should_resign(self, value: float | None = None) -> bool:
-        return self.resigns
-
-    def set_result(self, winner: int, was_resign: bool) -> None:
-        assert was_resign
-        self.resigned_to = winner
-
-    @property
-    def result(self) -> float:
-        return self.resigned_to or self.position.result
-
-    @property
-    def result_string(self) -> str:
-        return {1: "B+R", -1: "W+R", None: result_text(self.position.score())}[self.resigned_to]
+        if self.next is None or self.next[0] != position.moves:
+            self.next = position.moves, self.env.from_text(next(self.moves))
+        action = self.next[1]
+        found: Any = ScriptedAnalysis(self.env, action, np.array([self.value]))
+        growing = [Answer(position, found, is_last=False, readouts=done) for done in self.waves]
+        return ScriptedAnswers([*growing, Answer(position, found, is_last=True, action=action)])
 
 
 class Transcript(NamedTuple):
@@ -95,7 +84,7 @@ class Transcript(NamedTuple):
         return self.position.moves_text()
 
 
-def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseException]) -> Transcript:
+def converse(analyst: ScriptedAnalyst, human: int, *lines: str | type[BaseException]) -> Transcript:
     """Type the lines one by one (an exception class is raised instead), then end the input."""
     shown: list[str] = []
     prompts: list[str] = []
@@ -108,13 +97,13 @@ def converse(player: ScriptedPlayer, human: int, *lines: str | type[BaseExceptio
             return line
         raise line
 
-    position = TerminalGame(player, human, Screen(read, shown.append), MoveLimit(16)).run()
+    position = TerminalGame(analyst, analyst.env.position(), human, Screen(read, shown.append), Limit(16)).run()
     assert next(typed, None) is None, "the game ended before everything was typed"
     return Transcript("\n".join(shown).rstrip(), position, prompts)
 
 
 def go(human: int, *lines: str | type[BaseException], engine: str = "", **options) -> Transcript:
-    return converse(ScriptedPlayer(GoEnv(5), engine, **options), human, *lines)
+    return converse(ScriptedAnalyst(GoEnv(5), engine, **options), human, *lines)
 
 
 class StrictTeacher(Teacher):
@@ -133,7 +122,8 @@ class StrictTeacher(Teacher):
 def test_a_teacher_lets_take_back() -> None:
     typed, shown = iter(["c3", "", "c3", "y", "pass"]), []
     screen = Screen(lambda prompt: next(typed), shown.append)
-    game = TerminalGame(ScriptedPlayer(GoEnv(5), "D4 pass"), BLACK, screen, MoveLimit(16), teacher=StrictTeacher())
+    analyst = ScriptedAnalyst(GoEnv(5), "D4 pass")
+    game = TerminalGame(analyst, GoEnv(5).position(), BLACK, screen, Limit(16), teacher=StrictTeacher())
     with pytest.raises(StopIteration):
         game.run()
     assert game.position.moves_text() == "B C3, W D4, B pass, W pass"
@@ -169,7 +159,7 @@ class TestResult:
         assert end.text.endswith(result)
 
     def test_draw(self):
-        player = ScriptedPlayer(GoEnv(5, komi=25), "pass")
+        player = ScriptedAnalyst(GoEnv(5, komi=25), "pass")
         assert converse(player, BLACK, "c3", "pass").text.endswith("draw: nobody wins.")
 
     @pytest.mark.parametrize(("human", "result"), [(BLACK, "W+R: White wins.\n"), (WHITE, "B+R: Black wins.\n")])
@@ -229,27 +219,17 @@ class TestMoves:
 class TestThinking:
     """The status line during a search."""
 
-    def lines(self, limit: MoveLimit, human: int, **options) -> list[str]:
-        """Its texts while the engine thinks about one move; empty once it is removed."""
+    @pytest.mark.parametrize(("limit", "total"), [(Limit(40), " of 40"), (Limit(None, 1.0), "")])
+    def test_readouts(self, limit: Limit, total: str) -> None:
+        """The status line during a search, empty once it is removed."""
         screen = Screen(lambda prompt: "quit", lambda text: None)
         lines: list[str] = []
         screen.status, screen.clear_status = lines.append, lambda: lines.append("")
-        player = ScriptedPlayer(GoEnv(5), "C3", value=0.5)
-        TerminalGame(player, human, screen, limit, **options).think()
-        return lines
-
-    def test_readouts_of_all(self):
-        assert self.lines(MoveLimit(40), WHITE) == [
-            f"{done} of 40 readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32, 40)
-        ] + [""]
-
-    def test_readouts_of_a_limit_in_time(self):
-        times = iter([0.0, 0.0, 0.5, 1.0])
-        assert self.lines(MoveLimit(None, 1.0), WHITE, now=lambda: next(times)) == [
-            "16 readouts, win rate of Black 75 %, best line C3 A1",
-            "32 readouts, win rate of Black 75 %, best line C3 A1",
-            "",
-        ]
+        analyst = ScriptedAnalyst(GoEnv(5), "C3", value=0.5)
+        analyst.waves = (16, 32)
+        TerminalGame(analyst, GoEnv(5).position(), WHITE, screen, limit).think()
+        told = [f"{done}{total} readouts, win rate of Black 75 %, best line C3 A1" for done in (16, 32)]
+        assert lines == [*told, ""]
 
 
 class TestUndo:
@@ -271,9 +251,7 @@ class TestUndo:
         assert "You have not moved yet: there is nothing to take back." in end.text
 
     def test_the_search_goes_back_too(self):
-        player = ScriptedPlayer(GoEnv(5), "C3 E5")
-        converse(player, BLACK, "d4", "undo")
-        assert player.position.moves == ()
+        assert go(BLACK, "d4", "undo", engine="C3 E5").position.moves == ()
 
 
 class TestOtherCommands:
@@ -284,7 +262,7 @@ class TestOtherCommands:
 
     def test_why(self):
         """Of the person's last move, of another move now, and of none."""
-        player = ScriptedPlayer(GoEnv(5), "C3")
+        player = ScriptedAnalyst(GoEnv(5), "C3")
         player.network = UniformEvaluator()
         end = converse(player, BLACK, "why", "d4", "why", "why b2", "why c3", "why z9")
         assert "You have not moved yet: there is no move to explain." in end.text
@@ -301,9 +279,9 @@ class TestOtherCommands:
         assert "If the game ended here: B+17.5." in end.text
 
     def test_help_names_every_command(self):
-        player = ScriptedPlayer(GoEnv(5))
+        player = ScriptedAnalyst(GoEnv(5))
         text = converse(player, BLACK, "HELP").text
-        commands = TerminalGame(player, BLACK, Screen(), MoveLimit(1)).commands
+        commands = TerminalGame(player, GoEnv(5).position(), BLACK, Screen(), Limit(1)).commands
         assert all(f"\n  {name} " in text for name in [*commands, "pass", "A5"])
         assert text.count(DEAD_STONES) == 1
 
@@ -327,7 +305,7 @@ class TestDeadStones:
         assert f"W+7.5.  {DEAD_STONES}" in text
 
     def test_games_without_captures(self):
-        text = converse(ScriptedPlayer(NimEnv()), BLACK, "score", "help").text
+        text = converse(ScriptedAnalyst(NimEnv()), BLACK, "score", "help").text
         assert "dead" not in text.replace("no stone is dead", "")
 
     @pytest.mark.parametrize(
@@ -357,7 +335,7 @@ class TestLeaving:
 
     @pytest.mark.parametrize("lines", [["c3"], ["hint"]])
     def test_while_the_engine_thinks(self, lines):
-        player = ScriptedPlayer(GoEnv(5))
+        player = ScriptedAnalyst(GoEnv(5))
         player.interrupted = True
         end = converse(player, BLACK, *lines)
         assert "You left the game after" in end.text.splitlines()[-1]
@@ -366,14 +344,16 @@ class TestLeaving:
 class TestAnyGame:
     def test_a_plain_game(self):
         end = converse(
-            ScriptedPlayer(NimEnv(), "0 0 0"), BLACK, *["pass", "d4", "2", "score", "1", "undo", "1", "1", "0"]
+            ScriptedAnalyst(NimEnv(), "0 0 0"), BLACK, *["pass", "d4", "2", "score", "1", "undo", "1", "1", "0"]
         )
         assert "'pass' is not a move of NimEnv(): expected a number from 0 to 1" in end.text
         assert "If the game ended here: draw." in end.text
         assert end.text.endswith("Black wins.\nYou win!")
 
     def test_help_shows_its_moves(self):
-        assert "\n  0           a move, written like this one" in converse(ScriptedPlayer(NimEnv()), BLACK, "help").text
+        assert (
+            "\n  0           a move, written like this one" in converse(ScriptedAnalyst(NimEnv()), BLACK, "help").text
+        )
 
 
 class TestPlay:

@@ -11,21 +11,12 @@ from alphago.ui.why.facts import (
     Atari,
     Capturable,
     Captures,
-    ChangesOwner,
-    Connects,
-    Cuts,
     Fact,
-    Gains,
-    LosesEye,
     Loss,
-    Lost,
     NamedChain,
-    Race,
     Reply,
-    Sente,
+    SaferChain,
 )
-from alphago.ui.why.go_facts import THREAT
-from alphago.ui.why.safer import LEAST_AREA, SAFER
 
 
 def check_facts(position: GoPosition, told: Explanation) -> None:
@@ -100,102 +91,42 @@ def answer(position: GoPosition, fact: Reply) -> None:
         assert (end.board == -start.to_play).sum() < (before.board == -start.to_play).sum()
 
 
-def race(position: GoPosition, fact: Race) -> None:
-    """Both chains are on the board with these liberties, touch, and share at most one of them."""
-    after = position.play(fact.action)
-    assert is_chain(after, fact.winner)
-    assert is_chain(after, fact.loser)
-    (own, ours), (other, theirs) = (chain(after, group.point) for group in (fact.winner, fact.loser))
-    assert fact.winner.colour == after.to_play == -fact.loser.colour
-    assert (len(ours), len(theirs)) == fact.liberties
-    assert len(ours) >= len(theirs)
-    assert len(ours & theirs) <= 1
-    assert own & {near for point in other for near in around(point, after.env.N)}
-
-
-def changes_owner(position: GoPosition, fact: ChangesOwner) -> None:
-    assert is_chain(position, fact.group)
-    gain = (fact.best_share - fact.share) * fact.group.colour * fact.colour  # of the other side's chain it is a loss
-    assert SAFER <= gain <= 1
-
-
-def gains(position: GoPosition, fact: Gains) -> None:
-    assert fact.action != fact.best
-    assert 0 <= fact.centre < position.env.N**2
-    assert LEAST_AREA <= fact.points <= 2 * position.env.N**2
-
-
-def lost(position: GoPosition, fact: Lost) -> None:
-    assert is_chain(position.play(fact.action), fact.group)
-    assert fact.group.point == fact.action
+def safer(position: GoPosition, fact: SaferChain) -> None:
+    assert is_chain(position, fact.chain)
+    assert fact.chain.colour == fact.colour
+    assert fact.share <= 0.5 < 0.75 <= fact.best_share
 
 
 def captures(position: GoPosition, fact: Captures) -> None:
     after = position.play(fact.action)
     assert fact.ko == bool(len(after.ko_points))
-    gone = {point for group in fact.groups for point in chain(position, group.point)[0]}
-    assert all(is_chain(position, group) and group.colour == -fact.colour for group in fact.groups)
+    gone = {point for group in fact.chains for point in chain(position, group.point)[0]}
+    assert all(is_chain(position, group) and group.colour == -fact.colour for group in fact.chains)
     assert gone == set(np.flatnonzero((position.board.ravel() == -fact.colour) & (after.board.ravel() == 0)))
 
 
 def atari(position: GoPosition, fact: Atari) -> None:
     after = position.play(fact.action)
-    assert is_chain(after, fact.group)
-    assert chain(after, fact.group.point)[1] == {fact.last}
+    assert is_chain(after, fact.chain)
+    assert chain(after, fact.chain.point)[1] == {fact.last}
     if fact.line:
-        assert is_caught(after, fact.group.point)
+        assert is_caught(after, fact.chain.point)
         after.after(fact.line)
 
 
 def capturable(position: GoPosition, fact: Capturable) -> None:
     after = position.play(fact.action)
-    assert is_chain(after, fact.group)
-    assert takes(after, fact.line[0], fact.group.point)
+    assert is_chain(after, fact.chain)
+    assert takes(after, fact.line[0], fact.chain.point)
     end = after.after(fact.line)
-    assert end.board.flat[fact.group.point] == 0
-
-
-def connects(position: GoPosition, fact: Connects) -> None:
-    joined = chain(position.play(fact.action), fact.action)[0]
-    separate = [chain(position, group.point)[0] for group in fact.groups]
-    assert all(is_chain(position, group) and group.point in joined for group in fact.groups)
-    assert sum(map(len, separate)) == len(set().union(*separate))
-
-
-def cuts(position: GoPosition, fact: Cuts) -> None:
-    after = position.play(fact.action)
-    left = [chain(after, group.point)[1] for group in fact.groups]
-    assert all(is_chain(after, group) and group.colour == -fact.colour for group in fact.groups)
-    assert sum(map(len, left)) == len(set().union(*left))  # no point joins two
-    assert all(fact.action in chain(position, group.point)[1] for group in fact.groups)  # this one would have
-
-
-def loses_eye(position: GoPosition, fact: LosesEye) -> None:
-    size = position.env.N
-    assert position.board.flat[fact.eye] == 0
-    assert all(position.board.flat[point] == fact.owner for point in around(fact.eye, size))
-    (row, column), (r, c) = divmod(fact.eye, size), divmod(fact.action, size)
-    assert max(abs(row - r), abs(column - c)) <= 1 or position.play(fact.action).board.flat[fact.eye] == 0
-
-
-def sente(position: GoPosition, fact: Sente) -> None:
-    after = position.play(fact.action).play(position.env.pass_action)
-    assert after.legal_mask[fact.threat]
-    assert fact.points >= fact.elsewhere + THREAT
+    assert end.board.flat[fact.chain.point] == 0
 
 
 CHECKS: dict[type[Fact], Callable[[GoPosition, Any], None]] = {
     Loss: loss,
     Reply: answer,
-    ChangesOwner: changes_owner,
-    Gains: gains,
-    Lost: lost,
+    SaferChain: safer,
     Captures: captures,
     Atari: atari,
     Capturable: capturable,
-    Connects: connects,
-    Cuts: cuts,
-    LosesEye: loses_eye,
-    Race: race,
-    Sente: sente,
 }

@@ -17,24 +17,10 @@ from alphago.examples.go_variants import TwoStonesGoEnv
 from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
-from alphago.ui.why.deeds import deeds, in_danger, is_in_ko, stones_of
+from alphago.ui.why.board import captures_and_ataris, in_danger, is_in_ko, stones_of
 from alphago.ui.why.explain import explain, smaller_loss
-from alphago.ui.why.facts import (
-    Atari,
-    Better,
-    Capturable,
-    ChangesOwner,
-    Connects,
-    Cuts,
-    Fact,
-    Loss,
-    NamedChain,
-    Reply,
-    Words,
-)
-from alphago.ui.why.go_facts import answer_facts, dangers, go_facts, lasting, unrepeated
-from alphago.ui.why.races import won_races
-from alphago.ui.why.safer import kept_by_best
+from alphago.ui.why.facts import Capturable, Loss, NamedChain, Reply, SaferChain, Words
+from alphago.ui.why.go_facts import answer, capturable, go_facts, lasting, safer_chain
 from alphago.ui.why.tried import Tried
 from tests.diagrams import position as drawn
 from tests.ui.why.rules_say import check_facts, is_caught
@@ -43,22 +29,6 @@ DRAWN = {
     "captures": (". X . .\nX O . .\n. X . .\n. . . .", "C3", ["C3 captures White's stone at B3."]),
     "atari": (". X . . .\nX O . . .\n. . . . .\n. . . . .\n. . . . .", "B3", ["B3 puts White's stone at B4 in atari."]),
     "an atari that a capture answers": ("X O . . .\n. . . . .\n. . X . .\n. . . . .\n. . . . .", "C5", []),
-    "a cut that a capture heals": (". . . . .\n. O . O .\n. O X O .\n. . O . .\n. . . . .", "C4", []),
-    "neither": (". . . . .\n. O . X .\n. X . O .\n. . . . .\n. . . . .", "C4", []),
-    "connects and cuts": (
-        ". . X . .\n. O . O .\n. . X . .\n. . . . .\n. . . . .",
-        "C4",
-        [
-            "C4 connects Black's stones at C5 and C3.",
-            "C4 cuts White's stone at B4 from the stone at D4.",
-        ],
-    ),
-    "its own eye": (". X . .\nX X . .\n. . . .\n. . . .", "A4", ["A4 fills its own side's eye."]),
-    "an eye": (
-        ". O . .\nO . . .\n. . . .\n. . . .",
-        "B3",
-        ["B3 destroys White's eye at A4."],
-    ),
     "nothing": (". . . .\n. . . .\n. . . .\n. . . .", "B3", []),
 }
 
@@ -68,7 +38,11 @@ def test_what_a_stone_does(name: str) -> None:
     drawing, move, expected = DRAWN[name]
     position = drawn(drawing)
     words = Words(position.env)
-    assert [fact.sentence(words) for fact in deeds(position, position.env.from_text(move))] == expected
+    assert [fact.sentence(words) for fact in captures_and_ataris(position, position.env.from_text(move))] == expected
+
+
+def tried(position: Any, action: int, best: int) -> Tried[Any]:
+    return Tried(position, action, best, position.play(action), position.play(best))
 
 
 def test_a_ladder_is_read() -> None:
@@ -103,20 +77,12 @@ def test_only_chains_that_were_there_are_in_danger(share: float, said: bool) -> 
         after_best=SimpleNamespace(ownership=None),
     )
     elsewhere, extends = env.from_text("E1"), env.from_text("C5")
-    told = [fact.sentence(Words(env)) for fact in dangers(Tried(position, elsewhere, extends), seen)]
+    told = [fact.sentence(Words(env)) for fact in capturable(tried(position, elsewhere, extends), seen)]
     assert all(text.startswith("After E1 White can ca") and text.endswith("; C5 would prevent it.") for text in told)
     assert bool(told) == said
-    assert not dangers(Tried(position, elsewhere, position.env.pass_action), seen)  # a pass prevents nothing
-    thrown_in = Tried(position, env.from_text("B2"), extends)
-    assert [fact for fact in dangers(thrown_in, seen) if fact.group.stones == 1] == []
-
-
-@pytest.mark.parametrize("filled", ["", "F2"])
-def test_a_capturing_race_is_counted(filled: str) -> None:
-    """Two against two liberties: White moves first and wins, unless Black has filled a liberty."""
-    rows = ". . . . . . .\n" + ". . O . . X .\n" * 3 + "O O O X X X X\n. X X O O . .\n. X X O O . ."
-    position = drawn(rows).after(filled.split()).give_turn(-1)
-    assert list(won_races(position).values()) == ([] if filled else [(2, 2)])
+    assert not capturable(tried(position, elsewhere, position.env.pass_action), seen)  # a pass prevents nothing
+    thrown_in = tried(position, env.from_text("B2"), extends)
+    assert [fact for fact in capturable(thrown_in, seen) if fact.chain.stones == 1] == []
 
 
 def likes_the_top(position: Position) -> tuple[np.ndarray, float]:
@@ -132,19 +98,93 @@ def test_every_game_has_values_and_lines(env: GameEnv) -> None:
     worst = 22 if env.name == "go" else 3
     told = explain(position, worst, likes_the_top, 40, threads=1)
     assert told.facts[0] == told.loss
-    assert env.name == "go" or [type(fact) for fact in told.facts[:2]] == [Loss, Reply]
+    assert env.name == "go" or [type(fact) for fact in told.facts] == [Loss, Reply]
     assert told.loss.points != told.loss.points  # no scores: unknown
     assert len(told.sentences) >= len(told.facts) - 1
     assert str(told).endswith(".")
     for fact in told.facts:
-        if isinstance(fact, Better | Reply):
-            start = position if isinstance(fact, Better) else position.play(worst)
+        if isinstance(fact, Loss | Reply):
+            start = position if isinstance(fact, Loss) else position.play(worst)
             start.after(fact.line)
 
 
 def test_a_side_that_moves_twice_goes_on() -> None:
     position = TwoStonesGoEnv(4).position().play("B2")
     assert explain(position, "C3", likes_the_top, 20, threads=1).reasons[0].startswith("White goes on with ")
+
+
+@pytest.mark.parametrize(
+    ("points", "share", "said"),
+    [
+        (4.0, 0.6, "C3 seems a mistake; D4 is better."),
+        (8.0, 0.6, "C3 loses 3 points or more; D4 is better."),
+        (8.0, 0.4, "C3 loses 3 points or more."),  # on an open board many moves are better than a bad one
+        (4.0, 0.4, ""),
+        (2.9, 0.9, ""),
+        (float("nan"), 0.4, "C3 loses about 10% of winning."),
+    ],
+)
+def test_a_mistake_is_told_where_the_search_is_certain(points: float, share: float, said: str) -> None:
+    env = GoEnv(5)
+    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, 0.1, share)
+    assert loss.sentence(Words(env)) == said
+    assert loss.worse == bool(said)
+    assert replace(loss, least=2.0).worse == (bool(said) or points in (2.9,))
+    assert replace(loss, ends=True).sentence(Words(env)) == ""  # dead stones would count as alive
+    if said.endswith("better."):
+        assert replace(loss, best=25).sentence(Words(env)).endswith("; passing is better.")
+        assert replace(loss, line=(6, 7)).sentence(Words(env)).endswith("; better is B4 C4.")
+
+
+def test_a_deeper_search_can_only_lessen_a_loss() -> None:
+    """A loss that the deeper search does not confirm is not told."""
+    loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6)
+    assert smaller_loss(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
+    assert smaller_loss(loss, replace(loss, share=0.1)).sentence(Words(GoEnv(5))).endswith("or more.")
+    assert not smaller_loss(loss, replace(loss, points=1.0)).worse
+
+
+@pytest.mark.parametrize("share", [0.9, 0.8])
+def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> None:
+    drawing, move, expected = DRAWN["captures"]
+    position = drawn(drawing)
+    action = position.env.from_text(move)
+    row = SimpleNamespace(line=(), ownership=None)
+    seen: Any = SimpleNamespace(before=row, after=row, after_best=row)
+    loss = Loss(1, action, action, 0.0, 0.0, share)
+    told = [fact.sentence(Words(position.env)) for fact in go_facts(tried(position, action, action), seen, loss)]
+    assert told == (expected if share == 0.9 else [])
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_the_better_move_captures_is_told_unless_it_is_answered(answered: bool) -> None:
+    """Where the other side plays there, its name is said instead."""
+    drawing, move, expected = DRAWN["captures"]
+    position = drawn(drawing)
+    played, best = map(position.env.from_text, ("A1", move))
+    row = SimpleNamespace(line=(), ownership=None, part_of=lambda _: 0.6)
+    after = SimpleNamespace(line=(best,) if answered else (), ownership=None, is_clear=answered)
+    seen: Any = SimpleNamespace(before=row, after=after, after_best=row)
+    loss = Loss(1, played, best, 5.0, 0.2, share=0.6)
+    told = [fact.sentence(Words(position.env, 1)) for fact in go_facts(tried(position, played, best), seen, loss)]
+    assert told == (["C3 is vital for both sides: White would play there next."] if answered else expected)
+
+
+def survival(row: str, chances: tuple[float, float]) -> list[str]:
+    """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
+    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", to_play="white")
+    bad = tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
+    rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
+    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
+    return [fact.sentence(Words(position.env)) for fact in safer_chain(bad, seen)]
+
+
+def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
+    assert survival("X O . . .", (0.1, 0.9)) == ["White's stone at B4 dies after A1, and would live after E5."]
+    assert survival("X O . . .", (0.3, 0.9)) == ["White's stone at B4 is safer after E5 than after A1."]
+    assert survival("X O . . .", (0.55, 0.9)) == []
+    assert survival("X O . . .", (0.3, 0.7)) == []  # it is not saved
+    assert survival("X O X . .", (0.3, 0.9)) == []  # it is in atari after the best move too
 
 
 def test_the_best_move_and_a_pass() -> None:
@@ -159,136 +199,6 @@ def test_the_best_move_and_a_pass() -> None:
         explain(position.play("C3"), "C3", likes_the_top, 30)
 
 
-@pytest.mark.parametrize(
-    ("points", "share", "prior", "change", "said", "doubtful"),
-    [
-        (4.0, 0.9, 0.1, 0.0, "C3 seems a mistake; D4 is better.", False),
-        (8.0, 0.6, 0.4, 0.0, "C3 loses 3 points or more; D4 is better.", False),
-        (8.0, 0.6, 0.2, 0.0, "C3 loses 3 points or more; perhaps D4 is better.", True),
-        (8.0, 0.9, 0.1, -1.0, "C3 loses 3 points or more; perhaps D4 is better.", True),
-        (8.0, 0.4, 0.4, 0.0, "C3 loses 3 points or more; perhaps D4 is better.", True),
-        (4.0, 0.4, 0.4, 0.0, "C3 seems a mistake; perhaps D4 is better.", True),
-        (3.9, 0.4, 0.4, 0.0, "", True),
-        (8.0, 0.1, 0.4, 0.0, "C3 loses 3 points or more.", True),  # a search before the move is of another opinion
-        (4.0, 0.6, 0.2, 0.0, "C3 seems a mistake; perhaps D4 is better.", True),
-        (2.0, 0.9, 0.1, 0.0, "D4 looks better than C3.", True),
-        (2.0, 0.9, 0.1, -1.0, "", False),  # it does not keep its promise
-        (2.0, 0.6, 0.4, 0.0, "D4 looks better than C3.", True),
-        (2.0, 0.6, 0.3, 0.0, "", False),
-        (1.0, 0.6, 0.4, 0.0, "", False),
-        (0.4, 0.9, 0.4, 0.0, "", False),
-    ],
-)
-def test_a_better_move_is_certain_where_the_search_leads_clearly(
-    points: float, share: float, prior: float, change: float, said: str, doubtful: bool
-) -> None:
-    env = GoEnv(5)
-    loss = Loss(1, env.from_text("C3"), env.from_text("D4"), points, points / 60, share, prior, change)
-    assert (loss.sentence(Words(env)), loss.doubtful) == (said, doubtful)
-
-
-def test_a_deeper_search_can_only_lessen_a_loss() -> None:
-    """A loss that the deeper search does not confirm is not told."""
-    loss = Loss(1, 12, 8, 8.0, 0.2, share=0.6, prior=0.2, change=0.0)
-    assert smaller_loss(loss, replace(loss, points=9.0, share=0.7)) == replace(loss, share=0.7)
-    assert smaller_loss(loss, replace(loss, points=5.0)).sentence(Words(GoEnv(5))).endswith("; perhaps D4 is better.")
-    passing = replace(loss, best=25)
-    assert passing.sentence(Words(GoEnv(5))).endswith("passing is better.")
-    assert replace(passing, ends=True).sentence(Words(GoEnv(5))) == ""  # dead stones would count as alive
-    assert smaller_loss(loss, replace(loss, share=0.1)).sentence(Words(GoEnv(5))).endswith("or more.")
-    assert not smaller_loss(loss, replace(loss, points=1.0)).worse
-
-
-@pytest.mark.parametrize(
-    ("better", "said"),
-    [
-        ({"B4": 0.9, "B3": 0.9}, "White's stone at B4 dies after A1, and would live after E5."),
-        ({"B4": 0.45}, "White's stone at B4 is safer after E5 than after A1."),
-        ({"B4": 0.3}, ""),  # it is not saved
-        ({"D4": 0.9}, ""),  # a stone of Black's
-        ({"D3": 0.7, "D2": 0.7, "D1": 0.7}, ""),  # 4.8 points
-        (
-            {"D3": 0.9, "D2": 0.9, "D1": 0.9, "C2": 0.9},
-            "E5 gains 3 points or more in the centre.",
-        ),
-        (
-            {"D4": 0.9, "D3": 0.9, "D2": 0.9, "C3": 0.9},
-            "E5 weakens Black's stone at D4.",
-        ),
-        ({"D3": 0.7}, ""),
-    ],
-)
-def test_what_the_best_move_keeps(better: dict[str, float], said: str) -> None:
-    position = drawn(". . . . .\n. O . X .\n. . . . .\n. . . . .\n. . . . .", to_play="white")
-    env = position.env
-    after_best = np.full(25, -0.9)  # of White's view, like `better`
-    after_best[[env.from_text(point) for point in better]] = list(better.values())
-    tried = Tried(position, env.from_text("A1"), env.from_text("E5"))
-    rows = [SimpleNamespace(ownership=-owners.reshape(5, 5)) for owners in (np.full(25, -0.9), after_best)]
-    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
-    assert [fact.sentence(Words(env)) for fact in kept_by_best(tried, seen)] == [said] * bool(said)
-
-
-def survival(row: str, chances: tuple[float, float]) -> list[Fact]:
-    """What is told of White's stone at B4 on a drawn board, with its chances after a bad and after the best move."""
-    position = drawn(f". X . . .\n{row}\n. . . . .\n. . . . .\n. . . . .", to_play="white")
-    tried = Tried(position, position.env.from_text("A1"), position.env.from_text("E5"))
-    rows = [SimpleNamespace(ownership=np.full((5, 5), 1 - 2 * chance)) for chance in chances]
-    seen: Any = SimpleNamespace(after=rows[0], after_best=rows[1])
-    return [fact for fact in kept_by_best(tried, seen) if isinstance(fact, ChangesOwner)]
-
-
-def test_a_chain_is_safer_only_if_it_was_at_risk() -> None:
-    assert survival("X O . . .", (0.3, 0.9))
-    assert not survival("X O . . .", (0.55, 0.9))
-    assert not survival("X O X . .", (0.3, 0.9))  # it is in atari after the best move too
-
-
-@pytest.mark.parametrize("share", [0.9, 0.8])
-def test_only_a_move_of_which_the_search_is_sure_is_praised(share: float) -> None:
-    drawing, move, expected = DRAWN["connects and cuts"]
-    position = drawn(drawing)
-    action = position.env.from_text(move)
-    row = SimpleNamespace(line=(), ownership=None)
-    seen: Any = SimpleNamespace(before=row, after=row, after_best=row, passed=[])
-    loss = Loss(1, action, action, 0.0, 0.0, share, prior=0.9, change=0.0)
-    told = [fact.sentence(Words(position.env)) for fact in go_facts(Tried(position, action, action), seen, loss)]
-    assert told == (expected if share == 0.9 else [])
-
-
-@pytest.mark.parametrize("answered", [True, False])
-def test_what_the_better_move_does_is_told_if_nothing_else_is(answered: bool) -> None:
-    """Nothing of it is clear; or the other side plays there, and then its name is said."""
-    drawing, move, expected = DRAWN["connects and cuts"]
-    position = drawn(drawing)
-    played, best = map(position.env.from_text, ("A1", move))
-    row = SimpleNamespace(line=(), ownership=None, part_of=lambda _: 0.4)
-    after = SimpleNamespace(line=(best,) if answered else (), ownership=None, is_clear=answered)
-    seen: Any = SimpleNamespace(before=row, after=after, after_best=row, passed=[])
-    loss = Loss(1, played, best, 5.0, 0.2, share=0.4, prior=0.3, change=0.0)
-    told = [fact.sentence(Words(position.env, 1)) for fact in go_facts(Tried(position, played, best), seen, loss)]
-    of_white = [
-        "White's C4 connects White's stones at B4 and D4.",
-        "White's C4 cuts Black's stone at C5 from the stone at C3.",
-    ]
-    assert told == (of_white if answered else expected)
-
-
-def test_a_chain_that_is_caught_is_not_cut_off_too() -> None:
-    drawing, move, _ = DRAWN["connects and cuts"]
-    position = drawn(drawing)
-    found = deeds(position, position.env.from_text(move))
-    (connection,) = [fact for fact in found if isinstance(fact, Connects)]
-    (cut,) = [fact for fact in found if isinstance(fact, Cuts)]
-    assert unrepeated([connection]) == [connection]
-    assert unrepeated([connection], connection.groups[:1]) == []  # a capture that the move prevents says it
-    caught, other = (Atari(1, cut.action, group, last=0, line=(0,)) for group in cut.groups)
-    escapes = replace(other, line=())
-    assert unrepeated([escapes, cut]) == [escapes, cut]
-    assert unrepeated([caught, cut]) == [caught]
-    assert unrepeated([caught, escapes], [caught.group]) == [escapes]
-
-
 @pytest.mark.parametrize("caught", [True, False])
 def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
     """White's line takes Black's stone at C3, which could escape by C2 unless White waits there."""
@@ -296,25 +206,25 @@ def test_an_answer_takes_only_what_cannot_escape(caught: bool) -> None:
     position = drawn(f". . . . .\n. . . . .\n. O X O .\n{below}\n. . . . .")
     env = position.env
     played, best, *line = map(env.from_text, ("A5", "E5", "C4", "B4", "C2"))
-    tried = Tried(position, played, best)
+    bad = tried(position, played, best)
     after = SimpleNamespace(line=tuple(line), is_clear=True, ownership=None)
     seen: Any = SimpleNamespace(
         before=SimpleNamespace(part_of=lambda _: 0.9), after=after, after_best=SimpleNamespace(line=(), ownership=None)
     )
-    loss = Loss(1, played, best, 9.0, 0.2, share=0.9, prior=0.9, change=0.0)
-    reply, *_ = answer_facts(tried, seen, loss, [])
-    said = "White punishes A5 with C4 B4 C2 and takes Black's stone at C3." if caught else "White punishes A5 with C4."
-    assert reply.sentence(Words(env)) == said
+    loss = Loss(1, played, best, 9.0, 0.2, share=0.9)
+    told = [fact.sentence(Words(env, 1)) for fact in answer(bad, seen, loss, [])]
+    takes = "White answers A5 with C4 B4 C2 and takes Black's stone at C3."
+    assert told == [takes if caught else "White's C4 puts Black's stone at C3 in atari."]
     told_by_capture = Capturable(1, played, best, NamedChain(1, env.from_text("C3"), 1), (line[0], line[2]))
-    assert answer_facts(tried, seen, loss, [told_by_capture]) == []
+    assert answer(bad, seen, loss, [told_by_capture]) == []
 
 
 @pytest.mark.parametrize("alive", [True, False])
-def test_a_stone_of_a_dead_group_is_not_praised(alive: bool) -> None:
-    drawing, move, _ = DRAWN["connects and cuts"]
+def test_a_capture_by_stones_that_are_dead_is_not_told(alive: bool) -> None:
+    drawing, move, _ = DRAWN["captures"]
     position = drawn(drawing)
-    found = deeds(position, position.env.from_text(move))
-    owners = np.full((5, 5), 0.9 if alive else -0.9)
+    found = captures_and_ataris(position, position.env.from_text(move))
+    owners = np.full((4, 4), 0.9 if alive else -0.9)
     assert lasting(found, owners) == (found if alive else [])
 
 
@@ -344,7 +254,7 @@ def test_facts_about_bad_moves() -> None:
 @pytest.mark.slow
 def test_facts_about_two_hundred_blunders() -> None:
     kinds = explain_bad_moves(9, 200, 100)
-    assert {Loss, Reply, ChangesOwner, Cuts} <= set(kinds)
+    assert {Loss, Reply, SaferChain, Capturable} <= set(kinds)
 
 
 class Nameless(GomokuEnv):

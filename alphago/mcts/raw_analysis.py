@@ -1,11 +1,7 @@
-"""`PositionGroup`: search and analysis of several positions at once, some of which may be finished games."""
+"""Analyses without a search: of positions by the network alone, and of finished games."""
 
-import math
-import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +10,10 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, check_symmetries
+from alphago.mcts.analysis_search import check_symmetries
 from alphago.mcts.evaluator import Evaluator, Forecaster
-from alphago.mcts.rule import SearchSettings
-from alphago.mcts.tree_reading import read_analysis
 
-FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch, and the game of a group of one position
+FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 CHUNK = 256  # positions that are evaluated together
 
 
@@ -85,74 +79,6 @@ def evaluate_alone(
         raw_ownership=None if ownership is None else ownership.copy(),
     )
     return with_ended(of_live, positions, live)
-
-
-class PositionGroup:
-    """A search of several positions of one game; the constructor evaluates the roots.
-
-    readouts: simulations for each position.  rules: the forbidden moves of each position.
-    symmetries: whether to average over all symmetries of the board.
-    """
-
-    def __init__(
-        self,
-        env: GameEnv,
-        evaluator: Evaluator,
-        settings: SearchSettings,
-        positions: Sequence[Position],
-        readouts: int,
-        rules: Sequence[Sequence[Forbidden]],
-        symmetries: bool = False,
-    ) -> None:
-        self.positions = positions
-        self.live = live_of(positions)  # only these are searched, each in a slot of its own
-        count = len(self.live)
-        slots = max(1, count)  # one idle slot if all games are over
-        nodes = readouts + settings.leaves + 2  # as `AnalysisSearch.wave` needs in the end: the trees need not grow
-        self.search = AnalysisSearch(env, evaluator, slots, settings, symmetries=symmetries, nodes=nodes)
-        for slot, i in enumerate(self.live):
-            self.search.start(slot, positions[i], rules[i])
-        self.games = np.arange(count)
-        self.search.prepare(self.games, np.full(count, readouts, np.int32))
-        self.budget = np.full(slots, readouts if count else 0, np.int32)
-
-    def add_readouts(self, readouts: int) -> None:
-        """Let `run` add more simulations to each position than the constructor was told; the trees then grow."""
-        self.budget[: len(self.live)] += readouts
-
-    def below(self, action: int, after: Position) -> "PositionGroup":
-        """Return a search of the position after a move, which begins with the part of this search below that move.
-
-        The search has no readouts left until `add_readouts`.  This group must have one position, whose game is not over
-        after the move either; its own search stays as it is.
-        """
-        group = copy(self)
-        group.positions = [after]
-        group.budget = np.zeros_like(self.budget)
-        group.search = self.search.copy()
-        group.search.advance(FIRST, np.array([action], np.int32))
-        group.search.expand_roots(FIRST)  # it is not evaluated yet if the move has no visits
-        return group
-
-    @property
-    def readouts_left(self) -> int:
-        """The number of simulations left, over all positions."""
-        return int(self.budget.sum())
-
-    def run(self, stop: threading.Event, until: float = math.inf) -> None:
-        """Search until no readouts are left, `stop` is set, or `time.monotonic()` reaches `until`."""
-        while self.readouts_left and not stop.is_set() and time.monotonic() < until:
-            if not self.search.wave(self.budget):  # without a new leaf no simulation is left
-                break
-
-    def analysis(self, plies: int, move_ownership: bool = False) -> Analysis:
-        """Return the analysis of all positions by the search so far.
-
-        plies: the most plies of each expected line of play.
-        move_ownership: whether to return also the ownership expected after each action.
-        """
-        of_live = read_analysis(self.search, self.games, plies=plies, move_ownership=move_ownership)
-        return with_ended(of_live, self.positions, self.live)
 
 
 def live_of(positions: Sequence[Position]) -> np.ndarray:

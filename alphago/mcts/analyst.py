@@ -1,0 +1,354 @@
+"""`Analyst`: the one holder of position searches, which answers the questions of many clients at once."""
+
+import heapq
+import itertools
+import threading
+import traceback
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.go_count import GoCount, count_of
+from alphago.env.position import Position
+from alphago.mcts.analysis_result import Analysis, join_analyses
+from alphago.mcts.analysis_search import Forbidden, check_move_left, usable
+from alphago.mcts.evaluator import Evaluator, as_evaluator, as_forecast_evaluator, as_network
+from alphago.mcts.kept_trees import KeptTrees
+from alphago.mcts.levels import check_level
+from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
+from alphago.mcts.questions import Answer, Kind, Limit, Question
+from alphago.mcts.search import leaves_for
+from alphago.mcts.search_forms import SearchForm, make_search
+from alphago.mcts.search_group import SearchGroup
+from alphago.system.cores import available_cores
+from alphago.system.validation import MOST_READOUTS, check_int, check_positive
+
+MOST_LEAVES = 32  # of a wave in the tree of a search without limit
+
+
+@dataclass(frozen=True)
+class PositionView:
+    """What a board shows: the position, with its cells, legal moves, turn, captures, ko and result.
+
+    count: of a game that ended by two passes, with those stones dead that the network takes for dead; else None.
+    """
+
+    position: Position
+    count: GoCount | None
+
+
+class Analyst:
+    """Searches positions for clients, which share its threads, its network and the trees that it keeps.
+
+    Short questions of one kind are searched side by side, in common batches; a long one (`Question.is_long`) has a tree
+    of its own, and is looked at in turn with the others.  Of a question's position, or of one of the positions before
+    it, the tree of an earlier question is found and goes on.
+
+    network: as in `MCTSPlayer`.
+    settings, symmetries, device: as in `alphago.analyze`.  threads: how many threads search; None for one per core.
+    forecasts: as in `MCTSPlayer`; without them, levels and moves to avoid need boards in the CPU's memory too.
+    evaluators: returns the evaluator for a game, instead of those of `network`; several threads call it.
+    slots: most questions that a thread searches side by side.  kinds: most kinds of searches that are kept.
+    tree_bytes: most bytes of the trees of a thread; the search of a position ends early if its tree is full.
+    seed: of the moves that levels draw; None for a random seed.  name: of the threads.
+    """
+
+    def __init__(
+        self,
+        network: object = None,
+        *,
+        settings: SearchForm = None,
+        symmetries: bool = False,
+        device: str = "auto",
+        forecasts: bool = True,
+        threads: int | None = None,
+        evaluators: Callable[[GameEnv], Evaluator] | None = None,
+        slots: int = 32,
+        kinds: int = 16,
+        tree_bytes: int = 2**31,
+        seed: int | None = None,
+        name: str = "alphago-analyst",
+    ) -> None:
+        self.network, self.name = network, name
+        self.settings, self.symmetries = settings, symmetries
+        self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
+        self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
+        self.kept = KeptTrees()
+        self.evaluators = evaluators or Evaluators(network, device, forecasts)
+        self._estimators: dict[GameEnv, StrengthEstimator] = {}
+        self._estimating = threading.Lock()
+        self._random = np.random.default_rng(seed)
+        self._changed = threading.Condition()  # guards the attributes below
+        self._numbers = itertools.count()
+        self._waiting: list[tuple[int, int, Question]] = []  # a heap: by priority, then in order
+        self._shared: OrderedDict[Kind, list[SearchGroup]] = OrderedDict()  # for short questions
+        self._short: deque[SearchGroup] = deque()  # groups that wait for a thread
+        self._long: deque[SearchGroup] = deque()
+        self._stepping: set[SearchGroup] = set()  # groups that a thread works on
+        self._long_is_next = False
+        self._workers: list[threading.Thread] = []
+        self._closing = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- questions -----------------------------------------------------------------------------------
+
+    def view(self, game: GameEnv | Position, moves: Sequence[int | str] = ()) -> PositionView:
+        """Return what a board shows after moves, each an action or text; raise IllegalMove for an illegal one."""
+        position = position_after(game, moves)
+        return PositionView(position, self.count(position))
+
+    def count(self, position: Position) -> GoCount | None:
+        """Return the count of a game that ended by two passes, None of any other position.
+
+        The network alone says which stones are dead.  A search would not find them: its passes end the game.
+        """
+        counted = count_of(position)
+        if counted is None or not counted.position.board.any():
+            return counted
+        owners = self.ask(counted.before, limit=Limit(0)).last().found.as_black().raw_ownership
+        return counted.proposed(None if owners is None else owners[0])
+
+    def ask(
+        self,
+        game: GameEnv | Position,
+        moves: Sequence[int | str] = (),
+        limit: Limit = Limit(),  # noqa: B008 (it cannot be changed)
+        *,
+        avoid: Sequence[Forbidden] = (),
+        beside: int = 1,
+        **options: Any,
+    ) -> Question:
+        """Begin to search the position after moves, and return at once; see `Question` for the answers.
+
+        game: the game, from its start, or the position in which the moves begin.  moves: actions or texts.
+        limit: when the search ends; at a level below the greatest, which has readouts of its own, it does not matter.
+        avoid: moves that the search must not try.
+        beside: how many questions are asked together: if they fill the network's batch, waves have fewer leaves each.
+        options: level, every, first, priority, plies, move_ownership, reuse, tell; see `Question`.
+
+        Raises IllegalMove for an illegal move, and ValueError if all legal moves are to be avoided.  Errors of the
+        network are in the last answer.
+        """
+        [question] = self.ask_all([(position_after(game, moves), limit)], avoid=[avoid], beside=beside, **options)
+        return question
+
+    def ask_all(
+        self,
+        wanted: Sequence[tuple[Position, Limit]],
+        *,
+        avoid: Sequence[Sequence[Forbidden]] = (),
+        beside: int = 1,
+        **options: Any,
+    ) -> list[Question]:
+        """Begin to search positions, which enter the searches together; return at once.
+
+        wanted: each position with its limit.  avoid: of each position; () for none.
+        beside, options: as in `ask`, for all positions.
+        """
+        if options.get("level") is not None:
+            check_level(options["level"])
+        if options.get("every") is not None:
+            check_positive("every", options["every"])
+        questions = []
+        for i, (position, limit) in enumerate(wanted):
+            rules = usable(avoid[i]) if avoid else ()
+            if not position.is_over:
+                check_move_left(position, rules)
+            questions.append(Question(position, self._kind(position, limit, beside), limit, avoid=rules, **options))
+        self._enter(questions)
+        return questions
+
+    def analyze(self, positions: Sequence[Position], readouts: int | Sequence[int], beside: int = 1) -> Analysis:
+        """Search positions and return their analysis, with a row for each.
+
+        readouts: of each position, one number for all or one for each; those of kept trees count.
+        beside: as in `ask`.
+        """
+        counts = [readouts] * len(positions) if isinstance(readouts, int) else readouts
+        wanted = [(position, Limit(count)) for position, count in zip(positions, counts, strict=True)]
+        return join_analyses([question.last().found for question in self.ask_all(wanted, beside=beside)])
+
+    def forget(self) -> None:
+        """Drop the trees that are kept."""
+        self.kept.clear()
+
+    def close(self, wait: bool = False) -> None:
+        """Stop all questions, and end the threads; wait: whether to answer all questions before."""
+        with self._changed:
+            self._closing = True
+            if not wait:
+                left = [question for *_, question in self._waiting]
+                left += [question for group in self._groups for question in group.all]
+                for question in left:
+                    question.stopped = True
+            self._changed.notify_all()
+        for worker in self._workers:
+            worker.join()
+
+    # -- threads -------------------------------------------------------------------------------------
+
+    def _kind(self, position: Position, limit: Limit, beside: int) -> Kind:
+        """Return the kind of search of a question."""
+        readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
+        leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
+        settings = make_search(self.settings, readouts, leaves)
+        return Kind(position.env, settings, self.symmetries, 0 if settings.keeps_trees else limit.readouts or 0)
+
+    def _enter(self, questions: Sequence[Question]) -> None:
+        """Let questions wait for a thread, all at once."""
+        with self._changed:
+            if self._closing:
+                raise RuntimeError("the analyst must be open to be asked, and it was closed")
+            for question in questions:
+                question.wake, question.waits = self._wake, True
+                heapq.heappush(self._waiting, (-question.priority, next(self._numbers), question))
+            while len(self._workers) < self.threads:
+                worker = threading.Thread(target=self._work, name=self.name, daemon=True)
+                self._workers.append(worker)
+                worker.start()
+            self._changed.notify_all()
+
+    def _wake(self, question: Question) -> None:
+        """Let a question that was stopped end: at once if it waits, before all others if it has begun."""
+        with self._changed:
+            waits, question.waits = question.waits, False  # `_admit` passes over it
+            for group in () if waits else (*self._short, *self._long):
+                if question in group.all:
+                    (self._long if group.count == 1 else self._short).remove(group)
+                    self._line_up(group, is_urgent=True)
+                    break
+        if waits:
+            question.answer(Answer(question.position, None, is_last=True))
+
+    def _work(self) -> None:
+        """Search until the analyst is closed."""
+        while (group := self._next()) is not None:
+            try:
+                group.step()
+            except Exception as problem:
+                traceback.print_exc()
+                group.fail(problem)
+            self._put_back(group)
+
+    def _next(self) -> SearchGroup | None:
+        """Wait for a group that has questions and return it; None if the thread must end.
+
+        Short questions have every other turn, so that they need not wait for all long ones.
+        """
+        with self._changed:
+            while True:
+                self._admit()
+                groups = self._long if self._long and (self._long_is_next or not self._short) else self._short
+                if groups:
+                    self._long_is_next = groups is self._short
+                    group = groups.popleft()
+                    group.arrived, group.coming = group.coming, []
+                    self._stepping.add(group)
+                    return group
+                if self._closing and not self._stepping:
+                    return None
+                self._changed.wait()
+
+    def _put_back(self, group: SearchGroup) -> None:
+        """Let a group wait for its next turn if it has questions left."""
+        with self._changed:
+            self._stepping.discard(group)
+            group.is_scheduled = bool(group.all)
+            if group.is_scheduled:
+                self._line_up(group, is_urgent=any(question.stopped for question in group.all))
+            if self._closing:
+                self._changed.notify_all()
+
+    def _line_up(self, group: SearchGroup, is_urgent: bool = False) -> None:
+        """Let a group wait for a thread; an urgent one is the next."""
+        groups = self._long if group.count == 1 else self._short
+        if is_urgent:
+            groups.appendleft(group)
+            self._long_is_next = groups is self._long
+        else:
+            groups.append(group)
+
+    @property
+    def _groups(self) -> list[SearchGroup]:
+        """The groups that have questions."""
+        return [*self._short, *self._long, *self._stepping]
+
+    def _admit(self) -> None:
+        """Give waiting questions to groups, the most urgent first, as far as there is room."""
+        busy = sum(len(group.all) for group in self._groups) if self._waiting else 0
+        while self._waiting and busy < self.slots * self.threads:
+            question = heapq.heappop(self._waiting)[2]
+            if not question.waits:
+                continue
+            question.waits = False
+            group = self._group(question)
+            group.coming.append(question)
+            busy += 1
+            if not group.is_scheduled:
+                group.is_scheduled = True
+                self._line_up(group)
+                self._changed.notify()
+
+    def _group(self, question: Question) -> SearchGroup:
+        """Return the group with room for a question: one of its own for a long one, else that with the least load."""
+        if question.is_long:
+            return self._new_group(question.kind, 1)
+        groups = self._shared.setdefault(question.kind, [])
+        self._shared.move_to_end(question.kind)
+        idle = [kind for kind, own in self._shared.items() if not any(group.is_scheduled for group in own)]
+        for kind in idle[: max(0, len(self._shared) - self.kinds)]:
+            if kind != question.kind:
+                del self._shared[kind]
+        if len(groups) < self.threads and all(group.all for group in groups):
+            groups.append(self._new_group(question.kind, self.slots))
+        return min(groups, key=lambda group: len(group.all))
+
+    def _new_group(self, kind: Kind, count: int) -> SearchGroup:
+        """Return a new group of `count` slots, 1 for a long question."""
+        chance = self._random.random
+        return SearchGroup(
+            kind, self.evaluators, count, self.kept, share=self._share, estimate=self._estimate, draw=chance
+        )
+
+    def _share(self) -> int:
+        """Return the bytes that the trees of one group may take."""
+        return self.threads * self.tree_bytes // max(1, len(self._groups))
+
+    def _estimate(self, position: Position) -> OpponentStrength:
+        """Return how strong the side that is not to move seems to be."""
+        with self._estimating:
+            if position.env not in self._estimators:
+                self._estimators[position.env] = StrengthEstimator(position.env, self.evaluators(position.env))
+            return self._estimators[position.env].estimate(position)
+
+
+class Evaluators:
+    """The evaluators of one network, one for each game; network, device, forecasts: as in `MCTSPlayer`."""
+
+    def __init__(self, network: object, device: str = "auto", forecasts: bool = True) -> None:
+        self.network, self.device, self.forecasts = network, device, forecasts
+        self._made: dict[GameEnv, Evaluator] = {}
+        self._making = threading.Lock()
+
+    def __call__(self, env: GameEnv) -> Evaluator:
+        """Return the evaluator for a game."""
+        with self._making:
+            if env not in self._made:
+                self.network = as_network(self.network, env)  # a name is loaded once
+                make = as_forecast_evaluator if self.forecasts else as_evaluator
+                self._made[env] = make(self.network, env, self.device)
+            return self._made[env]
+
+
+def position_after(game: GameEnv | Position, moves: Sequence[int | str]) -> Position:
+    """Return the position after moves from the start of a game, or from a position."""
+    return (game if isinstance(game, Position) else game.position()).after(moves)

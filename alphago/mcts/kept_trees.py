@@ -1,0 +1,95 @@
+"""`KeptTrees`: trees of searches that have ended, found again by the line of moves that leads to their position."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.position import Position
+from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, SavedTree
+
+MOST_BYTES = 2**29  # of all kept trees together
+LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is looked for
+
+Line = tuple[Hashable, ...]
+
+
+class KeptTree(NamedTuple):
+    """The tree of a position, and the position."""
+
+    position: Position
+    saved: SavedTree
+
+
+def line_of(position: Position, plies: int) -> Line:
+    """Return what names the position after the first `plies` moves of the game that leads to a position."""
+    setup = position.setup_in(position.env)
+    return position.env, repr(sorted(setup.items())), position.moves[:plies], position.movers[:plies]
+
+
+class KeptTrees:
+    """A store of trees; the one that was used longest ago goes first.
+
+    most_bytes: of all trees together; a larger tree is not kept.
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self.bytes = 0
+        self._trees: OrderedDict[Line, KeptTree] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: SavedTree) -> None:
+        """Keep the tree of a position, instead of an earlier one of the same line.
+
+        kind: trees of different kinds are not mixed.  rules: the moves that are missing in the tree.
+        """
+        line = (kind, position.to_play, rules, *line_of(position, len(position.moves)))
+        with self._lock:
+            self._drop(line)
+            self._trees[line] = KeptTree(position, saved)
+            self.bytes += saved.bytes
+            while self.bytes > self.most_bytes:
+                self._drop(next(iter(self._trees)))
+
+    def load(self, search: AnalysisSearch, game: int, position: Position, kind: Hashable) -> None:
+        """Give a game of a search, which is at `position`, its own tree, or what is left of an earlier position's.
+
+        kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
+        """
+        rules, plies = search.forbidden(game), len(position.moves)
+        earliest = plies if rules else max(0, plies - LOOK_BACK)
+        for known in range(plies, earliest - 1, -1):
+            mover = position.to_play if known == plies else position.movers[known]
+            with self._lock:
+                line = (kind, mover, rules, *line_of(position, known))
+                kept = self._trees.get(line)
+                if kept is not None:
+                    self._trees.move_to_end(line)
+            if kept is not None:
+                if is_continued(kept.position, position):
+                    search.restore(game, kept.position, kept.saved)
+                    for action in position.moves[known:]:
+                        search.advance(np.array([game]), np.array([action], np.int32))
+                return
+
+    def clear(self) -> None:
+        """Drop all trees."""
+        with self._lock:
+            self._trees.clear()
+            self.bytes = 0
+
+    def _drop(self, line: Line) -> None:
+        if (kept := self._trees.pop(line, None)) is not None:
+            self.bytes -= kept.saved.bytes
+
+
+def is_continued(before: Position, position: Position) -> bool:
+    """Return whether a position follows from an earlier one of its line by moves without a skipped turn."""
+    for mover, action in zip(position.movers[len(before.moves) :], position.moves[len(before.moves) :], strict=True):
+        if before.to_play != mover or before.is_over:
+            return False
+        before = before.play(action)
+    return (before.to_play, before.is_over) == (position.to_play, position.is_over)

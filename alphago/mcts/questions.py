@@ -1,0 +1,204 @@
+"""`Question`, a position to search for a client of an `Analyst`; `Answer`, what is found; `Limit`, when it stops."""
+
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+from alphago.mcts.analysis_result import PLIES, Analysis
+from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.levels import Level
+from alphago.mcts.opponent import OpponentStrength
+from alphago.mcts.rule import SearchSettings, measured_threshold, resigns
+from alphago.system.validation import MOST_READOUTS, check_int, check_positive
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Limits of the search of a position, which ends at the first limit that it reaches.
+
+    readouts: simulations; 0 for the network alone, None for no limit.
+    seconds: time; None for no limit.
+    added: whether the readouts are added to those of a tree that was kept; if not, those of the tree count.
+    certain: whether the search ends, too, as soon as the simulations left cannot change its best move.
+    until: an event that ends the search; the network evaluates the position even then.
+    """
+
+    readouts: int | None = 800
+    seconds: float | None = None
+    added: bool = False
+    certain: bool = False
+    until: threading.Event | None = None
+
+    def __post_init__(self) -> None:
+        if self.readouts is not None:
+            check_int("readouts", self.readouts, 0, MOST_READOUTS)
+        if self.seconds is not None:
+            check_positive("seconds", self.seconds)
+
+
+class Kind(NamedTuple):
+    """What searches have in common that may work side by side, and whose trees may go on in each other.
+
+    env: the game.  settings: the search.  symmetries: as in `alphago.analyze`.
+    readouts: of each search, if the rule divides them among the moves, as Gumbel search does; else 0.
+    """
+
+    env: GameEnv
+    settings: SearchSettings
+    symmetries: bool
+    readouts: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a position.
+
+    analysis: of one position, in the view of the player to move; None if the search was stopped before it began, or has
+        failed.
+    is_last: whether the search has ended.
+    readouts: simulations that were done for the question; those of a tree that was kept do not count.
+    action: the move to play, in the last answer to a question with a level; None if the game is over.
+    opponent: how strong the other side seems to be, for the level "even".
+    hopeless: whether the opponent cannot be expected to lose as many points as the player to move is behind.
+    shares: the probabilities of the moves at a level below the greatest, float64 [A].
+    error: why the search has failed.
+    """
+
+    position: Position
+    analysis: Analysis | None
+    is_last: bool
+    readouts: int = 0
+    action: int | None = None
+    opponent: OpponentStrength | None = None
+    hopeless: bool = True
+    shares: np.ndarray | None = None
+    error: Exception | None = None
+
+    @property
+    def found(self) -> Analysis:
+        """The analysis, which must be there."""
+        assert self.analysis is not None
+        return self.analysis
+
+    def resigns(self, network: object, threshold: float | None = None) -> bool:
+        """Return whether the player to move should resign, as `MCTSPlayer.should_resign` does.
+
+        threshold: as in `MCTSPlayer`; None for the threshold that the run of `network` has measured.
+        """
+        if threshold is None:
+            threshold = measured_threshold(network, self.position)
+        return self.hopeless and bool(resigns(float(self.found.value[0]), threshold))
+
+
+@dataclass(eq=False)
+class Question:
+    """A position to search, for one client.
+
+    Iterate over it for the growing answers and the last one, or call `last`.
+
+    level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
+    avoid: moves that the search must not try.
+    every: seconds between two answers while it searches; None for the last answer only.
+    first: seconds until the first one; None for `every`.
+    priority: questions with a greater one begin first.
+    plies, move_ownership: as in `alphago.analyze`.
+    reuse: whether the search goes on in a tree that is kept, and is kept itself.
+    tell: called with each answer by the thread that searches, instead of iterating.
+    """
+
+    position: Position
+    kind: Kind
+    limit: Limit
+    level: Level | None = None
+    avoid: tuple[Forbidden, ...] = ()
+    every: float | None = None
+    first: float | None = None
+    priority: int = 0
+    plies: int = PLIES
+    move_ownership: bool = False
+    reuse: bool = True
+    tell: Callable[[Answer], None] | None = None
+    stopped: bool = field(default=False, init=False)  # whether the client has told it to end
+    waits: bool = field(default=False, init=False)  # whether no search has taken it yet
+    wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
+
+    def __post_init__(self) -> None:
+        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self._last: Answer | None = None
+        self._latest: Answer | None = None
+        self._ended = threading.Event()
+        self.due = self.end = math.inf  # when to answer next, and when to end, in seconds of `time.monotonic`
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the search is so long that its tree must not take room beside the trees of short ones."""
+        return self.limit.readouts is None or self.limit.readouts > LONG
+
+    def begin(self) -> None:
+        """Start the clock of the search."""
+        now = time.monotonic()
+        self.end = now + (self.limit.seconds or math.inf)
+        self.due = now + (math.inf if self.every is None else self.every if self.first is None else self.first)
+
+    def is_late(self, now: float) -> bool:
+        """Return whether the time of the search is over; now: in seconds of `time.monotonic`."""
+        return now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
+
+    def stop(self) -> None:
+        """End the search; the call does not wait, and the last answer follows after the present wave at the latest."""
+        self.stopped = True
+        self.wake(self)
+
+    def answer(self, answer: Answer) -> None:
+        """Give an answer to the client; after the last one do nothing."""
+        if self._last is not None:
+            return
+        (self._answers.put if self.tell is None else self.tell)(answer)
+        if answer.is_last:
+            self._last = answer
+            self._ended.set()
+
+    def __iter__(self) -> Iterator[Answer]:
+        """Yield the answers, each once; raise the error of a search that has failed."""
+        is_last = False
+        while not is_last:
+            answer = self._answers.get()
+            if answer.error is not None:
+                raise answer.error
+            is_last = answer.is_last
+            yield answer
+
+    def latest(self, due: float) -> Answer:
+        """Wait for an answer, and until a time (of `time.monotonic`) or the last answer; return the latest one."""
+        while self._latest is None or not self._latest.is_last:
+            try:
+                left = None if self._latest is None else max(0.0, due - time.monotonic())
+                self._latest = self._answers.get(timeout=left)
+            except queue.Empty:
+                break
+            if self._latest.error is not None:
+                raise self._latest.error
+        return self._latest  # type: ignore[return-value]
+
+    def wait(self) -> None:
+        """Wait until the last answer was given."""
+        self._ended.wait()
+
+    def last(self) -> Answer:
+        """Wait for the last answer and return it; raise the error of a search that has failed."""
+        self.wait()
+        assert self._last is not None
+        if self._last.error is not None:
+            raise self._last.error
+        return self._last
+
+
+LONG = 1000  # readouts; trees side by side all take the room of the largest one

@@ -1,0 +1,309 @@
+"""Questions to the analyst: the arrays of `analyze`, trees that go on, ends at once, and clients beside each other."""
+
+import threading
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
+from alphago.env.position import IllegalMove, Position
+from alphago.mcts.analysis import analyze
+from alphago.mcts.analysis_result import ARRAYS, Analysis
+from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.analyst import Analyst
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.gumbel import Gumbel
+from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct
+from alphago.mcts.questions import LONG, Answer, Limit
+from alphago.nn.net import NeuralNet
+from tests.ui.own_games import OwnedByBlack
+
+GO = GoEnv(5, komi=0.5)
+HOURS = 3600.0
+ENDLESS = Limit(None, HOURS)
+
+
+@pytest.fixture(scope="module")
+def net() -> NeuralNet:
+    """A network that forecasts score and ownership."""
+    torch.manual_seed(5)
+    return NeuralNet(GoEnv(5), tower_height=1, channels=8).eval()
+
+
+class Counting(HashEvaluator):
+    """Counts the positions that it evaluates."""
+
+    def __init__(self) -> None:
+        self.evaluated = 0
+
+    def evaluate(self, batch, slots, priors, values):
+        self.evaluated += len(slots)
+        super().evaluate(batch, slots, priors, values)
+
+
+def same(one: Analysis, other: Analysis) -> None:
+    for name in ARRAYS:
+        first, second = getattr(one, name), getattr(other, name)
+        assert (first is None) == (second is None), name
+        if first is not None:
+            np.testing.assert_array_equal(first, second, err_msg=name)
+
+
+def found(answer: Answer) -> Analysis:
+    assert answer.analysis is not None
+    return answer.analysis
+
+
+class TestArrays:
+    @pytest.mark.parametrize("readouts", [1, 20, 200, LONG + 200])
+    @pytest.mark.parametrize("settings", [None, "gumbel", Puct(c_puct=3.0, leaves=3)])
+    def test_those_of_analyze(self, readouts: int, settings) -> None:
+        """A long question has a search of its own, a short one shares one."""
+        position = GO.position().after(["C3", "D3"])
+        with Analyst(OwnedByBlack(), settings=settings) as analyst:
+            one = found(analyst.ask(position, limit=Limit(readouts)).last())
+        same(one, analyze(position, OwnedByBlack(), readouts, settings=settings, threads=1))
+        assert one.positions == (position,)
+
+    def test_the_network_alone(self, net: NeuralNet) -> None:
+        position = GoEnv(5).position()
+        with Analyst(net) as analyst:
+            answer = analyst.ask(position, limit=Limit(0)).last()
+        alone = analyze(position, net, 0)
+        np.testing.assert_array_equal(found(answer).prior, alone.prior)
+        np.testing.assert_allclose(found(answer).raw_ownership, alone.raw_ownership, atol=0.5 / 127)  # kept in a byte
+        assert (answer.readouts, found(answer).visits.sum()) == (0, 0)
+
+    def test_many_positions_side_by_side_are_as_each_alone(self) -> None:
+        positions = [GO.position(), *(GO.position().play(action) for action in range(25))]
+        counts = [30 + 7 * i for i in range(len(positions))]
+        with Analyst(OwnedByBlack(), threads=2, slots=5) as analyst:
+            together = analyst.analyze(positions, counts)
+        for row, (position, count) in enumerate(zip(positions, counts, strict=True)):
+            same(together.take([row]), analyze(position, OwnedByBlack(), count, threads=1))
+
+    def test_options(self, net: NeuralNet) -> None:
+        position = GoEnv(5).position().play("C3")
+        rules = [Forbidden(-1, frozenset([0, 1]))]
+        with Analyst(net, symmetries=True) as analyst:
+            one = found(analyst.ask(position, limit=Limit(60), avoid=rules, plies=2, move_ownership=True).last())
+        other = analyze(position, net, 60, avoid=[0, 1], plies=2, move_ownership=True, symmetries=True, threads=1)
+        same(one, other)
+
+    def test_a_finished_game(self, net: NeuralNet) -> None:
+        over = GoEnv(5).position().after(["pass", "pass"])
+        with Analyst(net) as analyst:
+            answer = analyst.ask(over, limit=Limit(50), level=10).last()
+        same(found(answer), analyze(over, net, 50, threads=1))
+        assert answer.action is None
+
+    @pytest.mark.parametrize("env", [ConnectFourEnv(), GO], ids=lambda env: env.name)
+    def test_every_game_by_its_moves(self, env) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            one = found(analyst.ask(env, env.action_names[:2], Limit(40)).last())
+            with pytest.raises(IllegalMove):
+                analyst.ask(env, ["nowhere"])
+        same(one, analyze(env.position().after(env.action_names[:2]), HashEvaluator(), 40, threads=1))
+
+
+class TestTrees:
+    def test_a_search_goes_on(self) -> None:
+        evaluator = Counting()
+        with Analyst(evaluator, settings=Puct(leaves=2)) as analyst:
+            first = analyst.ask(GO, (), Limit(40)).last()
+            before = evaluator.evaluated
+            longer = analyst.ask(GO, (), Limit(64)).last()
+            again = analyst.ask(GO, (), Limit(30)).last()
+        assert (first.readouts, longer.readouts, again.readouts) == (40, 24, 0)
+        assert evaluator.evaluated == before + 24
+        same(found(longer), analyze(GO.position(), HashEvaluator(), 64, settings=Puct(leaves=2), threads=1))
+        same(found(again), found(longer))
+
+    def test_a_reply_an_undo_and_a_variation_find_their_trees(self) -> None:
+        evaluator = Counting()
+        with Analyst(evaluator, settings=Puct(leaves=1)) as analyst:
+            start = found(analyst.ask(GO, (), Limit(200)).last())
+            best, *_, other = (move for move in start.moves() if move.visits > 8)
+            for move in (best, other):
+                below = analyst.ask(GO, [move.action], Limit(0)).last()
+                assert (below.readouts, found(below).root_visits[0]) == (0, move.visits)
+            reply = best.line[:2]
+            assert found(analyst.ask(GO, reply, Limit(0)).last()).root_visits[0] == best.line_visits[1]
+            before = evaluator.evaluated
+            same(found(analyst.ask(GO, (), Limit(200)).last()), start)
+            assert evaluator.evaluated == before
+            analyst.forget()
+            assert found(analyst.ask(GO, [best.action], Limit(0)).last()).root_visits[0] == 1
+
+    def test_it_begins_anew_where_it_must(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            analyst.ask(GO, ["C3"], Limit(60)).last()
+            rules = (Forbidden(-1, frozenset([3])),)
+            others = [GO.position(komi=5.5).play("C3"), GO.position().play("C3").give_turn(1), GO.position().play("C2")]
+            for position in others:
+                assert analyst.ask(position, limit=Limit(10)).last().readouts == 10
+            assert analyst.ask(GO, ["C3"], Limit(10), avoid=rules).last().readouts == 10
+            assert analyst.ask(GO, ["C3"], Limit(10), avoid=rules).last().readouts == 0
+            assert analyst.ask(GO, ["C3"], Limit(10), reuse=False).last().readouts == 10
+
+    def test_readouts_may_be_added(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            analyst.ask(GO, (), Limit(40)).last()
+            added = analyst.ask(GO, (), Limit(40, added=True)).last()
+        assert (added.readouts, found(added).root_visits[0]) == (40, 81)
+
+    def test_gumbel_starts_from_the_root(self) -> None:
+        with Analyst(HashEvaluator(), settings=Gumbel()) as analyst:
+            one, other = (found(analyst.ask(GO, (), Limit(32)).last()) for _ in range(2))
+        same(one, other)
+
+
+class TestMoves:
+    def test_full_strength(self) -> None:
+        player = MCTSPlayer(GO, HashEvaluator(), 80, two_player_mode=True, forecasts=True)
+        with Analyst(HashEvaluator(), settings=Puct(leaves=8)) as analyst:
+            answer = analyst.ask(GO, (), Limit(80, certain=True), level=10).last()
+            alone = analyst.ask(GO, ["C3"], Limit(0), level=10, reuse=False).last()
+        assert answer.action == player.suggest_move()
+        player.initialize_game(GO.position().play("C3"))
+        assert alone.action == player.policy_move()
+
+    def test_a_search_ends_when_its_move_is_certain(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            answer = analyst.ask(GO, ["C3"], Limit(4000, certain=True), level=10).last()
+        most, second = np.sort(found(answer).visits[0])[:-3:-1]
+        assert answer.readouts < 4000
+        assert most >= second + 4000 - answer.readouts
+        assert answer.action == found(answer).best()
+
+    def test_a_level_is_that_of_a_player(self, net: NeuralNet) -> None:
+        position = GoEnv(5).position().after(["C3", "C2"])
+        player = MCTSPlayer(GoEnv(5), net, level=3, seed=7)
+        player.initialize_game(position)
+        with Analyst(net, settings=Puct(leaves=8), seed=7) as analyst:
+            answer = analyst.ask(position, level=3).last()
+        assert answer.action == player.suggest_move()
+
+    def test_even_says_how_strong_the_other_side_is(self, net: NeuralNet) -> None:
+        position = GoEnv(5).position().after(["C3", "C2", "A1"])
+        with Analyst(net) as analyst:
+            answer = analyst.ask(position, level="even").last()
+        assert answer.opponent is not None
+        assert answer.opponent.moves == 2
+        assert position.legal_mask[answer.action]
+
+
+class TestClients:
+    def test_answers_grow_until_it_is_told_to_stop(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            question = analyst.ask(GO, (), ENDLESS, every=0.01)
+            visits = []
+            for answer in question:
+                visits.append(found(answer).root_visits[0])
+                if len(visits) == 3:
+                    question.stop()
+        assert visits == sorted(visits)
+        assert answer.is_last
+        assert found(question.last()).root_visits[0] == visits[-1]
+
+    def test_many_long_questions_end_at_once(self) -> None:
+        told: list[Answer] = []
+        with Analyst(HashEvaluator(), threads=2) as analyst:
+            questions = [analyst.ask(GO, [action], ENDLESS, tell=told.append) for action in range(20)]
+            begun = analyst.ask(GO, ["C3", "B2"], Limit(64)).last()  # beside them
+            for question in questions:
+                question.stop()
+        assert begun.readouts == 64
+        assert len(told) == 20
+        assert all(answer.is_last for answer in told)
+
+    def test_what_waits_ends_without_an_analysis(self) -> None:
+        with Analyst(HashEvaluator(), threads=1, slots=1) as analyst:
+            busy = analyst.ask(GO, (), ENDLESS)
+            waiting = analyst.ask(GO, ["C3"], Limit(10))
+            waiting.stop()
+            assert waiting.last() == Answer(waiting.position, None, is_last=True)
+            busy.stop()
+            assert busy.last().is_last
+
+    def test_close_ends_what_runs(self) -> None:
+        analyst = Analyst(HashEvaluator())
+        question = analyst.ask(GO, (), ENDLESS)
+        analyst.close()
+        assert question.last().is_last
+        with pytest.raises(RuntimeError, match="it was closed"):
+            analyst.ask(GO)
+
+    def test_time_and_a_full_tree_end_a_search(self) -> None:
+        begin = time.monotonic()
+        with Analyst(HashEvaluator(), threads=1, tree_bytes=200_000) as analyst:
+            assert analyst.ask(GO, (), Limit(None, 0.02)).last().readouts > 0
+            full = analyst.ask(GO, ["C3"], ENDLESS).last()
+        assert full.readouts < 200_000 // 100
+        assert time.monotonic() - begin < 60
+
+    def test_errors_are_the_clients(self, capsys: pytest.CaptureFixture[str]) -> None:
+        def broken(position: Position):
+            raise RuntimeError("a broken network")
+
+        with Analyst(broken) as analyst, pytest.raises(RuntimeError, match="a broken network"):
+            analyst.ask(GO, (), Limit(4)).last()
+        assert "Traceback" in capsys.readouterr().err
+        nothing = (Forbidden(1, frozenset(range(26))),)
+        with Analyst(HashEvaluator()) as analyst:
+            with pytest.raises(ValueError, match="a legal move must be left to search"):
+                analyst.ask(GO, (), Limit(4), avoid=nothing)
+            with pytest.raises(ValueError, match="level must be a number from 1 to 10"):
+                analyst.ask(GO, (), level=11)
+            with pytest.raises(ValueError, match="every must be a number > 0"):
+                analyst.ask(GO, (), every=-1.0)
+
+    @pytest.mark.parametrize(
+        ("limit", "sentence"),
+        [
+            ((-1, None), "readouts must be an integer from 0 to 10000000, got -1"),
+            ((1, 0), "seconds must be a number > 0, got 0"),
+            ((1, float("inf")), "seconds must be a number > 0, got inf"),
+        ],
+    )
+    def test_no_limit(self, limit: tuple, sentence: str) -> None:
+        with pytest.raises(ValueError, match=sentence):
+            Limit(*limit)
+
+    def test_urgent_questions_begin_first(self) -> None:
+        entered, go_on, order = threading.Event(), threading.Event(), []
+
+        def network(position: Position):
+            entered.set()
+            assert go_on.wait(60)
+            return np.where(position.legal_mask, 1.0, 0.0), 0.0
+
+        with Analyst(network, threads=1, slots=1) as analyst:
+            analyst.ask(GO, ["A1"], Limit(1))
+            assert entered.wait(60)
+            for number in range(4):
+                tell = partial(lambda number, answer: order.append(number), number)
+                analyst.ask(GO, [number], Limit(1), priority=number // 2, tell=tell)
+            go_on.set()
+            analyst.close(wait=True)
+        assert order == [2, 3, 0, 1]
+
+
+class TestViews:
+    def test_what_a_board_shows(self, net: NeuralNet) -> None:
+        with Analyst(net) as analyst:
+            view = analyst.view(GoEnv(5), ["C3", "D3"])
+            ended = analyst.view(view.position, ["pass", "pass"])
+        assert view.position.moves_text() == "B C3, W D3"
+        assert view.count is None
+        assert ended.position.is_over
+        assert ended.count is not None
+
+    def test_other_games_have_no_count(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            assert analyst.view(ConnectFourEnv()).count is None
