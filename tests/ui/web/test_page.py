@@ -177,8 +177,8 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
 
 def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
-    for name in ("Teacher", "explain"):  # enough for a first move on the edge
-        monkeypatch.setattr(page_actions, name, partial(getattr(page_actions, name), readouts=16))
+    monkeypatch.setattr(page_actions, "READOUTS", 16)  # enough for a first move on the edge
+    monkeypatch.setattr(page_actions, "Teacher", partial(page_actions.Teacher, readouts=16))
     net = load_model("7x7")
     go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
     with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
