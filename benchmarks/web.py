@@ -141,7 +141,7 @@ def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finish
             game = ask(socket, action="new")
             moves = [["BW"[ply % 2], move] for ply, move in enumerate(names[: number % len(names)])]
             query = {"id": 2, "game": game["game"], "moves": moves, "network": game["view"]["usual"]}
-            threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()  # type: ignore[misc]
+            threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()
             socket.send(json.dumps({**query, "reportDuringSearchEvery": 0.12, "includeOwnership": True}))
         ready.set()
         finished.wait()
