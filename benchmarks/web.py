@@ -11,7 +11,6 @@ with none, as after an installation (cold).
 import argparse
 import contextlib
 import json
-import math
 import multiprocessing
 import os
 import shutil
@@ -31,9 +30,10 @@ from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
+from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.puct import Puct
 from alphago.system.cores import available_cores
-from alphago.ui.thinker import Thinker
 from alphago.ui.web.engines import Choice, Engines, SharedEngine
 from alphago.ui.web.guard import Guard
 from alphago.ui.web.server import listen, make_app, new_server
@@ -95,10 +95,11 @@ def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: 
         for _ in range(clicks):
             moves.append(["B", chosen(position)])
             position = position.play(moves[-1][1])
-            thinker = Thinker(engine.new_player(), wave=USUAL_LEAVES)
+            alone_at = engine.position(position)
+            search = AnalysisSearch(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES))
+            search.start(0, alone_at)
             began = time.perf_counter()
-            thinker.follow(position)
-            thinker.work(readouts, math.inf)
+            search.run(np.array([readouts], np.int32))
             alone.append(time.perf_counter() - began)
             began = time.perf_counter()
             moves.append(move_and_answer(socket, game, moves, readouts))
@@ -110,7 +111,7 @@ def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: 
 
 def evaluator_rate(engine: SharedEngine, seconds: float) -> float:
     """Positions a second of the evaluator itself, in full batches, by a thread a core."""
-    common, counts = engine.evaluator, []
+    evaluator, counts = engine.evaluator, []
 
     def work() -> None:
         batch, slots = engine.env.new_batch(BATCH), np.arange(BATCH)
@@ -119,7 +120,7 @@ def evaluator_rate(engine: SharedEngine, seconds: float) -> float:
         owners = np.empty((BATCH, engine.env.N**2), np.float32)
         done, end = 0, time.perf_counter() + seconds
         while time.perf_counter() < end:
-            common.inner.evaluate_forecasts(batch, slots, priors, values, (values.copy(), owners))  # type: ignore[attr-defined]
+            evaluator.evaluate_forecasts(batch, slots, priors, values, (values.copy(), owners))  # type: ignore[attr-defined]
             done += BATCH
         counts.append(done)
 
@@ -140,10 +141,25 @@ def analysing_pages(port: int, boards: int, names: list[str], ready: Any, finish
             game = ask(socket, action="new")
             moves = [["BW"[ply % 2], move] for ply, move in enumerate(names[: number % len(names)])]
             query = {"id": 2, "game": game["game"], "moves": moves, "network": game["view"]["usual"]}
-            threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()  # type: ignore[misc]
+            threading.Thread(target=lambda own=socket: [None for _ in own], daemon=True).start()
             socket.send(json.dumps({**query, "reportDuringSearchEvery": 0.12, "includeOwnership": True}))
         ready.set()
         finished.wait()
+
+
+class Counted:
+    """An evaluator that counts what it is asked; else it is as the one in it."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner, self.positions, self.batches = inner, 0, 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def evaluate_forecasts(self, batch: Any, slots: np.ndarray, *others: Any, **options: Any) -> None:
+        self.positions += len(slots)
+        self.batches += 1
+        self.inner.evaluate_forecasts(batch, slots, *others, **options)
 
 
 def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) -> tuple[float, float]:
@@ -151,6 +167,8 @@ def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) ->
 
     The pages are in a process of their own, as browsers are.
     """
+    counted = Counted(engine.evaluator)
+    engine.analyst.evaluators = lambda env: counted
     spawn = multiprocessing.get_context("spawn")
     ready, finished = spawn.Event(), spawn.Event()
     names = [move for move in MOVES if move in engine.env.action_names]
@@ -160,11 +178,10 @@ def boards_rate(engine: SharedEngine, port: int, boards: int, seconds: float) ->
         if not ready.wait(120):
             raise SystemExit("web: the pages could not be opened in 120 s")
         time.sleep(min(1.0, seconds))
-        common = engine.evaluator
-        before, batches, began = common.positions, common.batches, time.perf_counter()
+        before, batches, began = counted.positions, counted.batches, time.perf_counter()
         time.sleep(seconds)
-        done, spent = common.positions - before, time.perf_counter() - began
-        return done / spent, done / max(common.batches - batches, 1)
+        done, spent = counted.positions - before, time.perf_counter() - began
+        return done / spent, done / max(counted.batches - batches, 1)
     finally:
         finished.set()
         process.join(10)

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import USUAL_GAME
 
 PORT = 8270
+WARM_UP = 8  # readouts of the first search, which compiles what is not compiled yet
 FIRST_LEVEL = 3  # of a page for which no network and no run was named
 LOADING_SECONDS = 20.0  # longest wait at the end for what is still loading
 
@@ -91,16 +92,15 @@ def get_ready(engines: Any, env: GameEnv, is_compiling: bool) -> None:
     is_compiling: whether `warm_up` has started a second process, which compiles kernels; this process then does a part.
     Errors are ignored here, since the page reports them when it asks for the network.
     """
+    from alphago.mcts.questions import Limit
     from alphago.mcts.warm_up import compile_player
-    from alphago.ui.thinker import Thinker
 
     gc.disable()  # until all is loaded: collecting a compiler's garbage takes an eighth of its time
     try:
         if is_compiling:
             compile_player(analysis=False)  # meanwhile the second process compiles what the network needs
-        player = engines.engine(engines.usual(env), env).new_player()
-        Thinker(player).warm_up()
-        player.analysis()
+        engine = engines.engine(engines.usual(env), env)
+        engine.analyst.ask(engine.position(env.position()), limit=Limit(WARM_UP), reuse=False).last()
     except Exception:  # the page is told of it when it asks for the engine
         pass
     finally:

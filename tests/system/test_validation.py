@@ -38,13 +38,13 @@ from alphago.arena.tournament import TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.player import USUAL_LEAVES
+from alphago.mcts.questions import Limit
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.loss import LossWeights
 from alphago.system.validation import checks_keywords, printable
 from alphago.training.settings.judge_settings import Gate, Opponent
 from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings
-from alphago.ui.thinker import MoveLimit
 from tests.training.small_runs import run_settings
 
 GO = GoEnv(3)
@@ -203,7 +203,7 @@ def test_numpy_numbers_are_numbers() -> None:
     assert made[0] == Gumbel(considered=2, c_scale=0.5)
     stones = GO.position(black=np.array([4]), komi=np.float32(0.5))
     assert (stones.board[1, 1], stones.komi) == (1, 0.5)
-    assert MoveLimit(np.int64(3), np.float32(1.5)).left(0, 0.0) == 3
+    assert Limit(np.int64(3), np.float32(1.5)).readouts == 3
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: Puct(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
-        (lambda: MoveLimit(2.5), "num_readouts"),
+        (lambda: Limit(2.5), "readouts"),
         (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
         (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
         (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),

@@ -66,7 +66,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def from_browser(game: NotebookGame, **message: Any) -> None:
+def from_browser(game: NotebookGame, /, **message: Any) -> None:
     """What the page's module sends: it arrives at the widget as a custom message."""
     game.widget._handle_custom_msg(message, [])
 

@@ -7,8 +7,8 @@ A query without an `action` is one of KataGo's analysis protocol, with `game` fo
 import json
 import queue
 import threading
+import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -23,6 +23,7 @@ from alphago.ui.web.query_reader import Query, QueryReader
 
 LONGEST_ERROR = 400  # letters of an error that is sent whole
 ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
+WAIT = 0.01  # seconds between two looks whether there is room for a query
 LONG = 0.7  # seconds of a wait, after which the page is told that kernels are compiled
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds â€¦"
 
@@ -30,7 +31,7 @@ COMPILING = "Compiling the engine for this machine: once, for some ten seconds â
 class Answers:
     """The answers to one page, by a thread of its own.
 
-    The thread searches for a few hundredths of a second, then answers what was asked meanwhile, and so on.
+    Searches are those of the engines' analysts, which all pages share.
 
     engines: the networks to choose from, shared by all pages.
     bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
@@ -50,12 +51,15 @@ class Answers:
         self._write = write
         self.reader = QueryReader(engines, bases, greeting, runs, lambda text: self.send(status=text))
         self._search: PageSearch | None = None  # that goes on
-        self._queries: queue.Queue[str | None] = queue.Queue(MOST_WAITING)  # None ends the thread
+        self._patience = Patience(self.send)  # of the search
+        self._queries: queue.SimpleQueue[str | PageSearch | None] = queue.SimpleQueue()  # None ends the thread
         self._thread = threading.Thread(target=self._work, name="alphago-page", daemon=True)
         self._thread.start()
 
     def receive(self, line: str) -> None:
         """Take a query; wait while too many others wait. Any thread may call this method."""
+        while self._queries.qsize() > MOST_WAITING:
+            time.sleep(WAIT)
         self._queries.put(line)
 
     def close(self, wait: bool = True) -> None:
@@ -70,17 +74,13 @@ class Answers:
         self._write(json.dumps(answer, separators=(",", ":"), allow_nan=False))
 
     def _work(self) -> None:
-        """Run the thread: answer queries, and search in between, until it is ended."""
-        while True:
-            try:
-                line = self._queries.get(block=self._search is None)
-            except queue.Empty:  # raised only if there is a search
-                self._go_on()
-                continue
-            if line is None:
-                self._search = None
-                return
-            self._answer(line)
+        """Run the thread: answer queries, and send what searches have found, until it is ended."""
+        while (asked := self._queries.get()) is not None:
+            if isinstance(asked, PageSearch):
+                self._report(asked)
+            else:
+                self._answer(asked)
+        self._drop()
 
     def _answer(self, line: str) -> None:
         """Answer a query, with an error if that fails."""
@@ -88,25 +88,26 @@ class Answers:
         try:
             query = read_query(line)
             query_id, action = query.get("id"), query.get("action")
-            with Patience(self.send):
-                if action is None:
-                    self._search = None  # a page looks at one board, and has one search at most
-                    self._search = PageSearch(self.reader, query)
-                elif action == "terminate":
-                    if self._search is not None and self._search.id == query.get("terminateId"):
-                        self._search = None
-                else:
+            if action is None:
+                self._drop()  # a page looks at one board, and has one search at most
+                self._patience.begin()
+                self._search = PageSearch(self.reader, query, self._queries.put)
+            elif action == "terminate":
+                if self._search is not None and self._search.id == query.get("terminateId"):
+                    self._drop()
+            else:
+                with Patience(self.send):
                     self.send(id=query_id, **action_of(action)(self.reader, query))
         except Exception as error:
             self.send(id=query_id, error=error_sentence(error))
 
-    def _go_on(self) -> None:
-        """Search on for a short time, and tell what was found if it is time to."""
-        search = self._search
-        assert search is not None
+    def _report(self, search: PageSearch) -> None:
+        """Send what a search has found, unless it was ended."""
+        if search is not self._search:
+            return
+        self._patience.end()
         try:
-            with nullcontext() if search.has_begun else Patience(self.send):
-                reply = search.go_on()
+            reply = search.reply()
         except Exception as error:
             reply = {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)}
         if reply is not None:
@@ -114,25 +115,42 @@ class Answers:
                 self._search = None
             self.send(**reply)
 
+    def _drop(self) -> None:
+        """End the search, if there is one."""
+        self._patience.end()
+        if self._search is not None:
+            self._search.stop()
+        self._search = None
+
 
 class Patience:
     """A context in which a page is told that kernels are compiled, if that takes long, and when it is over."""
 
     def __init__(self, send: Callable[..., None]) -> None:
-        self.send, self.over, self.told = send, threading.Event(), False
-        self.watcher = threading.Thread(target=self._watch, name="alphago-patience", daemon=True)
+        self.send, self.told = send, False
+        self.over = threading.Event()
 
-    def __enter__(self) -> None:
-        self.watcher.start()
+    def begin(self) -> None:
+        """Begin to wait."""
+        self.over = threading.Event()
+        threading.Thread(target=self._watch, args=(self.over,), name="alphago-patience", daemon=True).start()
 
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
+        """Wait no longer."""
         self.over.set()
         if self.told:
+            self.told = False
             self.send(status="")
 
-    def _watch(self) -> None:
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def _watch(self, over: threading.Event) -> None:
         before = compiling_time.seconds
-        while not self.over.wait(LONG):
+        while not over.wait(LONG):
             if compiling_time.seconds > before and not self.told:
                 self.told = True
                 self.send(status=COMPILING)

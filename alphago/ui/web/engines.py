@@ -10,19 +10,19 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME
 from alphago.env.packaged import packaged_net
+from alphago.env.position import Position
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import Level, is_measured
-from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
-from alphago.system.cores import available_cores
-from alphago.ui.web.common_evaluator import CommonEvaluator, Turns
-from alphago.ui.web.limits import MOST_PAGES
+from alphago.ui.web.limits import TREE_BYTES
 
 PLAYOUTS = "playouts"  # the engine without a network
 PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network
 MOST_LEAVES = 32  # new leaves of a wave in a large tree
-KEPT = 8  # evaluators kept at a time: one for each network and game in use
+THREAD = "alphago-engine"  # the name of the threads that search
+KEPT = 8  # engines kept at a time: one for each network and game in use
 
 
 @dataclass(frozen=True)
@@ -43,33 +43,19 @@ class Choice:
 
 
 class SharedEngine:
-    """A network, or playouts, for one game, with one evaluator for all searches.
-
-    turns: a search enters it while it works.  On a CPU, one search more than there are cores may work at once; more
-        would not be faster, since a core computes batches of 8 positions nearly as fast as larger ones.  On a GPU all
-        searches work at once, so that their positions are computed in large batches.
-    """
+    """A network, or playouts, for one game, with one analyst for all pages."""
 
     def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
-        self.env = env
-        inner = as_forecast_evaluator(network, env, device)
-        lanes = available_cores() + 1  # while one thread waits for Python's lock, the others keep the cores busy
-        threshold, game = float(getattr(network, "resign_threshold", -1.0)), getattr(network, "measured_in", env)
-        self.evaluator = CommonEvaluator(env, inner, lanes, resign_threshold=threshold, measured_in=game)
-        self.evaluator.digest = getattr(network, "digest", None)
-        self.turns = Turns(lanes if getattr(inner, "where", "cpu") == "cpu" else MOST_PAGES)
-
-    def new_player(self) -> MCTSPlayer:
-        """Return a player with waves of at most MOST_LEAVES; it shares the evaluator with all others."""
-        return MCTSPlayer(
-            self.env,
-            self.evaluator,
-            two_player_mode=True,
-            resign_threshold=None,  # stands for the threshold that the network's run has measured
-            settings=Puct(leaves=MOST_LEAVES),
-            device="cpu",
-            forecasts=True,
+        self.env, self.network = env, network
+        self.evaluator = as_forecast_evaluator(network, env, device)
+        settings = Puct(leaves=MOST_LEAVES)
+        self.analyst = Analyst(
+            network, settings=settings, evaluators=lambda env: self.evaluator, tree_bytes=TREE_BYTES, name=THREAD
         )
+
+    def position(self, position: Position) -> Position:
+        """Return a position as one of the engine's game, which may have other planes or another komi."""
+        return position if self.env.accepts(position.env) else position.again_in(self.env)
 
 
 class Engines:
@@ -140,7 +126,8 @@ class Engines:
                     self.engines[key] = engine
                     self.loading.pop(key, None)
                     while len(self.engines) > KEPT:
-                        self.engines.popitem(last=False)  # the engine that was used least recently
+                        _, oldest = self.engines.popitem(last=False)  # the engine that was used least recently
+                        oldest.analyst.close()
                 return engine
         return self.engine(name, env)  # another thread has loaded it
 

@@ -5,11 +5,10 @@ from math import isnan
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.go_count import GoCount, count_of
+from alphago.env.go_count import count_of
 from alphago.mcts.levels import LEVELS, describe_level
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.teacher import Teacher
-from alphago.ui.thinker import position_in
 from alphago.ui.web.engines import PLAYOUTS, Engines
 from alphago.ui.web.game_tree import GameTree, tree_of, with_dead
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
@@ -17,7 +16,9 @@ from alphago.ui.web.new_game import begun, game_of, link_head, open_link, start_
 from alphago.ui.web.query_reader import Query, QueryReader
 from alphago.ui.web.saved import line_tree, open_file, save_file
 from alphago.ui.web.views import board_view, game_view
-from alphago.ui.why.explain import Explanation, explain
+from alphago.ui.why.explain import Explanation, explain_moves
+
+READOUTS = 200  # of each position that an explanation searches
 
 
 def hello(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -117,19 +118,10 @@ def count(page: QueryReader, query: Query) -> dict[str, Any]:
     found = count_of(position)
     if found is None:
         raise ValueError("stones are counted after a game of Go that ended by two passes")
-    if found.position.board.any() and query.get("network") != PLAYOUTS:
-        found = proposed(page, query, found)
+    if query.get("network") != PLAYOUTS:
+        engine = page.engine(query, position.env)
+        found = engine.analyst.count(engine.position(position))
     return board_view(position, found)
-
-
-def proposed(page: QueryReader, query: Query, found: GoCount) -> GoCount:
-    """Return the count with the stones dead that the network expects to be taken, before the last two passes."""
-    engine = page.engine(query, found.position.env)
-    player = engine.new_player()
-    player.initialize_game(position_in(engine.env, found.before))
-    with engine.turns:
-        ownership = player.analysis().as_black().raw_ownership  # [1, N, N] or None
-    return found.proposed(None if ownership is None else ownership[0])
 
 
 def why(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -138,9 +130,8 @@ def why(page: QueryReader, query: Query) -> dict[str, Any]:
         raise ValueError("there is no move to explain")
     position, before = page.position(query), page.position(query, back=1)
     engine = page.engine(query, before.env)
-    with engine.turns:
-        found = explain(position_in(engine.env, before), position.moves[-1], engine.evaluator, threads=1)
-    return explanation_view(found)
+    moves = [(engine.position(before), position.moves[-1])]
+    return explanation_view(explain_moves(moves, engine.analyst, READOUTS)[0])
 
 
 def lesson(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -148,9 +139,7 @@ def lesson(page: QueryReader, query: Query) -> dict[str, Any]:
     points = check_positive("points", query.get("points"))
     position, before = page.position(query), page.position(query, back=1)
     engine = page.engine(query, before.env)
-    teacher = Teacher(engine.evaluator, points, threads=1)
-    with engine.turns:
-        found = teacher.lesson(position_in(engine.env, before), position.moves[-1])
+    found = Teacher(engine.evaluator, points, threads=1).lesson(engine.position(before), position.moves[-1])
     return {} if found is None else explanation_view(found)
 
 

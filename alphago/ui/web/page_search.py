@@ -5,31 +5,29 @@ is to be chosen; a reply has `searched`, the simulations of this query, and the 
 "resign", and `opponent`, how strong the level "even" takes the other side to be.
 """
 
-import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.levels import EVEN, LEVELS, check_level
+from alphago.mcts.levels import LEVELS, check_level
+from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
-from alphago.ui.thinker import MoveLimit
 from alphago.ui.web.limits import MOST_SECONDS, most_readouts
 from alphago.ui.web.new_game import letter
 from alphago.ui.web.query_reader import Query, QueryReader
 
-SLICE_SECONDS = 0.03  # seconds of thinking, after which queries are read
 LINE = 12  # plies of an expected line
-READING_SHARE = 0.02  # part of a search's time that reading its tree for replies may take
 
 
 class PageSearch:
-    """A search that goes on by short steps.
+    """The search for a query; it begins at once.
 
-    page: its tree is kept for the next query.  Raises ValueError for an impossible query.
+    wake: is called by a searching thread when `reply` has something new.  Raises ValueError for an impossible query.
     """
 
-    def __init__(self, page: QueryReader, query: Query) -> None:
+    def __init__(self, page: QueryReader, query: Query, wake: Callable[["PageSearch"], None]) -> None:
         self.id = query.get("id")
         self.position = page.position(query)
         if self.position.is_over:
@@ -38,66 +36,51 @@ class PageSearch:
         visits = query.get("maxVisits")
         readouts = most if visits is None else check_int("maxVisits", visits, 1, most + 1) - 1
         seconds = query.get("maxTime")
-        self.limit = MoveLimit(readouts, None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS))
+        seconds = None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS)
         level = query.get("level")
-        self.level = None if level is None else check_level(level)
+        level = LEVELS if level is None else check_level(level)
         self.plays = check_bool("play", query.get("play", False))
-        every = query.get("reportDuringSearchEvery")
-        self.every = None if every is None else check_positive("reportDuringSearchEvery", every)
+        self.searches = readouts > 0
+        self.wake = wake
+        self.lost_turns = page.lost_turns
+        self._latest: Answer | None = None  # that was not told yet
         self.engine = page.engine(query, self.position.env)
-        self.thinker = page.thinker(self.engine)
-        self.most, self.searched, self.has_begun = most, 0, False
-        self.began = self.told = time.monotonic()
-        self.next_reply = 0.0  # the value of `Thinker.seconds` before which no reply is sent, see READING_SHARE
+        self.question = self.engine.analyst.ask(
+            self.engine.position(self.position),
+            limit=Limit(readouts, seconds, added=self.plays),
+            level=level if self.plays else None,
+            every=query.get("reportDuringSearchEvery"),
+            plies=LINE,
+            reuse=self.searches or not self.plays,  # the network's first idea is not that of a search before
+            tell=self._hear,
+        )
 
-    def go_on(self) -> dict[str, Any] | None:
-        """Search for a short time; return a reply if it is time for one, or if the search is over."""
-        if not self.has_begun:
-            self.has_begun = True
-            self.thinker.follow(self.position)
-        if self.plays and self.level not in (None, LEVELS):  # LEVELS is full strength: the move of a search
-            return self._level_reply()
-        player = self.thinker.player
-        # The tree may be kept from an earlier search, and must not outgrow its limit.
-        left = min(self._left(), self.most - player.root_visits)
-        if left > 0:
-            with self.engine.turns:
-                self.searched += self.thinker.work(left, SLICE_SECONDS)
-            left = self._left()
-        if left <= 0:
-            return self._last_reply()
-        now = time.monotonic()
-        if self.every is None or now - self.told < self.every or self.thinker.seconds < self.next_reply:
+    def stop(self) -> None:
+        """End the search."""
+        self.question.stop()
+
+    def _hear(self, answer: Answer) -> None:
+        """Keep the newest answer; called by a searching thread, which must not wait for the page."""
+        waits = self._latest is not None
+        self._latest = answer
+        if not waits:
+            self.wake(self)
+
+    def reply(self) -> dict[str, Any] | None:
+        """Return the newest reply; None if it was told already."""
+        answer, self._latest = self._latest, None
+        if answer is None:
             return None
-        reply = self._reply(is_last=False)
-        self.told = time.monotonic()
-        self.next_reply = self.thinker.seconds + (self.told - now) / READING_SHARE
+        if answer.error is not None:
+            raise answer.error
+        reply = {"id": self.id, "isDuringSearch": not answer.is_last, "turnNumber": len(self.position.moves)}
+        reply |= {"searched": answer.readouts, **analysis_fields(answer.found)}
+        if answer.is_last and self.plays:
+            assert answer.action is not None
+            resigns = self.searches and self.lost_turns.resigns(answer, self.engine.network)
+            reply["play"] = "resign" if resigns else self.position.env.to_text(answer.action)
+            reply["opponent"] = "" if answer.opponent is None else str(answer.opponent)
         return reply
-
-    def _left(self) -> int:
-        return self.limit.left(self.searched, time.monotonic() - self.began)
-
-    def _last_reply(self) -> dict[str, Any]:
-        reply, player = self._reply(is_last=True), self.thinker.player
-        if self.plays:
-            by_search = self.limit.readouts != 0
-            action = self.thinker.best() if by_search else player.policy_move()
-            reply["play"] = "resign" if by_search and player.should_resign() else player.env.to_text(action)
-        return reply
-
-    def _level_reply(self) -> dict[str, Any]:
-        player = self.thinker.player
-        assert self.level is not None
-        with self.engine.turns:
-            action = player.level_move(self.level)
-            opponent = str(player.opponent.estimate(player.position)) if self.level == EVEN else ""
-        play = "resign" if player.should_resign() else player.env.to_text(action)
-        return {**self._reply(is_last=True), "play": play, "opponent": opponent}
-
-    def _reply(self, is_last: bool) -> dict[str, Any]:
-        analysis = self.thinker.player.analysis(plies=LINE)
-        reply = {"id": self.id, "isDuringSearch": not is_last, "turnNumber": len(self.position.moves)}
-        return {**reply, "searched": self.searched, **analysis_fields(analysis)}
 
 
 def analysis_fields(analysis: Analysis) -> dict[str, Any]:

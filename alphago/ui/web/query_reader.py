@@ -7,8 +7,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.player import USUAL_LEAVES
-from alphago.ui.thinker import Thinker
+from alphago.mcts.resignation import LostTurns
 from alphago.ui.web.engines import Engines, SharedEngine
 from alphago.ui.web.game_tree import MOST_NODES, listed
 from alphago.ui.web.new_game import next_position, start_from
@@ -32,8 +31,7 @@ class QueryReader:
         tell: Callable[[str], None],
     ) -> None:
         self.engines, self.bases, self.greeting, self.runs, self.tell = engines, bases, greeting, runs, tell
-        self._thinker: Thinker | None = None  # with the tree of the latest search
-        self._thinker_of: SharedEngine | None = None  # its engine
+        self.lost_turns = LostTurns()  # of the engine, in all games of the page
         self._positions: OrderedDict[tuple[Any, ...], Position] = OrderedDict()  # by game and moves
 
     def position(self, query: Query, back: int = 0) -> Position:
@@ -64,9 +62,3 @@ class QueryReader:
             return self.engines.engine(name, env)
         finally:
             self.tell("")
-
-    def thinker(self, engine: SharedEngine) -> Thinker:
-        """Return the page's thinker, whose tree is kept from search to search with the same engine."""
-        if self._thinker is None or engine is not self._thinker_of:
-            self._thinker, self._thinker_of = Thinker(engine.new_player(), wave=USUAL_LEAVES), engine
-        return self._thinker

@@ -9,6 +9,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.questions import Limit
 from alphago.system.kernels.cache import compiling_time
 from alphago.ui.web import answers
 from alphago.ui.web.limits import most_readouts
@@ -48,10 +49,8 @@ def test_any_game_has_replies_of_katagos_protocol(env: GameEnv) -> None:
 
 
 def test_a_reply_has_the_view_of_black() -> None:
-    player = engines(OwnedByBlack()).engine("hash", GO5).new_player()
-    player.play_move("C3")
-    player.tree_search(8)
-    fields = analysis_fields(player.analysis())
+    analyst = engines(OwnedByBlack()).engine("hash", GO5).analyst
+    fields = analysis_fields(analyst.ask(GO5, ["C3"], Limit(8)).last().found)
     assert set(fields["ownership"]) == {1.0}
     assert fields["rootInfo"]["scoreLead"] == 20
     assert {info["scoreLead"] for info in fields["moveInfos"]} == {20}

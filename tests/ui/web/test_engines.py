@@ -6,6 +6,7 @@ import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
+from alphago.mcts.questions import Limit
 from alphago.nn.net import NeuralNet
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 
@@ -52,22 +53,12 @@ def test_a_network_that_does_not_play_the_game_is_a_sentence() -> None:
         engines.engine("9x9", ConnectFourEnv())
 
 
-def test_players_share_an_evaluator_and_resign_as_the_network_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("alphago.mcts.player.MCTSPlayer.has_scores", False)  # an untrained network forecasts any score
+def test_what_was_measured_of_resigning_holds_for_games_like_those() -> None:
     net = NeuralNet(GO, tower_height=0, channels=4)
     net.notes = {"resign_threshold": 1.0}
     engine = offered(Choice("own", net, "go")).engine("own", GO)
-    first, second = engine.new_player(), engine.new_player()
-    assert first.search.evaluator is second.search.evaluator is engine.evaluator
-    first.tree_search(64)
-    assert (first.root_visits, second.root_visits) == (65, 0)
-    ownership = first.analysis().ownership
-    assert ownership is not None
-    assert ownership.shape == (1, 5, 5)
-    for start, resigns in ((GO.position(), True), (GO.position(black=[3]), False)):
-        first.initialize_game(start)  # what was measured holds for games that begin on the empty board
-        for _ in range(10):
-            first.tree_search(8)
-            first.play_move(int(first.position.legal_mask.argmax()))
-        first.tree_search(8)
-        assert first.should_resign() == resigns
+    answer = engine.analyst.ask(GO.position(), limit=Limit(64), level=10).last()
+    assert answer.found.ownership is not None
+    assert answer.is_lost(engine.network)
+    handicap = engine.analyst.ask(GO.position(black=[3]), limit=Limit(8), level=10).last()
+    assert not handicap.is_lost(engine.network)  # it began on a board that was not empty

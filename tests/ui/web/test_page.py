@@ -177,8 +177,8 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
 
 def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
-    for name in ("Teacher", "explain"):  # enough for a first move on the edge
-        monkeypatch.setattr(page_actions, name, partial(getattr(page_actions, name), readouts=16))
+    monkeypatch.setattr(page_actions, "READOUTS", 16)  # enough for a first move on the edge
+    monkeypatch.setattr(page_actions, "Teacher", partial(page_actions.Teacher, readouts=16))
     net = load_model("7x7")
     go, offered = {"go": net.env.match_variant()}, engines(net.forecast_evaluator())
     with serving(go, offered=offered) as served, Visitor(chromium, served.address) as visitor:
@@ -531,7 +531,7 @@ def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> N
         caught.value.save_as(tmp_path / "b.sgf")
         text = (tmp_path / "b.sgf").read_text().replace("\n", "")
         assert all(part in text for part in ("C[the root]", "PB[Ann]", "KM[0.5]", "C[a corner]", ";B[cc]"))
-        assert ";W[dd]C[another]" in text
+        assert "C[another]W[dd]" in text
         visitor.context.close()
 
 
