@@ -3,7 +3,6 @@
 import heapq
 import itertools
 import threading
-import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -235,8 +234,7 @@ class Analyst:
             try:
                 group.step()
             except Exception as problem:
-                traceback.print_exc()
-                group.fail(problem)
+                group.fail(problem)  # whoever has asked is told
             self._put_back(group)
 
     def _next(self) -> SearchGroup | None:

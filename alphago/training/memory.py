@@ -217,6 +217,7 @@ class ReplayMemory:
 
     @property
     def can_learn(self) -> bool:
+        """Whether training may begin: the memory has `start` positions."""
         return self._positions >= self.start
 
     # --- games ---
@@ -340,9 +341,11 @@ class ReplayMemory:
         return self._rebuild(columns, games, columns.plies[places], symmetries)
 
     def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        """Return `count` positions to learn."""
         return self.sample(count, generator)
 
     def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        """Return `count` positions of the games that the last `remember` added; None if it added none."""
         return self.sample(count, generator, newest=self.newly_added) if self.newly_added else None
 
     def rebuild(self, entries: Sequence[Columns], plies: Sequence[int], symmetries: np.ndarray) -> Sample:
@@ -394,9 +397,11 @@ class ReplayMemory:
     # --- saved state ---
 
     def metrics(self) -> dict[str, float]:
+        """Return no metrics."""
         return {}
 
     def state(self) -> dict[str, Any]:
+        """Return what `restore` needs beside the games, as plain data."""
         return {
             "games": len(self.entries),
             "capacity": self.capacity,
@@ -405,6 +410,7 @@ class ReplayMemory:
         }
 
     def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        """Fill the empty memory as a saved memory was; records: its games, oldest first."""
         self.capacity = state["capacity"]
         self.add(records)
         self.added = state["added"]

@@ -167,7 +167,7 @@ def opened(
         def make_run(**parts: Any) -> SelfPlayRun:
             settings = start.settings
             assert isinstance(settings, RunSettings)
-            judges = [*make_judges(settings, env, start.model, folder), *extra]
+            judges = [*make_judges(settings, start.watch, env, start.model, folder), *extra]
             return SelfPlayRun(
                 settings, start.model, env=env, folder=run_folder, judges=judges, make_source=source, **parts
             )

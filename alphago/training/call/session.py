@@ -145,7 +145,7 @@ def train(
         def make_run(**parts: Any) -> SelfPlayRun:
             settings = start.settings
             assert isinstance(settings, RunSettings)
-            judges = make_judges(settings, env, start.model, run_folder.path)
+            judges = make_judges(settings, start.watch, env, start.model, run_folder.path)
             parts |= {"judges": judges, "make_source": crew or source, "make_learner": learner}
             return SelfPlayRun(settings, start.model, env=env, folder=run_folder, **parts)
 

@@ -24,6 +24,7 @@ from alphago.system.validation import is_int
 from alphago.training.curriculum import lessons
 from alphago.training.history import Row
 from alphago.training.judges.proof import expectation
+from alphago.training.judges.watcher import Watch, watch_of
 from alphago.training.precision import choose_precision, inference_dtype
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
 from alphago.training.runs.config import VERSION, other_version, version_errors
@@ -72,6 +73,7 @@ class Start:
     changes: the settings that this call changes, by name: old and new value.
     step_seconds: measured seconds of a gradient step, for new runs on a CPU.
     positions_to_beat: number of positions after which a run with this recipe beat `settings.until`; 0 if unknown.
+    watch: the opponents to watch, which exist.
     """
 
     settings: AnyRunSettings
@@ -81,6 +83,7 @@ class Start:
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     step_seconds: float | None = None
     positions_to_beat: int = 0
+    watch: Watch | None = None
 
     def estimate(self, metrics: Row) -> str | None:
         """Return a sentence that estimates when the network beats the opponent `until`.
@@ -121,6 +124,7 @@ def new_run(env: GameEnv, given: Mapping[str, Any], preset: str | None, wish: Ne
         notes=(recipe.note, *notes) if recipe.note else tuple(notes),
         step_seconds=step_seconds,
         positions_to_beat=positions_to_beat(settings, recipe, env),
+        watch=watch_of(settings.watch, env),
     )
 
 
@@ -185,6 +189,7 @@ def resumed_run(
         config={**config, "settings": to_data(settings)},
         changes=changed,
         positions_to_beat=positions_to_beat(settings, recipe, env),
+        watch=watch_of(settings.watch, env),
     )
 
 

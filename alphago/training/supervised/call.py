@@ -115,9 +115,8 @@ def train_supervised(
             settings = start.settings
             assert isinstance(settings, SupervisedSettings)
             judges: list[Judge[Any]] = [HeldOut(env, held_out_games(given, settings), settings.checks)]
-            watch = watch_of(settings.watch, env)
-            if watch is not None:
-                judges.append(watch.make_judge(env, start.model, run_folder.path))
+            if start.watch is not None:
+                judges.append(start.watch.make_judge(env, start.model, run_folder.path))
             return SupervisedRun(settings, start.model, env=env, folder=run_folder, given=given, judges=judges, **parts)
 
         notes = list(filter(None, [left_out_sentence(given)]))
@@ -140,7 +139,8 @@ def new_supervised_run(given: GivenGames, values: Mapping[str, Any], wish: Netwo
         learning, step_seconds = choose_precision(env, model, settings.learning, settings.threads)
         settings = replace(settings, learning=learning)
     config = new_config(env, model, settings) | {"given": {"dataset": path}}
-    return Start(settings, model, config, notes=tuple(notes), step_seconds=step_seconds)
+    watch = watch_of(settings.watch, env)
+    return Start(settings, model, config, notes=tuple(notes), step_seconds=step_seconds, watch=watch)
 
 
 def resumed_supervised_run(
@@ -168,7 +168,7 @@ def resumed_supervised_run(
     if path is not None and path != saved_path:  # the games are the same: the run compares their digests
         changed["dataset"] = (saved_path, path)
     config = {**config, "given": {"dataset": path or saved_path}, "settings": to_data(settings)}
-    return Start(settings, model, config, changes=changed)
+    return Start(settings, model, config, changes=changed, watch=watch_of(settings.watch, given.env))
 
 
 def held_out_games(given: GivenGames, settings: SupervisedSettings) -> list[GameRecord]:

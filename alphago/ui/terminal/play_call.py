@@ -91,7 +91,8 @@ def play(
                 screen.say(f"Here the game is played in text: {missing}.")
         teacher = None if teach is None else Teacher(nn, teach, device=device)
         settings = Puct(leaves=USUAL_LEAVES)
-        forecasts = level is not None or choose_device(env, device) == "cpu"  # a GPU would have to give up its boards
+        on_cpu = device != "cuda" and choose_device(env, device) == "cpu"
+        forecasts = level is not None or on_cpu  # a GPU would have to give up its boards
         network = as_network(nn, env)
         analyst = Analyst(network, settings=settings, device=device, forecasts=forecasts, threads=1, slots=1)
         analyst.evaluators(env)  # raises an error of the network before the game begins

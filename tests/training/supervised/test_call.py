@@ -371,6 +371,3 @@ def test_counts() -> None:
     assert found["value_accuracy"] == 0.5
     assert found["cross_entropy"] == pytest.approx(-np.log([0.5, 0.1, 0.04, 0.06]).mean())
     assert found["calibration_error"] == pytest.approx((abs(1.9 - 1) + 0.5 + 0.25) / 4)
-    restored = Counts.restored(counts.state())
-    restored += counts
-    assert restored.positions == 8
