@@ -253,9 +253,9 @@ class GtpEngine:
         if at_full_strength:
             action = self.search(thinker, self.seconds_for(colour), reports)
         else:
-            action = thinker.player.level_move(level)
-            if level == EVEN:  # say how strong the opponent seems to be
-                print_message(f"{thinker.player.opponent.estimate(position)}.")
+            action = thinker.player.level_move(level, self.seconds_for(colour))
+            if level == EVEN:  # say how strong the opponent seems to be, by the moves that were searched
+                print_message(f"{thinker.player.opponent.estimate(position, seconds=-1)}.")
             if reports is not None:
                 reports.tell(thinker.player)
         resigns = may_resign and self.parameters.allow_resignation and thinker.player.should_resign()
