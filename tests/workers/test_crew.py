@@ -149,3 +149,11 @@ def test_a_token_that_is_wanted_and_not_here(monkeypatch: pytest.MonkeyPatch, tm
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(ValueError, match=r"the Ray cluster at 10.0.0.1:6379 wants its token, which is not here: copy"):
         ray_cluster.check_token("10.0.0.1:6379")
+
+
+def test_a_long_folder_of_temporary_files_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch systems set such: Ray's message names neither the folder nor what to change."""
+    monkeypatch.setenv("RAY_TMPDIR", "/scratch/jobs/a_long_name")
+    told = ray_cluster.with_advice("validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: ...")
+    assert told.endswith("/scratch/jobs/a_long_name, has too long a name for Ray: set RAY_TMPDIR to a short one")
+    assert ray_cluster.with_advice("no route to host") == "no route to host"
