@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.records.sgf import SgfGame, parse_sgf
-from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS
+from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
 from alphago.system.validation import check_int
 from alphago.ui.review import positions_of, review_game
@@ -137,7 +137,7 @@ def read_game(game: str, size: int) -> SgfGame:
     Raises ValueError for a text that is neither.
     """
     if "(" in game:
-        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP})
+        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})  # scores are nothing without it
     env = GoEnv(size)
     return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)
 

@@ -51,6 +51,8 @@ def test_a_board_is_shown() -> None:
         (partial(TOOLS.show_board, "C3 C3", size=5), "Black has a stone there"),
         (partial(TOOLS.show_board, "C3", size=5, at=2), "at must be an integer from 0 to 1, got 2"),
         (partial(TOOLS.show_board, "(;GM[2])"), "GM"),
+        (partial(TOOLS.analyze_position, "(;GM[1]SZ[5]KM[abc];B[cc])"), "komi"),
+        (partial(TOOLS.analyze_position, "(;SZ[5];B[cc])(;SZ[5];B[cc])"), "it must hold one game, got 2: split it"),
         (partial(TOOLS.explain_move, "", size=5), "there is no move to explain"),
     ],
 )
