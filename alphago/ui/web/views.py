@@ -81,6 +81,7 @@ def count_view(count: GoCount) -> CountView:
         "bonuses": count.bonuses,
         "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
         "dead": sorted(count.dead),
+        "engine": count.other_result,
     }
 
 

@@ -98,6 +98,7 @@ class CountView(TypedDict):
 
     text: such as "B 41 + 0, W 33 + 7.5: B+0.5". points, bonuses: Black's and White's.
     owners: "X" for Black's points, "O" for White's, "." for neither's, by cell. dead: the cells of dead stones.
+    engine: the result of the engine's own count if it is another one, else "".
     """
 
     text: str
@@ -105,6 +106,7 @@ class CountView(TypedDict):
     bonuses: tuple[float, float]
     owners: str
     dead: list[int]
+    engine: str
 
 
 class StateMessage(TypedDict):

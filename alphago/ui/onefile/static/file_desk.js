@@ -3,7 +3,7 @@
 
 import { checkedMove, beginGame, linkOf, openLink } from "./file_games.js";
 import { saveFile } from "./file_saving.js";
-import { countOf, shortResult } from "./go_count.js";
+import { countOf, GoCount, shortResult } from "./go_count.js";
 import { lessonOf, LESSON_READOUTS } from "./lesson.js";
 import { outcome } from "./stones.js";
 
@@ -475,9 +475,9 @@ const COMMANDS = {
     desk.tellState();
   },
   "all-alive"(desk) {
-    const { position } = counted(desk);
+    const { position, engine } = counted(desk);
     desk.stop();
-    desk.tree.node.count = countOf(position);
+    desk.tree.node.count = new GoCount(position, [], engine);
     desk.tellState();
   },
   save(desk) {
