@@ -343,8 +343,8 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     ends_with_this_call = run.is_over and save and not stopped
     if ends_with_this_call:
         option = longer(vars(run.settings), run.games)
-        run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
         tell_that_little_was_learned(run, option)
+        run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
