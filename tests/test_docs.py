@@ -10,6 +10,13 @@ from textwrap import indent
 import pytest
 
 from alphago.cli import VERBS, parser_of
+from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
+from alphago.nn.net import NeuralNet, load_model
+from alphago.training.call.session import FEW_STEPS
+from alphago.training.recipes import BOARDS, RECIPES
+from alphago.training.watch.diagnosis import RULES
+from alphago.training.window import Window
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +129,50 @@ def test_every_experiment_is_listed() -> None:
 )
 def test_front_pages_stay_short(page: str, most: int) -> None:
     assert len((ROOT / page).read_text("utf-8").splitlines()) <= most
+
+
+def text_of(page: str) -> str:
+    """A page with blanks in place of the ends of lines."""
+    return " ".join((ROOT / page).read_text("utf-8").split())
+
+
+def weights_of(net: NeuralNet) -> int:
+    return sum(parameter.numel() for parameter in net.parameters())
+
+
+def test_numbers_of_weights() -> None:
+    sizes = re.findall(r"\| (\d+) x (\d+), (\d+)x\3, \d+ \| ([\d ]+) \|", text_of("docs/design/networks.md"))
+    assert len(sizes) >= 6
+    for height, channels, board, told in sizes:
+        net = NeuralNet(GoEnv(int(board)), tower_height=int(height), channels=int(channels))
+        assert f"{weights_of(net):,}".replace(",", " ") == told
+    (millions,) = re.findall(r"for 7x7's ([\d.]+) M weights", text_of("docs/scale.md"))
+    assert float(millions) == round(weights_of(load_model("7x7")) / 1e6, 2)
+    (small,) = re.findall(r"a hidden layer for each head, ([\d ]+) weights", text_of("docs/cgzero.md"))
+    cgzero = NeuralNet(OwareEnv(rules="cgzero", planes="one-hot"), preset="cgzero")
+    assert f"{weights_of(cgzero):,}".replace(",", " ") == small
+
+
+def test_figures_of_recipes_and_defaults() -> None:
+    recipes = {size: RECIPES[f"{size}x{size}"] for size in BOARDS["go"]}
+    komi = re.findall(r"recipes use komi (\d) on 7x7 and komi (\d) on larger boards", text_of("docs/rules.md"))
+    for size, recipe in recipes.items():
+        assert recipe.make_env().komi == float(komi[0][size > 7])
+    training, fast = text_of("docs/design/training.md"), recipes[7].settings
+    quoted = {"first_games_in_flight": "(`first_games_in_flight`, {})", "readouts": "Gumbel search with {} readouts"}
+    quoted |= {"learning_rate": "high learning rate ({})", "batch_size": "batches of {} and two samples per position"}
+    assert [name for name, words in quoted.items() if words.format(fast[name]) not in training] == []
+    assert fast["samples_per_position"] == 2
+    assert all(f"rising to {recipes[size].settings['readouts']} on 9x9 and 13x13" in training for size in (9, 13))
+    for network in (recipes[9].network_on("cuda"), recipes[9].network_on("cpu", short=True), recipes[9].network):
+        assert f"{network['tower_height']} x {network['channels']}" in training
+    (memory,) = re.findall(r"`memory_size` positions at most, ([\d ]+) by default", text_of("docs/memory.md"))
+    assert int(memory.replace(" ", "")) == Window().memory_size
+    text = text_of("docs/run_folder.md")
+    assert "`start_training_after`" in text
+    assert f"fewer than {FEW_STEPS} gradient steps" in text
+    starved = RULES["starved processor"].below["worked"]
+    assert f"the run's threads get less than {100 * starved:.0f} % of the processor time" in text
 
 
 def test_make_targets_exist() -> None:

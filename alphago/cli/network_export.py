@@ -2,10 +2,16 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from alphago.cli.models import add_game, add_game_settings, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer, option
 from alphago.env.packaged import packaged_net
+
+if TYPE_CHECKING:
+    from alphago.nn.net import NeuralNet
+
+READOUTS = 64  # of the exam
 
 
 def add_options(parser: Parser) -> None:
@@ -21,9 +27,30 @@ def add_options(parser: Parser) -> None:
     option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "page"))
     option(parser, "--out FILE", "the file to write (in this folder, with the model's name)")
     option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
+    option(
+        parser,
+        "--exam",
+        "page: take the packaged exam of the board (64 readouts, some minutes) and write the result in as its strength",
+        action="store_true",
+    )
     option(parser, "--licence TEXT", "page: the network's licence")
     option(parser, "--positions N", "positions to compare (500)", integer, default=500)
     add_game_settings(parser)
+
+
+def exam_sentence(network: "NeuralNet") -> str:
+    """Take the packaged exam of a network's board, and return what it says of the network's strength.
+
+    Raises ValueError if there is no exam for its game and board.
+    """
+    from alphago.exams.taking import exam  # imported late, since it loads torch
+
+    result = exam(network, READOUTS)
+    points = result.grade().points
+    return (
+        f"loses {points.value:.2f} ± {points.margin:.2f} points a move with {READOUTS} readouts, in the exam of "
+        f"{len(result.exam)} packaged positions on {result.exam.size}x{result.exam.size}"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +64,10 @@ def run(options: argparse.Namespace) -> int:
         # If the network has a name, it is passed by name: then the page says what is known of the network.
         source = options.model or packaged_net(env.name, env.N) or network
         file = options.out or f"{name}.html"
-        print(export_page(source, file, env, strength=options.strength, licence=options.licence))
+        if options.exam and options.strength is not None:
+            raise ValueError("--exam writes the strength in itself, got --strength too")
+        strength = exam_sentence(network) if options.exam else options.strength
+        print(export_page(source, file, env, strength=strength, licence=options.licence))
         return 0
     from alphago.nn.export import export_model  # imported late, since it loads torch
 

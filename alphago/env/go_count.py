@@ -1,7 +1,7 @@
 """Count a finished game of Go: which stones are dead, whose each point is, and the points of both sides."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -19,10 +19,12 @@ class GoCount:
     """The area count of a position after its dead stones are taken off.
 
     dead: the points of the dead stones; they are whole chains.
+    engine: the result of the count that was proposed, which stays when stones are turned; "" before.
     """
 
     position: GoPosition
     dead: frozenset[int] = frozenset()
+    engine: str = field(default="", compare=False)
 
     @cached_property
     def before(self) -> GoPosition:
@@ -44,7 +46,8 @@ class GoCount:
                 is_pass_alive = alive[chain[0]] == stones[chain[0]]
                 if kept[chain].mean() < 0 and not is_pass_alive:
                     dead.update(chain)
-        return replace(self, dead=frozenset(dead))
+        count = replace(self, dead=frozenset(dead))
+        return count if ownership is None else replace(count, engine=count.result)
 
     def toggled(self, point: int) -> Self:
         """Return the count in which the chain at a point is dead if it was alive, and alive if it was dead.
@@ -87,6 +90,11 @@ class GoCount:
         """The result as SGF and GTP write it: 'B+2.5', 'W+0.5', or '0' for a draw."""
         return result_text(self.margin) if self.margin else "0"
 
+    @property
+    def other_result(self) -> str:
+        """The result of the engine's own count, if this one has another; else ""."""
+        return "" if self.engine == self.result else self.engine
+
     def territory(self) -> dict[str, list[int]]:
         """Return the points of SGF's properties TB and TW: the area of each side without its living stones."""
         owners, stones = self.owners.ravel(), self.position.board.ravel()
@@ -95,7 +103,8 @@ class GoCount:
 
     def __str__(self) -> str:
         sides = zip(PLAYER_NAMES.values(), self.areas, self.bonuses, strict=True)
-        return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}"
+        beside = f" (the engine counts {self.other_result})" if self.other_result else ""
+        return f"{', '.join(f'{name[0]} {area} + {bonus:g}' for name, area, bonus in sides)}: {self.result}{beside}"
 
 
 def count_of(position: Position) -> GoCount | None:

@@ -321,8 +321,8 @@ class Analyst:
         """Return the bytes that the trees of one group may take."""
         return self.threads * self.tree_bytes // max(1, len(self._groups))
 
-    def _estimate(self, position: Position) -> OpponentStrength:
-        """Return how strong the side that is not to move seems to be."""
+    def _estimate(self, position: Position, seconds: float) -> OpponentStrength:
+        """Return how strong the side that is not to move seems to be; seconds: time for searches."""
         with self._estimating:
             if position.env not in self._estimators:
                 self._estimators[position.env] = StrengthEstimator(
@@ -330,7 +330,7 @@ class Analyst:
                     self.evaluators(position.env),
                     is_measured(self.network, position.env),
                 )
-            return self._estimators[position.env].estimate(position)
+            return self._estimators[position.env].estimate(position, seconds)
 
 
 class Evaluators:

@@ -11,6 +11,8 @@ temperature is the one with which the expected loss is the target: 0 plays the s
 candidate.
 """
 
+import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +39,7 @@ HALVINGS = 24  # of the interval of temperatures
 COLDEST = 1e-2  # the least temperature, at which the best move is nearly certain
 # The greatest temperature for a loss of `goal` times WORTH is the smaller of `STEEP` goal and `BASE` + `FLAT` goal.
 STEEP, BASE, FLAT = 20.0, 2.0, 8.0
+STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
 
 
@@ -73,17 +76,27 @@ class MoveLosses(NamedTuple):
     analysis: Analysis
 
 
-def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
+def run_until(search: AnalysisSearch, budget: np.ndarray, deadline: float) -> None:
+    """Run the simulations of `budget`, int32 [games], but begin none after `deadline`, a value of time.monotonic()."""
+    left = budget.copy()
+    while left.any() and time.monotonic() < deadline:
+        now = left if math.isinf(deadline) else np.minimum(left, STEP)
+        search.run(now)
+        left = left - now
+
+
+def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), as `move_losses`, with passes that are searched enough.
 
-    Where the side would pass although the search is not sure who wins, it runs up to PASS_READOUTS simulations first.
+    Where the side would pass although the search is not sure who wins, it runs up to PASS_READOUTS simulations first,
+    as far as there is time until `deadline`, a value of time.monotonic().
     """
     losses = move_losses(search, games, terms)
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     if len(doubtful):
         more = np.zeros(search.games, np.int32)
         more[games[doubtful]] = np.maximum(0, PASS_READOUTS - search.tree.visits[games[doubtful], ROOT])
-        search.run(more)
+        run_until(search, more, deadline)
         longer = move_losses(search, games[doubtful], terms)
         take_neutral_points(search, games[doubtful], longer)
         losses.lost[doubtful] = longer.lost

@@ -1,5 +1,6 @@
 """Moves of one game of a search: by the network alone, and at a level below full strength."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,13 +36,14 @@ def policy_move(search: Search, game: int, position: Position, rules: Sequence[F
     return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
 
 
-def level_move(search: AnalysisSearch, game: int, level: float, chance: float) -> Move:
+def level_move(search: AnalysisSearch, game: int, level: float, chance: float, deadline: float = math.inf) -> Move:
     """Return a move of a level below full strength, in a game that was searched with the level's readouts.
 
     chance: the random number, 0 .. 1, with which it is drawn.
+    deadline: the value of time.monotonic() after which nothing more is searched.
     """
     terms = terms_of(level, search.env, search.has_forecasts)
-    losses = sure_losses(search, np.array([game]), terms)
+    losses = sure_losses(search, np.array([game]), terms, deadline)
     shares = weights(losses, terms)
     least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0  # without points the value alone says it
     return int(choose_actions(shares, np.ones(1, np.bool_), np.array([chance]))[0]), shares[0], least_behind

@@ -1,5 +1,7 @@
 """`StrengthEstimator`: how much the other side of a game loses a move, for a level that follows its strength."""
 
+import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +49,11 @@ class OpponentStrength(NamedTuple):
         return f"You lose {loss} a move (in {self.moves} so far): level {self.level:g}"
 
 
+def key_of(before: Position, action: int) -> tuple[str, tuple[int, ...]]:
+    """Return what identifies a move of a game; before: the position before it."""
+    return str(before.setup), (*before.moves, action)
+
+
 class StrengthEstimator:
     """Estimates the strength of one side of games from its moves, by a network's search of the positions before them.
 
@@ -62,18 +69,30 @@ class StrengthEstimator:
         self.usual = np.array(
             [targets[USUAL - 1], *targets]
         )  # as `losses_by` returns for a typical move of level USUAL
-        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by set-up and moves
+        self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `key_of`
+        self.cost = 0.0  # seconds of the latest search
 
-    def estimate(self, position: Position) -> OpponentStrength:
-        """Return the strength of the player who is not to move in a position, from that player's moves in this game."""
+    def estimate(self, position: Position, seconds: float = math.inf) -> OpponentStrength:
+        """Return the strength of the player who is not to move in a position, from that player's moves in this game.
+
+        seconds: time for the search of moves that are not known yet, the latest first; the others are left to the next
+            call, as in a game that is joined late.
+        """
         opponent_moves = [turn for turn in position.turns() if turn[0].to_play != position.to_play]
-        latest = [self.losses_by(action, before) for before, action in opponent_moves[-LATEST:]]
+        deadline, moves = time.monotonic() + seconds, 0
         totals = USUAL_MOVES * self.usual
-        for age, losses in enumerate(reversed(latest)):  # the latest move first; older moves count less
-            totals = totals + FADING**age * losses
+        for age, (before, action) in enumerate(reversed(opponent_moves[-LATEST:])):  # older moves count less
+            began = time.monotonic()
+            losses = self.seen.get(key_of(before, action))
+            if losses is None and began + self.cost <= deadline:
+                losses = self.losses_by(action, before)
+                self.cost = time.monotonic() - began
+            if losses is not None:
+                totals = totals + FADING**age * losses
+                moves += 1
         level = self.level_of(totals)
         lost = told_loss(level, self.search.env, self.search.has_forecasts, self.measured)
-        return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=len(latest))
+        return OpponentStrength(level=level, lost=lost, unit=self.levels[0].unit, moves=moves)
 
     def level_of(self, totals: np.ndarray) -> float:
         """Return the level that would have lost as much as the opponent did, rounded to a tenth.
@@ -93,7 +112,7 @@ class StrengthEstimator:
 
         before: the position before the move.
         """
-        key = str(before.setup), (*before.moves, action)
+        key = key_of(before, action)
         if key in self.seen:
             return self.seen[key]
         game = np.zeros(1, np.int64)

@@ -1,6 +1,7 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
 import math
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -14,6 +15,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.level_choice import run_until
 from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
 from alphago.mcts.moves import level_move, policy_move
 from alphago.mcts.opponent import StrengthEstimator
@@ -195,24 +197,26 @@ class MCTSPlayer:
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
         return self.pick_move()
 
-    def level_move(self, level: Level) -> int:
+    def level_move(self, level: Level, seconds: float = math.inf) -> int:
         """Return a move of a given level, without playing it; the move is drawn by chance (see `alphago.mcts.levels`).
 
         level: as in `MCTSPlayer`; full strength is a search of `num_readouts` simulations.
+        seconds: time after which nothing more is searched; half of it may go to the estimate of the opponent.
         Raises ValueError without `forecasts`, and once the game is over.
         """
         search = self.search
         if not isinstance(search, AnalysisSearch):
             raise ValueError("forecasts must be True for a player with levels, got False")
         self._check_going_on()
-        number = self.opponent.estimate(self.position).level if isinstance(level, str) else level  # "even" is a str
+        deadline = time.monotonic() + seconds
+        number = level if not isinstance(level, str) else self.opponent.estimate(self.position, seconds / 2).level
         if number >= LEVELS:
-            search.run(np.array([self.num_readouts], np.int32))
+            run_until(search, np.array([self.num_readouts], np.int32), deadline)
             return self.pick_move()
         readouts = terms_of(number, self.env, search.has_forecasts).readouts
-        search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
+        run_until(search, np.array([max(0, readouts - self.root_visits)], np.int32), deadline)
         search.expand_roots(_GAME)
-        action, _, self._least_behind = level_move(search, 0, number, self.generator.random())
+        action, _, self._least_behind = level_move(search, 0, number, self.generator.random(), deadline)
         assert action is not None
         return action
 

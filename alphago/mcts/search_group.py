@@ -1,5 +1,6 @@
 """`SearchGroup`: a search of positions side by side, each for one question, in waves."""
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +35,8 @@ class SearchGroup:
         tree, from LEAVES leaves to those of the settings.
     kept: where trees are found and kept.
     share: returns the most bytes that all trees may take now; the search of a position ends early if its tree is full.
-    estimate: returns how strong the side that is not to move seems to be in a position, for the level "even".
+    estimate: returns how strong the side that is not to move seems to be in a position, with time for
+        searches in seconds, for the level "even".
     draw: returns a random number, 0 .. 1, with which a move of a level is drawn.
     """
 
@@ -46,7 +48,7 @@ class SearchGroup:
         kept: KeptTrees,
         *,
         share: Callable[[], int],
-        estimate: Callable[[Position], OpponentStrength],
+        estimate: Callable[[Position, float], OpponentStrength],
         draw: Callable[[], float],
     ) -> None:
         self.kind, self.evaluators, self.count = kind, evaluators, count
@@ -136,7 +138,7 @@ class SearchGroup:
         if limit.until is not None and limit.until.is_set():
             return 0
         if isinstance(level, str):  # "even"
-            self.opponents[slot] = self.estimate(question.position)
+            self.opponents[slot] = self.estimate(question.position, (limit.seconds or math.inf) / 2)
             level = question.level = self.opponents[slot].level
         if level is not None and level < LEVELS:
             return max(0, terms_of(level, self.search.env, self.search.has_forecasts).readouts - visits)
@@ -216,7 +218,7 @@ class SearchGroup:
             if search.tree.visits[slot, ROOT] > 1:
                 return int(search.choose(games, NEVER, np.zeros(1))[0]), None, 0.0
             return policy_move(search, slot, question.position, question.avoid), None, 0.0
-        return level_move(search, slot, level, self.draw())
+        return level_move(search, slot, level, self.draw(), question.end)
 
 
 def kept_kind(question: Question) -> Kind:

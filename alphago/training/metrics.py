@@ -8,6 +8,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.records.record import GameRecord
+from alphago.system.kernels.cache import compiling_time
 from alphago.system.stopwatch import (
     BOARDS,
     GAMES,
@@ -44,11 +45,14 @@ class ProcessorMeter:
         self.threads = threads
         self.began = time.monotonic()
         self.processor = time.process_time()
+        self.compiled = compiling_time.seconds
 
     def metrics(self) -> dict[str, float | None]:
-        """Return the metrics of the time so far, by name."""
-        total = time.monotonic() - self.began
-        return {"processor_share": (time.process_time() - self.processor) / max(total * self.threads, 1e-9)}
+        """Return the metrics of the time so far, by name; kernels are compiled by one thread, which does not count."""
+        compiled = compiling_time.seconds - self.compiled
+        seconds = time.monotonic() - self.began - compiled
+        processor = time.process_time() - self.processor - compiled
+        return {"processor_share": max(0.0, processor) / max(seconds * self.threads, 1e-9)}
 
 
 class Pace(ProcessorMeter):

@@ -34,8 +34,9 @@ KNOWN = (
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
     *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", "reuse", *FLAGS),
 )
-# White's bonus for N handicap stones, which is added to komi, by the name of the rules.
-BONUS = {"chinese": "N", "chineseogs": "N", "chinesekgs": "N", "aga": "N-1", "bga": "N-1", "agabutton": "N-1"}
+# Names of rules with which KataGo gives White points for handicap stones.
+WITH_BONUS = ("chinese", "chineseogs", "chinesekgs", "aga", "bga", "agabutton")
+NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
 # By the name of rules that are not supported, the supported rules that are nearest to them.
 NEAREST = {"agabutton": "aga", "stonescoring": "chinese"}
 TERRITORY = ("japanese", "korean")
@@ -103,7 +104,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     if not isinstance(query_id, str):
         raise QueryError("id", f"id must be a string, got {shown(query_id)}")
     size = board_size(fields)
-    rules, bonus = rules_of(fields)
+    rules, has_bonus = rules_of(fields)
     warnings += [("rules", text) for text in rules_warnings(fields["rules"])]
     override = fields.get("overrideSettings", {})
     if not isinstance(override, Mapping):
@@ -122,10 +123,13 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
         if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
     ]
     env = defaults.board(size, rules)
+    turns = turns_of(fields, env, defaults.most_turns)
+    if has_bonus and has_handicap(fields):
+        warnings.append(("rules", NO_BONUS))
     return Query(
         id=query_id,
         env=env,
-        turns=turns_of(fields, env, bonus, defaults.most_turns),
+        turns=turns,
         visits=visits,
         seconds=positive_field(override, "maxTime"),
         side=side,
@@ -147,8 +151,8 @@ def board_size(fields: Mapping[str, Any]) -> int:
     return width
 
 
-def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
-    """Return a query's rules, and White's bonus for N handicap stones: "0", "N" or "N-1".
+def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, bool]:
+    """Return a query's rules, and whether KataGo gives White a bonus for handicap stones with them.
 
     A query gives its rules as a name, or as an object with their parts.  For rules that are not supported, the nearest
     supported ones are returned; raises QueryError if there are none.
@@ -162,10 +166,10 @@ def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, str]:
     rules = read_rules(text) if isinstance(text, str) else None
     if rules is None:
         raise QueryError("rules", f"unknown rules {shown(given)}")
-    bonus = fields.get("whiteHandicapBonus", parts.get("whiteHandicapBonus", BONUS.get(word, "0")))
+    bonus = fields.get("whiteHandicapBonus", parts.get("whiteHandicapBonus", "N" if word in WITH_BONUS else "0"))
     if str(bonus) not in ("0", "N", "N-1"):
         raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
-    return rules, str(bonus)
+    return rules, str(bonus) != "0"
 
 
 def rules_warnings(given: object) -> list[str]:
@@ -191,15 +195,19 @@ def rules_parts(given: object) -> Mapping[str, Any]:
 
 
 def rules_word(given: object) -> str:
-    """Return a name for rules in small letters only, as in BONUS, NEAREST and TERRITORY; "" if `given` is no name."""
+    """Return a name for rules in small letters, as in WITH_BONUS, NEAREST and TERRITORY; "" if `given` is none."""
     return re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
 
 
-def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> list[QueryTurn]:
-    """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions.
+def has_handicap(fields: Mapping[str, Any]) -> bool:
+    """Return whether Black has several stones before White's first in a checked query, set up or as moves."""
+    stones, moves = fields.get("initialStones", []), fields["moves"]
+    players = [colour("moves", player) for player, _ in (*stones, *moves[:2])]
+    return players[:2] == [1, 1] and -1 not in players[: len(stones)]
 
-    bonus: White's bonus for handicap stones, see `rules_of`.
-    """
+
+def turns_of(fields: Mapping[str, Any], env: GoEnv, most: int) -> list[QueryTurn]:
+    """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions."""
     moves = pairs(fields, "moves", env, required=True)
     stones = pairs(fields, "initialStones", env)
     priorities = priorities_of(fields, len(moves), most)
@@ -207,10 +215,8 @@ def turns_of(fields: Mapping[str, Any], env: GoEnv, bonus: str, most: int) -> li
     white = [action for player, action in stones if player == -1]
     first = first_player(fields, moves)
     is_handicap = not white and len(black) > 1 and first == -1
-    handicap = len(black) if is_handicap else 0
-    bonus_points = {"0": 0, "N": handicap, "N-1": max(0, handicap - 1)}[bonus]
     default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = komi_of(fields, default_komi) + bonus_points
+    komi = komi_of(fields, default_komi)
     try:
         game = GtpGame(env, komi, black=black, white=white, first=first)
     except ValueError as error:

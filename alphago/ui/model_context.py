@@ -1,8 +1,9 @@
 """Tools for assistants that speak the Model Context Protocol: analyse, find mistakes, explain a move, show a board."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import wraps
+from inspect import signature
 from math import isnan
 from typing import Any
 
@@ -12,9 +13,9 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import SgfGame, parse_sgf
-from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS
+from alphago.records.sgf.faults import FINAL_SET_UP, HARMLESS, KOMI
 from alphago.system.optional import optional_import
-from alphago.system.validation import check_int
+from alphago.system.validation import check_choice, check_int, shown
 from alphago.ui.review import positions_of, review_game
 from alphago.ui.why.explain import explain, last_move
 from alphago.ui.why.facts import Fact
@@ -116,6 +117,15 @@ class GoTools:
         server = sdk.MCPServer("alphago", instructions=INSTRUCTIONS, version=alphago.__version__, log_level="WARNING")
         for tool in self.tools:
             server.add_tool(answering(tool, error))
+        tools, call = {tool.__name__: tool for tool in self.tools}, server.call_tool
+
+        async def call_checked(name: str, arguments: dict[str, Any], *context: Any) -> Any:
+            """Call a tool; the SDK would leave out unknown arguments, and tell of others in pydantic's words."""
+            if name in tools:
+                answering(check_arguments, error)(tools[name], arguments)
+            return await call(name, arguments, *context)
+
+        server.call_tool = call_checked
         return server
 
 
@@ -132,13 +142,26 @@ def answering(tool: Callable[..., Any], error: type[Exception]) -> Callable[...,
     return call
 
 
+def check_arguments(tool: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Raise ValueError unless a call has the arguments that a tool needs, no unknown ones, and values of its kinds."""
+    known = signature(tool).parameters
+    for name, value in given.items():
+        kind = known[check_choice(f"an argument of {tool.__name__}", name, known)].annotation
+        is_number = kind is not str and str(value).lstrip("-").isdecimal()  # also as a text
+        if not isinstance(value, kind) and not is_number:
+            raise ValueError(f"{name} must be {'a text' if kind is str else 'an integer'}, got {shown(value)}")
+    for name, parameter in known.items():
+        if name not in given and parameter.default is parameter.empty:
+            raise ValueError(f"{tool.__name__} must be given its argument {name}")
+
+
 def read_game(game: str, size: int) -> SgfGame:
     """Return a game from the text of an SGF file, or from moves on an empty board of `size` x `size` points.
 
     Raises ValueError for a text that is neither.
     """
     if "(" in game:
-        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP})
+        return parse_sgf(game.encode(), allowed={*HARMLESS} - {FINAL_SET_UP, KOMI})  # scores are nothing without it
     env = GoEnv(size)
     return SgfGame.in_game(env, env.position().after(game.replace(",", " ").split()).moves)
 

@@ -129,7 +129,8 @@ class RayCluster:
         try:
             self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises errors of many classes
-            raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {error}") from error
+            cause = with_advice(str(error))
+            raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {cause}") from error
         self.head = self.ray.get_runtime_context().gcs_address
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
@@ -283,6 +284,16 @@ def cause_in(log: str) -> str:
     return log[exceptions[-1].start() :].strip() if exceptions else log[-600:]
 
 
+def with_advice(cause: str) -> str:
+    """Return Ray's message; if the name of a socket is too long for the system, with what to change."""
+    if "AF_UNIX" not in cause:
+        return cause
+    folder = os.environ.get("RAY_TMPDIR", tempfile.gettempdir())
+    return (
+        f"{cause}; the folder of temporary files, {folder}, has too long a name for Ray: set RAY_TMPDIR to a short one"
+    )
+
+
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
     """Make this machine a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
 
@@ -306,7 +317,7 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
             pass
         if not stop.is_set():  # the node has ended by itself
             log.seek(0)
-            cause = cause_in(log.read())
+            cause = with_advice(cause_in(log.read()))
             raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
         tell("this machine leaves the cluster, after the move in hand")
         leaving.touch()  # the node's actor waits for this file, and ends after its moves

@@ -109,6 +109,16 @@ def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert re.fullmatch(r"\d of \d accepted", facts["candidates of the gate"])
 
 
+def test_of_a_starved_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The sentence, not the figure alone as the last line of its time."""
+    with opened(tmp_path / "new", source=RandomGames):
+        rows = [{"iteration": i, "seconds": 20 * i, "games": 6 * i, "processor_seconds": 3.2 * i} for i in (1, 2)]
+        text = "".join(json.dumps(row | {"processor_share": 0.08}) + "\n" for row in rows)
+        (tmp_path / "new" / "metrics.jsonl").write_text(text)
+        facts = facts_about(tmp_path / "new", capsys)["run"]
+    assert "12 games in 6 of some 80 processor seconds" in facts["diagnosis, starved processor"]
+
+
 def test_of_a_run_in_progress_and_of_one_by_the_clock(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with opened(tmp_path / "new", source=RandomGames):
         facts = facts_about(tmp_path / "new", capsys)

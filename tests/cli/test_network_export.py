@@ -1,12 +1,16 @@
 """`alphago export`: a file for other programs, and its errors."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from alphago.cli import main
+from alphago.cli import main, network_export
+from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.nn.net import NeuralNet
+from alphago.ui.onefile import page
+from alphago.ui.onefile.page import about
 
 
 @pytest.fixture(autouse=True)
@@ -47,3 +51,17 @@ def test_files(words: str, files: list[str], capsys: pytest.CaptureFixture[str])
 def test_errors(words: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", *words.split()]) == 2
     assert f"alphago export: {sentence}" in capsys.readouterr().err
+
+
+def test_a_page_says_what_an_exam_measured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    NeuralNet(GoEnv(7), tower_height=1, channels=4).save("go.safetensors")
+    monkeypatch.setattr(network_export, "READOUTS", 0)
+    said = []
+    monkeypatch.setattr(page, "about", lambda *given: said.append(given[3]) or about(*given))
+    assert main(["export", "go.safetensors", "--out", "go.html", "--exam"]) == 0
+    sentence = r"loses \d+\.\d\d ± \d\.\d\d points a move with 0 readouts, in the exam of \d+ .* on 7x7"
+    assert re.fullmatch(sentence, said[0])
+    assert main(["export", "go.safetensors", "--out", "go.html", "--exam", "--strength", "much"]) != 0
+    assert "--exam writes the strength in itself, got --strength too" in capsys.readouterr().err
+    assert main(["export", "mine.safetensors", "--format", "page", "--exam"]) != 0
+    assert capsys.readouterr().err.count("\n") == 1

@@ -24,6 +24,8 @@ def test_dead_groups_are_proposed_and_turned() -> None:
     turned = found.toggled(ENV.from_text("E2"))  # a click on one stone turns its group
     assert turned == GoCount(found.position, frozenset([ENV.from_text("A4")]))
     assert turned.toggled(ENV.from_text("E3")) == found
+    assert str(turned) == "B 12 + 0, W 5 + 2.5: B+4.5 (the engine counts W+2.5)"
+    assert turned.toggled(ENV.from_text("E3")).other_result == ""
     assert count.proposed(None) == count
 
 

@@ -14,6 +14,7 @@ from alphago.exams.taking import exam
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
     LEVELS,
+    Level,
     all_tables,
     check_level,
     describe_level,
@@ -115,6 +116,32 @@ def test_a_player_at_a_level(env: GameEnv) -> None:
     assert full[0] == full[1]
     with pytest.raises(ValueError, match="forecasts must be True for a player with levels, got False"):
         MCTSPlayer(env, HashEvaluator()).level_move(3)
+
+
+def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
+    """The latest moves first, the rest with the next moves: with a second on the clock all were searched, for 77 s."""
+    estimator, position = StrengthEstimator(GoEnv(5), HashEvaluator()), GoEnv(5).position()
+    for move in ("A1", "E5", "B1", "D5", "C1"):
+        position = position.play(move)
+    assert estimator.estimate(position, seconds=-1).moves == 0
+    estimator.cost = 100.0  # seconds of one more search
+    assert estimator.estimate(position, seconds=50).moves == 0
+    estimator.cost = 0.0
+    for before, move in list(position.turns())[-1:]:
+        estimator.losses_by(move, before)
+    assert estimator.estimate(position, seconds=-1).moves == 1
+    assert estimator.estimate(position).moves == estimator.estimate(position, seconds=-1).moves == 3
+
+
+@pytest.mark.parametrize("level", [3, "even", 10])
+def test_nothing_is_searched_once_the_time_is_over(level: Level) -> None:
+    """Nor to confirm a pass."""
+    player = MCTSPlayer(GoEnv(5), HashEvaluator(), 800, level=level, seed=1)
+    for move in ("A1", "pass"):
+        player.play_move(move)
+    action = player.level_move(level, seconds=0)
+    assert player.position.legal_mask[action]
+    assert player.root_visits <= 1 + player.search.settings.leaves
 
 
 def test_an_open_board_is_not_done() -> None:

@@ -205,7 +205,10 @@ class TestErrors:
             ("(;SZ[5];B[ab];W[ee];B[ba];W[aa])", "move 4, White A5, is illegal: suicide"),
             ("(;SZ[5];B[ba];W[ca];B[ab];W[bb];B[ee];W[aa];B[ba])", "move 7, Black B5, is illegal: superko"),
             ("(;SZ[5];B[];W[];B[aa])", "move 3, Black A5, is illegal: two passes have ended the game"),
-            ("(;SZ[5];B[aa])(;SZ[5];B[bb])", "it must hold one game, got 2: split it, or read all with read_sgf_games"),
+            (
+                "(;SZ[5];B[aa])(;SZ[5];B[bb])",
+                "it must hold one game, got 2: split it; read_sgf_games of Python reads all",
+            ),
         ],
     )
     def test_what_is_wrong(self, text: str, why: str, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_jobs import Limits
+from alphago.ui.analysis_query import NO_BONUS
 
 ROOT = Path(__file__).parents[2]
 BOARD = {"rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5}
@@ -200,16 +201,24 @@ class TestRules:
         assert [(reply["field"], reply["id"]) for reply in warnings] == [("rules", "a")] * warned
         assert sum("rootInfo" in reply for reply in found) == 1
 
-    def test_handicap_stones_cost_points(self, net: NeuralNet) -> None:
-        """White gets a point for each under Chinese rules, one less under AGA's, none under Tromp-Taylor."""
-        stones = {"initialStones": [["B", "B2"], ["B", "D4"]], "moves": [["W", "C3"]], "maxVisits": 2}
-        scores = {}
+    @pytest.mark.parametrize("as_moves", [False, True])
+    def test_handicap_stones_are_worth_no_points(self, as_moves: bool) -> None:
+        """By rules of any name, as in GTP, in files and on the page, which KataGo's users are told."""
+        black = [["B", "B2"], ["B", "D4"]]
+        stones = {"moves": [*black, ["W", "C3"]]} if as_moves else {"initialStones": black, "moves": [["W", "C3"]]}
         named = "koPOSITIONALscoreAREAtaxNONEsui0whiteHandicapBonusN"
+        scores, told = {}, {}
         for rules in ("tromp-taylor", "aga", "chinese", named):
-            (reply,) = answers(AreaNow(), {**QUERY, **stones, "rules": rules, "komi": 0.5})
+            query = {**QUERY, **stones, "maxVisits": 2, "rules": rules, "komi": 0.5}
+            *warnings, reply = answers(AreaNow(), query)
             scores[rules] = reply["rootInfo"]["rawLead"]
-        assert scores["tromp-taylor"] - scores["aga"] == 1
-        assert scores["tromp-taylor"] - scores["chinese"] == scores["tromp-taylor"] - scores[named] == 2
+            told[rules] = [warning["warning"] for warning in warnings]
+        assert len(set(scores.values())) == 1
+        assert told == {"tromp-taylor": [], **{name: [NO_BONUS] for name in ("aga", "chinese", named)}}
+
+    def test_games_without_handicap_are_told_nothing_of_a_bonus(self, net: NeuralNet) -> None:
+        for moves in ([], [["B", "B2"]], [["B", "B2"], ["W", "C3"]]):
+            (_,) = answers(net, {**QUERY, "moves": moves, "rules": "chinese"})
 
 
 class AreaNow(HashEvaluator):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from alphago.cli import main
-from alphago.ui.model_context import GoTools
+from alphago.ui.model_context import GoTools, check_arguments
 from tests.ui.test_review import corner_hater
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +51,16 @@ def test_a_board_is_shown() -> None:
         (partial(TOOLS.show_board, "C3 C3", size=5), "Black has a stone there"),
         (partial(TOOLS.show_board, "C3", size=5, at=2), "at must be an integer from 0 to 1, got 2"),
         (partial(TOOLS.show_board, "(;GM[2])"), "GM"),
+        (partial(TOOLS.analyze_position, "(;GM[1]SZ[5]KM[abc];B[cc])"), "komi"),
+        (partial(TOOLS.analyze_position, "(;SZ[5];B[cc])(;SZ[5];B[cc])"), "it must hold one game, got 2: split it"),
         (partial(TOOLS.explain_move, "", size=5), "there is no move to explain"),
+        (partial(check_arguments, TOOLS.show_board, {"size": 5}), "show_board must be given its argument game"),
+        (partial(check_arguments, TOOLS.show_board, {"game": 5}), "game must be a text, got 5"),
+        (partial(check_arguments, TOOLS.show_board, {"game": "", "size": "big"}), "size must be an integer, got 'big'"),
+        (
+            partial(check_arguments, TOOLS.show_board, {"game": "", "komi": 7}),
+            "an argument of show_board must be one of 'game', 'size', 'at', got 'komi'",
+        ),
     ],
 )
 def test_a_wrong_call_is_a_sentence(call: Any, sentence: str) -> None:
@@ -83,6 +92,10 @@ async def drive(server: Any) -> None:
         wrong = await client.call_tool("show_board", {"game": "Z9"})
         assert wrong.is_error
         assert "is not a point" in wrong.content[0].text
+        assert not (await client.call_tool("show_board", {"game": "", "size": "5", "at": None})).is_error
+        unknown = await client.call_tool("show_board", {"game": "C3", "board": 5})
+        assert unknown.is_error
+        assert "an argument of show_board must be one of 'game', 'size', 'at', got 'board'" in unknown.content[0].text
 
 
 def test_by_the_sdks_client() -> None:

@@ -132,3 +132,11 @@ def test_the_cause_in_a_log_of_ray() -> None:
     log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
     assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
     assert ray_cluster.cause_in("x" * 700) == "x" * 600
+
+
+def test_a_long_folder_of_temporary_files_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batch systems set such: Ray's message names neither the folder nor what to change."""
+    monkeypatch.setenv("RAY_TMPDIR", "/scratch/jobs/a_long_name")
+    told = ray_cluster.with_advice("validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: ...")
+    assert told.endswith("/scratch/jobs/a_long_name, has too long a name for Ray: set RAY_TMPDIR to a short one")
+    assert ray_cluster.with_advice("no route to host") == "no route to host"

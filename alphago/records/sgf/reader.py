@@ -113,7 +113,9 @@ def parse_games(
         count = sum(1 for part in parts for _ in trees(part.text))
         if count > most:
             wanted = "one game" if most == 1 else f"at most {most} games"
-            raise ValueError(f"{name}: it must hold {wanted}, got {count}: split it, or read all with read_sgf_games")
+            raise ValueError(
+                f"{name}: it must hold {wanted}, got {count}: split it; read_sgf_games of Python reads all"
+            )
     games = []
     for game in games_of(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]

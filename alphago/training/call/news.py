@@ -2,11 +2,14 @@
 
 from typing import Any
 
+from alphago.env.games import selfplay_game
 from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.start import Start, value_for_message
 from alphago.training.history import unreadable_lines
 from alphago.training.run import Run
 from alphago.training.runs.folder import LOGS
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.window import Window
 
 
 def news_of_beginning(run: Run, start: Start) -> list[str]:
@@ -16,6 +19,21 @@ def news_of_beginning(run: Run, start: Start) -> list[str]:
         f"a new run of {run.goal} begins in {run.folder.path}",
         f"its network is {start.model}, from {run.goal.planes} planes of {height}x{width}",
         *start.notes,
+        *too_few_games(run, start),
+    ]
+
+
+def too_few_games(run: Run, start: Start) -> list[str]:
+    """Return a sentence about a new run whose games have too few positions for a gradient step, or none."""
+    settings = start.settings
+    if not isinstance(settings, RunSettings) or settings.num_games is None or not isinstance(settings.memory, Window):
+        return []
+    length, least = selfplay_game(run.goal).usual_length, settings.start_training_after
+    if settings.num_games * length >= least:
+        return []
+    return [
+        f"{settings.num_games} games have about {settings.num_games * length:,.0f} positions, and the first gradient "
+        f"step waits for {least:,}: lower start_training_after, or play {least / length:,.0f} games or more"
     ]
 
 

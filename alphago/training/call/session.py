@@ -33,7 +33,7 @@ from alphago.training.metrics import OTHER
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.config import flat_settings, holds_run, version_errors
 from alphago.training.runs.folder import RunFolder, default_folder, new_folder
-from alphago.training.runs.going_on import call_options
+from alphago.training.runs.going_on import call_options, how_to_continue
 from alphago.training.selfplay import SelfPlay
 from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.run_settings import RunSettings
@@ -44,6 +44,7 @@ from alphago.training.watch.report import Report, Reporter
 from alphago.training.workers.playing_crew import playing_crew
 
 RunT = TypeVar("RunT", bound=Run)
+FEW_STEPS = 100  # gradient steps below which a network has hardly begun: one of 57 was weaker than random moves
 
 
 @checks_keywords(keywords(RunSettings))
@@ -342,9 +343,8 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
     ends_with_this_call = run.is_over and save and not stopped
     if ends_with_this_call:
         option = longer(vars(run.settings), run.games)
+        tell_that_little_was_learned(run, option)
         run.note(*filter(None, (judge.conclusion(option) for judge in run.judges)))
-        if run.learner.steps == 0:
-            tell_that_nothing_was_learned(run)
     run.note(*run.reporter.final_findings())
     if run.learner.has_diverged:
         run.note(divergence(run))
@@ -358,13 +358,20 @@ def finish(run: Run, model: NeuralNet, *, stopped: bool, save: bool) -> None:
         report.finish(run.reporter.metrics, latest, stopped)
 
 
-def tell_that_nothing_was_learned(run: Run) -> None:
-    """Note that a run is over without a gradient step, or warn of it if no report shows notes."""
-    text = (
-        f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games}) without a gradient step: "
-        "its network is as it began"
-    )
+def tell_that_little_was_learned(run: Run, option: str) -> None:
+    """Note that a run is over with next to no gradient steps; without any, warn of it if no report shows notes.
+
+    option: of the command line, with which the run goes on twice as long.
+    """
+    steps = run.learner.steps
+    over = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games})"
+    longer = f"a longer run learns more: {how_to_continue(run.folder.path, option)}"
+    if steps and steps < FEW_STEPS:
+        run.note(f"{over} after {steps} gradient steps: its network may still lose to random moves; {longer}")
+    if steps:
+        return
+    text = f"{over} without a gradient step: its network is as it began"
     if run.reporter.shows_notes:
-        run.note(text)
+        run.note(f"{text}; {longer}")
     else:
         warn_user(text)

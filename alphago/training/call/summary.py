@@ -10,6 +10,7 @@ from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
 from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.runs.going_on import how_to_continue
+from alphago.training.watch.diagnosis import diagnose
 
 PROVED = "proved to be stronger"
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
@@ -44,6 +45,10 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "to go on": how_to_continue(folder, longer_by(settings, over, last)),
         **latest_losses(rows),
         **match_facts(matches),
+        **{
+            f"diagnosis, {finding.what}": f"{finding.evidence}; {finding.remedy}"
+            for finding in diagnose(rows, settings)
+        },
     }
 
 

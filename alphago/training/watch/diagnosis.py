@@ -13,7 +13,7 @@ from typing import Any
 
 from alphago.training.history import Row, number
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
-from alphago.training.watch.recent import Recent
+from alphago.training.watch.recent import SETTLED, Recent
 
 # A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed runs.
 ENDING_PASSES = 2
@@ -27,7 +27,7 @@ SHORT_GAMES = 0.5
 UNLEARNED = 1.0
 STILL_FALLING = 0.01  # relative decrease of the policy loss from the older to the newer half of the recent rows
 
-PERSISTENCE = 3  # iterations in a row with a fault before it is reported
+PERSISTENCE = 3  # iterations in a row with a fault before it is reported, unless the table says otherwise
 ABSENCE = 50  # iterations in a row without a reported fault before it may be reported again
 ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 
@@ -45,7 +45,7 @@ Values = dict[str, Any]  # of metrics, and of numbers made of them, by their nam
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a run: its name (`what`), the numbers that show it, and what helps.
+    """A fault of a run: its name (`what`), the numbers that show it, what helps, and after how many iterations to tell.
 
     The words fit a run in progress and one that is over.
     """
@@ -53,6 +53,7 @@ class Finding:
     what: str
     evidence: str
     remedy: str
+    persistence: int = PERSISTENCE
 
     def __str__(self) -> str:
         return f"{self.what}: {self.evidence}; {self.remedy}"
@@ -114,9 +115,21 @@ def dead_value(recent: Recent, correlation: float, steps: float) -> Values | Non
     return {"distance": abs(correlation)} if is_trained else None
 
 
-def without_gpu(recent: Recent, worked: float) -> Values | None:
-    """Find no fault beside a GPU, for which threads wait."""
-    return {} if recent.mean("gpu_busy") is None else None
+def without_gpu(recent: Recent, worked: float, used: float, games: float) -> Values | None:
+    """Find no fault beside a GPU, for which threads wait; tell the time that the threads might have had."""
+    if recent.latest("gpu_busy") is not None:
+        return None
+    return {"possible": used / max(worked, 1e-9), "alone": games / max(worked, 1e-9)}
+
+
+def untrained(recent: Recent, steps: float, positions: float, seconds: float, progress: float) -> Values | None:
+    """Find a run that ends before it has the positions from which it is trained."""
+    least = number({**DEFAULTS, **recent.settings}, "start_training_after") or 0.0
+    if steps or seconds < SETTLED or not progress or "kind" in recent.settings.get("memory", {}):
+        return None
+    expected = positions / progress
+    longer = least / max(expected, 1.0)
+    return {"least": least, "expected": expected, "longer": longer} if longer > 1 else None
 
 
 def skipped_share(recent: Recent, skipped: float, steps: float) -> Values:
@@ -133,6 +146,7 @@ FINDERS: Mapping[str, Callable[..., Values | None]] = {
         value_overfit,
         dead_value,
         without_gpu,
+        untrained,
         skipped_share,
     )
 }
@@ -155,6 +169,7 @@ class Rule:
     otherwise: str = ""
     always: str = ""
     selfplay: bool = False
+    persistence: int = PERSISTENCE
 
     def __call__(self, recent: Recent) -> Finding | None:
         """Return the fault, or None if a run does not have it."""
@@ -171,7 +186,9 @@ class Rule:
             values |= more
         is_fault = all(values[name] >= limit for name, limit in self.least.items())
         is_fault = is_fault and all(values[name] < limit for name, limit in self.below.items())
-        return Finding(self.what, self.evidence.format(**values), self.remedy(recent.settings)) if is_fault else None
+        if not is_fault:
+            return None
+        return Finding(self.what, self.evidence.format(**values), self.remedy(recent.settings), self.persistence)
 
     def remedy(self, settings: Mapping[str, Any]) -> str:
         """Return what helps a run with these settings, with advice only about those that are not its recipe's."""
@@ -216,8 +233,8 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[A
 class Diagnosis:
     """The faults of a run in progress.
 
-    A fault is reported once it was present in PERSISTENCE iterations in a row.  It is reported again only if it was
-    absent in ABSENCE iterations in a row in between.
+    A fault is reported once it was present in as many iterations in a row as its `persistence`.  It is reported again
+    only if it was absent in ABSENCE iterations in a row in between.
 
     settings: the run's settings by name, see `flat_settings`.  rules: functions that each look for one fault.
     """
@@ -245,12 +262,13 @@ class Diagnosis:
         absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
         # A fault that is absent long enough is dropped here, and may be reported again.
         self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
-        persistent = [what for what, count in self.present.items() if count >= PERSISTENCE]
+        persistent = [what for what, count in self.present.items() if count >= findings[what].persistence]
         news = [what for what in persistent if what not in self.absent]
         self.absent.update(dict.fromkeys(news, 0))
         return [findings[what] for what in news]
 
     def final(self) -> list[Finding]:
-        """Return the faults that make the run's last network useless, whether or not they were reported before."""
-        finding = RULES["exploded loss"](Recent(list(self.rows), self.settings))
-        return [] if finding is None else [finding]
+        """Return the faults that the run's last network suffers from, whether or not they were reported before."""
+        recent = Recent(list(self.rows), self.settings)
+        found = (RULES[what](recent) for what in ("exploded loss", "starved processor"))
+        return [finding for finding in found if finding is not None]

@@ -8,6 +8,7 @@ from alphago.training.history import Row, number
 
 RECENT_ROWS = 20  # iterations to average over, since a single iteration is noise
 FEWEST_ROWS = RECENT_ROWS // 2
+SETTLED = 30.0  # seconds from which the use of the processor and the speed of a run are judged
 JUDGED_GAMES = 64  # games to average over; a side that wins 80 % of all games wins 95 % of 64 with p < 0.001
 
 
@@ -22,6 +23,7 @@ class Recent:
     def __init__(self, rows: Sequence[Row], settings: Mapping[str, Any]) -> None:
         self.settings = settings
         self.rows = rows[-RECENT_ROWS:]
+        self.is_whole = bool(rows) and number(rows[0], "iteration") == 1 and len(rows) <= RECENT_ROWS
         self.trained = [row for row in rows if number(row, "policy_loss") is not None][-RECENT_ROWS:]
         self.blocks = game_blocks(rows)
 
@@ -54,6 +56,15 @@ class Recent:
                 pairs.append((share, ended - began))
         total = sum(seconds for _, seconds in pairs)
         return sum(share * seconds for share, seconds in pairs) / total if total > 0 else None
+
+    def processor_share(self) -> float | None:
+        """Return the share of the recent rows' time in which the threads worked; None for less than SETTLED seconds."""
+        times = [0.0, *numbers(self.rows, "seconds")] if self.is_whole else numbers(self.rows, "seconds")
+        shares = numbers(self.rows, "processor_share")[-len(times) + 1 :]
+        spans = [after - before for before, after in pairwise(times)]
+        if len(shares) != len(spans) or sum(spans) < SETTLED:
+            return None
+        return sum(share * seconds for share, seconds in zip(shares, spans, strict=True)) / sum(spans)
 
     def training_share(self) -> float | None:
         """Return training's share of the time, as `selfplay_share`."""

@@ -1,5 +1,6 @@
 """`GtpEngine`: the state of a GTP engine, and how it chooses moves."""
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -35,6 +36,7 @@ WARM_UP = 8  # readouts of each of two searches: one compiles kernels, the other
 TREE_BYTES = 2**30  # of a tree at which its search ends
 SHORTEST_INTERVAL = 0.01  # seconds between two reports
 LONGEST_MESSAGE = 1000  # letters
+LEAST_SECONDS = 0.001  # of a move whose time is over
 LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
 
 
@@ -252,8 +254,10 @@ class GtpEngine:
         self.end_background()
         level = LEVELS if rules else self.parameters.level  # moves can be forbidden only at full strength
         analyst = self.analyst if reports is not None or rules or level != LEVELS else self.player
-        readouts, begin = int(min(self.parameters.readouts, self.rate * self.seconds_for(colour))), self.now()
-        limit = Limit(readouts, added=True, certain=reports is None)
+        seconds = self.seconds_for(colour)
+        readouts, begin = int(min(self.parameters.readouts, self.rate * seconds)), self.now()
+        bound = None if level == LEVELS or math.isinf(seconds) else max(seconds, LEAST_SECONDS)  # of a level's searches
+        limit = Limit(readouts, bound, added=True, certain=reports is None)
         options = {} if reports is None else reports.options
         question = analyst.ask(position, limit=limit, level=level, avoid=rules, **options)
         for answer in question:

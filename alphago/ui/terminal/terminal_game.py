@@ -176,7 +176,7 @@ class TerminalGame:
         if self.count is None or not self.counting:
             self.say("There is nothing to count: two passes end the game.")
         else:
-            self.recount(GoCount(self.count.position))
+            self.recount(replace(self.count, dead=frozenset()))
 
     def try_move(self, text: str) -> None:
         """Play a typed move, or say why it cannot be played.

@@ -79,6 +79,7 @@ def count_view(count: GoCount) -> dict[str, Any]:
         "bonuses": count.bonuses,
         "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
         "dead": sorted(count.dead),
+        "engine": count.other_result,
     }
 
 

@@ -213,6 +213,23 @@ def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
     assert warned[0].filename == __file__  # the line to change is the caller's
 
 
+def test_a_run_that_learned_next_to_nothing_is_told(tmp_path: Path) -> None:
+    """A minute on a busy machine ended after 57 steps, weaker than random moves."""
+    _, listener = run(tmp_path, 8, source=RandomGames)
+    steps = listener.last["steps"]
+    assert 0 < steps < 100
+    assert listener.noted(f"after {steps} gradient steps: its network may still lose to random moves; a longer run")
+    assert listener.noted(f"--folder {tmp_path} --games 16")
+
+
+def test_a_run_of_too_few_games_is_told_at_its_start(tmp_path: Path) -> None:
+    """With what to change, not at its end."""
+    _, listener = run(tmp_path / "few", 2, source=RandomGames, start_training_after=1000)
+    assert listener.noted("the first gradient step waits for 1,000: lower start_training_after, or play ")
+    _, listener = run(tmp_path / "enough", 8, source=RandomGames)
+    assert not listener.noted("the first gradient step waits for")
+
+
 def breaking(factor: float) -> Any:
     def make(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
         made = Breaking(list(parameters), lr=learning_rate)

@@ -89,7 +89,7 @@ class TestWithoutProof:
         _, listener = run(tmp_path, 8, until=AT_THE_END, source=RandomGames)
         (row,) = rows_of(tmp_path)
         assert (row["games"], row["played"]) == (8, 20)
-        assert " minutes against random: " in listener.notes[-2]
+        assert listener.noted(" minutes against random: ")
         for part in (
             "without a proof",
             f"it won {row['win_rate']:.1%}",

@@ -80,6 +80,30 @@ def test_a_run_whose_positions_surprise_draws_and_that_learns_too_little() -> No
     assert diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), SETTINGS | {"surprise_share": 1.0}) == []
 
 
+def test_a_starved_run_is_told_from_its_first_half_minute_on_and_at_its_end() -> None:
+    """It was told after twelve iterations that were trained on: a run that starves has fewer."""
+    starved = {"gpu_busy": None, "processor_share": 0.083, "policy_loss": None, "games": lambda i: 30 * i}
+    rows = run(6, **starved, seconds=lambda i: 25.0 * i, processor_seconds=lambda i: 25 / 3 * i / 2)
+    follower = Diagnosis(SETTINGS)
+    assert [names(follower.update(row)) for row in rows[:3]] == [[], ["starved processor"], []]
+    for row in rows[3:]:
+        follower.update(row)
+    (final,) = follower.final()
+    assert "180 games in 25 of some 301 processor seconds, where there might have been 2,169" in final.evidence
+    assert told([{**row, "gpu_busy": 0.5} for row in rows], SETTINGS) == []
+
+
+def test_a_run_that_will_end_untrained_is_told_while_it_is_young() -> None:
+    """A recipe of 50 000 positions a generation, given a minute."""
+    rows = run(6, steps=0, policy_loss=None, seconds=lambda i: 10.0 * i, positions=lambda i: 400 * i)
+    settings = {**SETTINGS, "num_games": None, "max_minutes": 1.0, "start_training_after": 50_000}
+    assert [names(diagnose(rows[:count], settings)) for count in (2, 3)] == [[], ["no training"]]
+    (finding,) = diagnose(rows[:3], settings)
+    assert "after 50% of the run there are 1,200 positions, so some 2,400 at its end" in finding.evidence
+    assert "waits for 50,000, 20.8 times as many; lower start_training_after; let the run have" in str(finding)
+    assert diagnose(rows, {**settings, "start_training_after": 2000}) == []
+
+
 def test_a_run_that_learned_to_pass() -> None:
     """7x7 by exact rules: a quarter of all moves were passes from the first minute on."""
     rows = read_rows(HERE / "passing_run.jsonl", "seconds")
@@ -90,6 +114,7 @@ def test_a_run_that_learned_to_pass() -> None:
 
 SHORT_GAMES = {"game_length": lambda i: 60 if i < 50 else 20, "pass_rate": lambda i: 0.05 if i < 50 else 0.1}
 ALL_KEPT = dict.fromkeys(("positions", "memory"), lambda i: 60_000 + 500 * i)
+STARVED = {"gpu_busy": None, "processor_share": 0.4, "processor_seconds": lambda i: 3.2 * i}
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("pass collapse", {"pass_rate": 0.25}, "25% of the moves are passes, over 80 games of 60 moves"),
     ("pass collapse", SHORT_GAMES, "games fell from 60 to 20 moves and end by passes"),
@@ -101,7 +126,8 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
     ("under-training", {"policy_loss": lambda i: 4.003 - 0.01 * i}, "3.50 nats, 1.90 above its target's entropy"),
     ("starved device", {"gpu_busy": 0.3}, "the GPU was busy 30% of the time"),
-    ("starved processor", {"gpu_busy": None, "processor_share": 0.4}, "the run's threads worked 40% of the time"),
+    ("starved processor", STARVED, "worked 40% of the time: 1,200 games in 192 of some 480 processor seconds, where "),
+    ("no training", {"steps": 0, "policy_loss": None, "positions": lambda i: i / 10}, "so some 500 at its end"),
     ("starved self-play", {"selfplay_share": 0.03}, "it had 3% of the time"),
     ("starved training", {"selfplay_share": 0.995}, "it had 0.5% of the time"),
     ("exploded loss", {"policy_loss": 5e18}, "the policy's loss is 5e+18 nats"),

@@ -9,7 +9,9 @@ import pytest
 
 from alphago import __version__
 from alphago.env.go import GoEnv
+from alphago.env.position import Position
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.opponent import StrengthEstimator
 from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.katago import seen_by
@@ -266,6 +268,19 @@ class TestParameters:
         gtp.game.env.from_text(ask(gtp, "genmove b")[0])
         assert re.search(r"You have made 2 of 5 moves .*: level [\d.]+\.", capsys.readouterr().err)
         assert GoEngine(GoEnv(5), None, 8, level=3, device="cpu").parameters.level == 3
+
+    def test_the_clock_bounds_a_level_that_joins_a_game(self, gtp: GoEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+        searched = []
+
+        def losses_by(estimator: StrengthEstimator, action: int, before: Position) -> np.ndarray:
+            searched.append(action)
+            time.sleep(0.2)
+            return estimator.usual
+
+        monkeypatch.setattr(StrengthEstimator, "losses_by", losses_by)
+        moves = ("b c3", "w b2", "b d2", "w b4", "b d4", "w a1", "b e5", "w a5")
+        ask(gtp, "kata-set-param level even", "time_settings 0 1 1", *(f"play {move}" for move in moves), "genmove b")
+        assert len(searched) <= 2
 
     @pytest.mark.parametrize(
         ("line", "failure"),

@@ -19,10 +19,11 @@ from alphago.env.games import GAMES
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
+from alphago.env.packaged import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
-from alphago.nn.net import NeuralNet
+from alphago.nn.net import NeuralNet, load_model
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts
 from alphago.ui.web.page_files import bundle, without_comments
 from alphago.ui.web.views import game_view
@@ -50,6 +51,24 @@ def test_a_file_is_small_and_whole(written: Any) -> None:
     assert not re.search(r"<(?:link|script|img)[^>]*(?:src|href)=(?!\"data:)", text)
     assert "{{" not in text
     assert "MIT License" in text
+
+
+PAGES = (ROOT / "docs" / "export.md").read_text("utf-8")
+SIZES = re.findall(r"^\| `([\w-]+)` \| (\d+) x (\d+) \| ([\d ]+) \|$", PAGES, re.MULTILINE)
+
+
+def test_the_documents_name_every_network_and_the_size_of_its_page(written: Any) -> None:
+    """A table said 898 000 of a page of 908 404 bytes."""
+    assert {name for name, *_ in SIZES} == {*packaged_nets()} - {"9x9-large"}  # one of a GPU
+    (quoted,) = re.findall(r"# go\.html: ([\d,]+) bytes", PAGES)
+    assert int(quoted.replace(",", "")) == pytest.approx(written[0].bytes, rel=0.02)
+
+
+@pytest.mark.parametrize(("name", "height", "channels", "told"), SIZES, ids=[name for name, *_ in SIZES])
+def test_a_page_has_the_size_that_is_told(name: str, height: str, channels: str, told: str, tmp_path: Path) -> None:
+    config = load_model(name).config
+    assert (config["tower_height"], config["channels"]) == (int(height), int(channels))
+    assert int(told.replace(" ", "")) == pytest.approx(export_page(name, tmp_path / "a.html").bytes, rel=0.02)
 
 
 def test_it_tells_where_the_network_comes_from(written: Any) -> None:

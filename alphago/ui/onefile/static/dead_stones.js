@@ -18,10 +18,12 @@ export class GoCount {
   /**
    * @param {Go} position
    * @param {number[]} dead points
+   * @param {string} engine the result of the count that was proposed, "" before
    */
-  constructor(position, dead) {
+  constructor(position, dead, engine = "") {
     this.position = position;
     this.dead = dead;
+    this.engine = engine;
     const cleared = position.copy();
     for (const point of dead) cleared.board[point] = 0;
     this.owners = cleared.areas();
@@ -49,7 +51,7 @@ export class GoCount {
       const kept = chain.reduce((sum, point) => sum + side * /** @type {ArrayLike<number>} */ (ownership)[point], 0);
       if (kept < 0 && !safe[side > 0 ? 0 : 1][chain[0]]) dead.push(...chain);
     }
-    return new GoCount(this.position, dead);
+    return new GoCount(this.position, dead, ownership ? new GoCount(this.position, dead).short : "");
   }
 
   /** @param {number[]} dead points */
@@ -62,7 +64,7 @@ export class GoCount {
     const chain = this.chain(point);
     if (!chain.length) throw new Error("a point with a stone must be named");
     const others = this.dead.filter((other) => !chain.includes(other));
-    return new GoCount(this.position, this.dead.includes(point) ? others : [...others, ...chain]);
+    return new GoCount(this.position, this.dead.includes(point) ? others : [...others, ...chain], this.engine);
   }
 
   get points() {
@@ -73,11 +75,16 @@ export class GoCount {
     return this.points[0] - this.points[1] - this.position.options.komi;
   }
 
+  get short() {
+    return shortResult(this.margin) || "0";
+  }
+
   view() {
     const { komi } = this.position.options;
     const bonuses = [Math.max(0, -komi), Math.max(0, komi)];
     const sides = this.points.map((points, i) => `${"BW"[i]} ${points} + ${bonuses[i]}`).join(", ");
-    return { text: `${sides}: ${shortResult(this.margin) || "0"}`, points: this.points, bonuses,
+    const other = this.engine === this.short ? "" : this.engine;
+    return { text: `${sides}: ${this.short}${other && ` (the engine counts ${other})`}`, engine: other, points: this.points, bonuses,
       owners: Array.from(this.owners, (owner) => (owner > 0 ? "X" : owner < 0 ? "O" : ".")).join(""),
       dead: [...this.dead].sort((one, other) => one - other) };
   }

@@ -12,9 +12,6 @@ const LEAST_MOVES = 8; // of a game that is looked into
 /** A dot in the colour of a loss. @param {Loss} loss */
 export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
-/** @param {string} side @param {number} points @param {number} bonus */
-const sumOf = (side, points, bonus) => (bonus ? fill(say.sum, side, points, bonus, points + bonus) : fill(say.per, side, points));
-
 export class Ending {
   /** @param {App} app */
   constructor(app) {
@@ -37,13 +34,18 @@ export class Ending {
   }
 
   draw() {
-    const { known, state } = this.app;
+    const { known, state, state: { count } } = this.app;
     this.element.hidden = !state.result;
     if (!state.result) return;
-    this.counted.hidden = !state.count;
+    this.counted.hidden = !count;
     this.exchanged.hidden = state.players[0] === state.players[1];
-    this.count.textContent = state.count ? state.count.points.map((points, i) => sumOf(known.game.sides[i], points, Number(state.count?.bonuses[i]))).join(" · ") : "";
-    this.alive.hidden = !state.count?.dead.length;
+    const parts = count ? count.points.map((points, i) => {
+      const bonus = count.bonuses[i];
+      return fill(bonus ? say.sum : say.per, known.game.sides[i], points, bonus, points + bonus);
+    }) : [];
+    if (count?.engine) parts.push(`${say.engine}: ${count.engine}`);
+    this.count.textContent = parts.join(" · ");
+    this.alive.hidden = !count?.dead.length;
     const path = known.line();
     const unknown = path.slice(0, -1).some(({ win }) => win === null);
     if (unknown && !this.asked && !state.busy && path.length > LEAST_MOVES) {
