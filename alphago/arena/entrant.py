@@ -13,8 +13,7 @@ from alphago.arena.engine import COMMAND, Engine
 from alphago.arena.line_process import EngineError
 from alphago.arena.players import PlayerSource, find_player, resolve_player
 from alphago.env.game import GameEnv
-from alphago.env.games import make_game, with_settings
-from alphago.env.go import GoEnv
+from alphago.env.games import make_game, require_go, with_settings
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
@@ -256,9 +255,8 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSo
 
 def engine_version(engine: Engine, env: GameEnv) -> str:
     """Return an engine's name and version, as it says; "" if it does not, or cannot play the game."""
-    if isinstance(env, GoEnv):
-        with suppress(EngineError), engine.start(0, env.rules) as process:
-            return f"{process.ask('name')} {process.ask('version')}"
+    with suppress(EngineError, ValueError), engine.start(0, require_go(env, engine.name).rules) as process:
+        return f"{process.ask('name')} {process.ask('version')}"
     return ""
 
 

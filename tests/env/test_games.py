@@ -26,7 +26,7 @@ ABOUT_GO = {
     "exams/": "exams are of Go: what is judged are points",
     "records/collection.py": "SGF files hold games of Go",
     "records/converting.py": "SGF files hold games of Go",
-    "records/dataset.py": "datasets hold games of Go",
+    "records/dataset": "datasets hold games of Go",
     "records/label": "datasets hold games of Go",
     "records/sgf/": "SGF files hold games of Go",
     "training/supervised/dataset_games.py": "datasets hold games of Go",

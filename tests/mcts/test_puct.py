@@ -38,7 +38,7 @@ SETTINGS = {
 def naive(position, settings: SearchSettings, evaluator=None) -> NaiveSearch:
     wanted = ("c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss", "leaves")
     evaluate = one_by_one(evaluator or HashEvaluator())
-    return NaiveSearch(position, evaluate, **{name: asdict(settings)[name] for name in wanted})
+    return NaiveSearch(position, evaluate, **{name: asdict(settings.completed(32, leaves=1))[name] for name in wanted})
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS.keys())
