@@ -112,6 +112,7 @@ def test_none_after_a_flag() -> None:
 def test_a_player_without_a_network(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
     refusals = "no player is called|playouts must be 1 or more|GNU Go's level|there is no file|no network| is a folder"
+    refusals += "|cannot be the name of a file"
     player = read(lambda: resolve_player(name), rf".*({refusals})")
     if player is not REFUSED:
         assert isinstance(player, (PlayoutSettings, Engine)) or player == "random" or name in packaged_nets()

@@ -3,6 +3,7 @@
 import heapq
 import itertools
 import threading
+import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -234,7 +235,8 @@ class Analyst:
             try:
                 group.step()
             except Exception as problem:
-                group.fail(problem)  # whoever has asked is told
+                traceback.print_exc()
+                group.fail(problem)
             self._put_back(group)
 
     def _next(self) -> SearchGroup | None:

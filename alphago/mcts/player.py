@@ -17,9 +17,9 @@ from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_netwo
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import run_until
 from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
+from alphago.mcts.lost_turns import LOST_TURNS, is_far_behind
 from alphago.mcts.moves import level_move, policy_move
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.resignation import LOST_TURNS, is_far_behind
 from alphago.mcts.rule import measured_threshold, resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
@@ -264,7 +264,7 @@ class MCTSPlayer:
         It resigns if its value is below `resign_threshold` in this and its last turns, LOST_TURNS in all; the game
         has at least LEAST_PLIES plies for each point of the board; and, if the search has scores,
         the player is behind by at least LEAST_BEHIND points for each line of the board, and after `level_move` by as
-        many as the opponent may still lose (see `alphago.mcts.resignation`).
+        many as the opponent may still lose (see `alphago.mcts.lost_turns`).
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`, with which the result is False
             before any search.

@@ -89,7 +89,7 @@ class Answer:
         return self.analysis
 
     def is_lost(self, network: object, threshold: float | None = None) -> bool:
-        """Return whether the player to move holds the game for lost (see `alphago.mcts.resignation`).
+        """Return whether the player to move holds the game for lost (see `alphago.mcts.lost_turns`).
 
         threshold: the value below which it does; None for what the run of `network` has measured.
         """

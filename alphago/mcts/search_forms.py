@@ -13,12 +13,12 @@ from typing import Any
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings
-from alphago.system.settings import Part, value_to_data
+from alphago.system.settings import PartField, value_to_data
 from alphago.system.validation import UnusedSetting, plain_number, shown
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
-SEARCH = Part(SEARCHES, Puct, title="the search")
+SEARCH = PartField(SEARCHES, Puct, title="the search")
 
 SearchForm = SearchSettings | Mapping[str, Any] | str | None
 

@@ -33,7 +33,7 @@ VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are valu
 
 
 @dataclass(frozen=True)
-class Part:
+class PartField:
     """The declaration of a field that holds an object with settings of its own.
 
     choices: the parts that have names: classes, or objects with certain settings.
@@ -143,9 +143,9 @@ def part(
 ) -> Any:
     """Declare a field that holds an object with settings of its own.
 
-    text: the help.  kind: by default the class of `default`.  more: as in `setting`.  The others: see Part.
+    text: the help.  kind: by default the class of `default`.  more: as in `setting`.  The others: see PartField.
     """
-    declared = Part(choices or {}, kind or type(default), title, prefix, first, optional)
+    declared = PartField(choices or {}, kind or type(default), title, prefix, first, optional)
     return setting(text, default=default, part=declared, **more)
 
 
@@ -154,7 +154,7 @@ def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
 
     defaults: defaults other than those of `kind`.
     """
-    made: Kind = setting(title, default=kind(**defaults), part=Part({}, kind, title, is_group=True))
+    made: Kind = setting(title, default=kind(**defaults), part=PartField({}, kind, title, is_group=True))
     return made
 
 
@@ -176,14 +176,14 @@ class Address:
     kinds: tuple[str, ...] = ()
 
     @property
-    def part(self) -> Part | None:
+    def part(self) -> PartField | None:
         """The declaration of the part, if the setting is one."""
         return part_of(self.field)
 
 
-def part_of(field: Field[Any]) -> Part | None:
+def part_of(field: Field[Any]) -> PartField | None:
     """Return the declaration of the part that a field holds; None for a field that holds a value."""
-    declared: Part | None = field.metadata.get("part")
+    declared: PartField | None = field.metadata.get("part")
     return declared
 
 
@@ -305,7 +305,7 @@ def to_data(settings: Any) -> dict[str, Any]:
     return data
 
 
-def value_to_data(value: Any, declared: Part | None = None) -> Any:
+def value_to_data(value: Any, declared: PartField | None = None) -> Any:
     """Return a setting's value as plain data for JSON.
 
     A function becomes {"function": name}; an object that is no dataclass has only the name of its class.
@@ -342,7 +342,7 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
 
 
 def value_from_data(
-    data: Any, declared: Part | None, candidates: Any, given: Mapping[str, Any], *, keyword: str, who: str
+    data: Any, declared: PartField | None, candidates: Any, given: Mapping[str, Any], *, keyword: str, who: str
 ) -> Any:
     """Return a setting's value from its plain data.
 

@@ -13,7 +13,7 @@ from alphago.env.position import Position
 from alphago.mcts.levels import Level
 from alphago.system.notebook import notebook_shell
 from alphago.system.optional import optional_import
-from alphago.ui.web.answers import Answers
+from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link, start_of
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
@@ -46,7 +46,9 @@ class NotebookGame:
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
         self.widget = make_widget(self._receive)
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
-        self._answers = Answers(engines, self._bases, self._greeting, lambda line: self.widget.send(json.loads(line)))
+        self._answers = PageAnswers(
+            engines, self._bases, self._greeting, lambda line: self.widget.send(json.loads(line))
+        )
 
     def _receive(self, query: Any) -> None:
         """Answer a query of the board, or keep the game that it tells."""

@@ -12,7 +12,7 @@ import pytest
 
 from alphago.training.settings.judge_settings import Gate
 from tests.campaign.tally import Area, rounds, times
-from tests.training.runs.killed import CHAMPIONS, SETTINGS
+from tests.training.runs.killed import SETTINGS
 from tests.training.runs.test_killed import kill_often
 
 pytestmark = pytest.mark.campaign
@@ -96,10 +96,9 @@ def test_a_signal_at_a_random_instant(verb: str) -> None:
 
 KILLED = {
     "plain": SETTINGS,
-    "pool and champions": CHAMPIONS,
     "gate, curriculum and resignation": {
         "num_games": 16,
-        "judges": [Gate(0.5, games=2, readouts=2, every=4)],
+        "gate": Gate(0.5, games=2, readouts=2, every=4),
         "adaptive_resignation": True,
     },
 }

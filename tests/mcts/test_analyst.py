@@ -247,12 +247,13 @@ class TestClients:
         assert full.readouts < 200_000 // 100
         assert time.monotonic() - begin < 60
 
-    def test_errors_are_the_clients(self) -> None:
+    def test_errors_are_the_clients(self, capsys: pytest.CaptureFixture[str]) -> None:
         def broken(position: Position):
             raise RuntimeError("a broken network")
 
         with Analyst(broken) as analyst, pytest.raises(RuntimeError, match="a broken network"):
             analyst.ask(GO, (), Limit(4)).last()
+        assert "Traceback" in capsys.readouterr().err
         nothing = (Forbidden(1, frozenset(range(26))),)
         with Analyst(HashEvaluator()) as analyst:
             with pytest.raises(ValueError, match="a legal move must be left to search"):

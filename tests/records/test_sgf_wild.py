@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.wild_sgf import with_accidents
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,6 +34,7 @@ from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
 from alphago.records.sgf.values import read_rank
+from tests.records.accidents import with_accidents
 from tests.records.test_sgf import moves
 
 DATA = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))

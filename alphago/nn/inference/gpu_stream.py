@@ -37,7 +37,7 @@ def aligned(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-class Answer(NamedTuple):
+class StreamAnswer(NamedTuple):
     """The results for each position of a padded batch, as NumPy arrays or as torch tensors on the device."""
 
     broken: Any  # int32 [1], the number of positions for which the network's output is not finite
@@ -64,14 +64,14 @@ def answer_bytes(size: int, actions: int) -> int:
     return sum(aligned(math.prod(shape) * dtype.itemsize) for dtype, shape in answer_parts(size, actions))
 
 
-def carve(buffer: torch.Tensor, size: int, actions: int) -> Answer:
+def carve(buffer: torch.Tensor, size: int, actions: int) -> StreamAnswer:
     """Return the answer whose tensors lie one after another in a buffer of `answer_bytes` bytes, uint8."""
     tensors, at = [], 0
     for dtype, shape in answer_parts(size, actions):
         length = math.prod(shape) * dtype.itemsize
         tensors.append(buffer[at : at + length].view(dtype).view(shape))
         at += aligned(length)
-    return Answer(*tensors)
+    return StreamAnswer(*tensors)
 
 
 class PaddedBatch:
@@ -92,7 +92,7 @@ class PaddedBatch:
         self._bytes = torch.zeros(answer_bytes(size, env.action_space), dtype=torch.uint8, device=device)
         self._host_bytes = torch.zeros(len(self._bytes), dtype=torch.uint8, pin_memory=device.type == "cuda")
         self.answer = carve(self._bytes, size, env.action_space)
-        self.host_answer = Answer(*(tensor.numpy() for tensor in carve(self._host_bytes, size, env.action_space)))
+        self.host_answer = StreamAnswer(*(tensor.numpy() for tensor in carve(self._host_bytes, size, env.action_space)))
         self._prior_bytes = env.action_space * self.answer.priors.itemsize  # of one position
         self._priors_start = len(self._bytes) - aligned(size * self._prior_bytes)
         self.over = self.answer.over
@@ -181,7 +181,7 @@ class GpuStream:
             self._uploads = Uploads(2 * total, self._device, self._backend)
         return Leaves(*self._uploads.copy(arrays))
 
-    def compute(self, count: int) -> Answer:
+    def compute(self, count: int) -> StreamAnswer:
         """Evaluate the first `count` positions in their buffers, and return the results in the CPU's memory."""
         padded = self.padded(count)
         if not self._on_gpu:

@@ -14,7 +14,7 @@ from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
-from alphago.training.sweeps.identity import code_of, text_of
+from alphago.training.sweeps.code_digest import code_of, text_of
 
 RESULT = "result.json"
 MOST_BYTES = 2**20  # largest result that is read

@@ -19,10 +19,10 @@ from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.levels import LEVELS, Level, check_level
+from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Answer, Limit, Question
-from alphago.mcts.resignation import LostTurns
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
 from alphago.ui.analysis_networks import analysed_game
 from alphago.ui.gtp.gtp_game import GtpGame
@@ -151,6 +151,8 @@ class GtpEngine:
         if on_gpu:
             self.player = Analyst(self.network, device=self.device, forecasts=False, **options)
         self.analysts = [self.analyst, self.player]
+        for analyst in self.analysts:
+            analyst.evaluators(self.game.env)  # raises here what is wrong with device or network
         self.rate = self.measured_rate()
 
     def measured_rate(self) -> float:

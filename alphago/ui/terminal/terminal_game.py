@@ -11,9 +11,9 @@ from alphago.env.go_count import GoCount
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.levels import LEVELS, Level, describe_level, is_measured
+from alphago.mcts.lost_turns import LostTurns
 from alphago.mcts.player import move_row, record_of
 from alphago.mcts.questions import Answer, Limit
-from alphago.mcts.resignation import LostTurns
 from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher

@@ -1,4 +1,4 @@
-"""`Answers`: what one page asks, and its answers, each a line of JSON; the page has the game, and each query names it.
+"""`PageAnswers`: what one page asks, and its answers, lines of JSON; the page has the game, and each query names it.
 
 A query without an `action` is one of KataGo's analysis protocol, with `game` for any game, and has its replies (see
 `alphago.ui.web.page_search`); the others are those of `alphago.ui.web.page_actions`.
@@ -28,7 +28,7 @@ LONG = 0.7  # seconds of a wait, after which the page is told that kernels are c
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
 
 
-class Answers:
+class PageAnswers:
     """The answers to one page, by a thread of its own.
 
     Searches are those of the engines' analysts, which all pages share.

@@ -17,7 +17,7 @@ from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_networks import Networks, analysed_game
 from alphago.ui.analysis_reply import error
-from alphago.ui.web.answers import Answers
+from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Engines, SharedEngine, with_planes
 from alphago.ui.web.limits import (
     FIRST_SECONDS,
@@ -141,10 +141,10 @@ def programs(engines: Engines, env: GoEnv) -> Connections:
 
 
 def pages(engines: Engines, bases: dict[str, GameEnv], greeting: Mapping[str, Any], runs: Any) -> Connections:
-    """Return the connections of pages; the arguments are those of `Answers`."""
+    """Return the connections of pages; the arguments are those of `PageAnswers`."""
 
-    def make(socket: WebSocket, put: Callable[[str], None]) -> Answers:
-        return Answers(engines, bases, greeting, put, runs)
+    def make(socket: WebSocket, put: Callable[[str], None]) -> PageAnswers:
+        return PageAnswers(engines, bases, greeting, put, runs)
 
     many = f"This server has {MOST_PAGES} pages open already: close one first."
     return Connections(MOST_PAGES, many, make, FIRST_SECONDS)

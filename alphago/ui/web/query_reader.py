@@ -7,7 +7,7 @@ from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.resignation import LostTurns
+from alphago.mcts.lost_turns import LostTurns
 from alphago.ui.web.engines import Engines, SharedEngine
 from alphago.ui.web.game_tree import MOST_NODES, listed
 from alphago.ui.web.new_game import next_position, start_from
@@ -17,7 +17,7 @@ KEPT_POSITIONS = 400  # positions that a page has asked for lately
 
 
 class QueryReader:
-    """Reads the queries of one page; the arguments are those of `alphago.ui.web.answers.Answers`.
+    """Reads the queries of one page; the arguments are those of `alphago.ui.web.answers.PageAnswers`.
 
     tell: takes what is being done, for the page's status line, "" for nothing.
     """

@@ -6,7 +6,7 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Reading
-from alphago.ui.why.board import (
+from alphago.ui.why.board_facts import (
     BOARDS,
     captures_and_ataris,
     in_danger,

@@ -65,11 +65,11 @@ class TestConfig:
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
-            (lambda config: config.update(version=1), "is of another version (it must be 2, got 1)"),
+            (lambda config: config.update(version=1), "is of another version (it must be 3, got 1)"),
             (lambda config: config.pop("version"), "is of another version, or incomplete (version)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
             (lambda config: config["env"].pop("komi"), "has a game of another version"),
-            (lambda config: config.pop("until"), "is of another version, or incomplete (until)"),
+            (lambda config: config["settings"].pop("until"), "has settings of another version ('until')"),
             (lambda config: config.pop("changes"), "is of another version, or incomplete (changes)"),
             (lambda config: config.update(env=None), "is of another version, or incomplete (env)"),
             (
@@ -80,7 +80,7 @@ class TestConfig:
             (lambda config: config["settings"].update(eyes=1), "has settings of another version"),
             (lambda config: config["settings"].pop("selfplay"), "or incomplete (settings: 'selfplay')"),
             (lambda config: config["settings"]["selfplay"].update(eyes=1), "has settings of another version"),
-            (lambda config: config.update(until={"nam": "gnugo"}), "has an opponent of another version"),
+            (lambda config: config["settings"].update(until={"nam": "gnugo"}), "has settings of another version"),
         ],
     )
     def test_of_another_version(
@@ -128,9 +128,7 @@ class TestConfig:
                 st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
                 lambda inner: (
                     st.lists(inner, max_size=3)
-                    | st.dictionaries(
-                        st.sampled_from(["game", "env", "network", "settings", "until"]), inner, max_size=5
-                    )
+                    | st.dictionaries(st.sampled_from(["game", "env", "network", "settings"]), inner, max_size=5)
                 ),
                 max_leaves=8,
             ).map(lambda value: json.dumps(value).encode()),

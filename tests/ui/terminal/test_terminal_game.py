@@ -173,7 +173,9 @@ class TestResult:
     @pytest.mark.parametrize(
         ("human", "lines", "result"), [(BLACK, ["c3"], "B+R: Black wins.\n"), (WHITE, [], "W+R: White wins.\n")]
     )
-    def test_engine_resigns(self, human, lines, result):
+    def test_engine_resigns(self, human, lines, result, monkeypatch):
+        monkeypatch.setattr("alphago.mcts.lost_turns.LOST_TURNS", 1)
+        monkeypatch.setattr("alphago.mcts.lost_turns.LEAST_PLIES", 0)
         end = go(human, *lines, engine="D4", resigns=True)
         assert end.text.endswith(f"The engine resigns.\n{result}You win!")
         assert "D4" not in end.moves()

@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.ui.web.answers import Answers
+from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 from alphago.ui.web.new_game import begun, letter
 from alphago.ui.web.page_files import bundle
@@ -38,7 +38,9 @@ class Asker:
         self.start = env.position()
         self.network = "hash" if env.name == "go" else PLAYOUTS
         games = {env.name: env, **bases}
-        self.page = Answers(engines(network), games, {"games": []}, lambda line: self.told.put(json.loads(line)), runs)
+        self.page = PageAnswers(
+            engines(network), games, {"games": []}, lambda line: self.told.put(json.loads(line)), runs
+        )
         self.number = 0
 
     def __enter__(self) -> "Asker":
@@ -85,7 +87,7 @@ class Guest:
         module.write_text(bundle("desk"))
         command = [node(), Path(__file__).with_name("desk.mjs"), module]
         self.node = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.page = Answers(offered, games, greeting(offered, games, runs), self.answer, runs)
+        self.page = PageAnswers(offered, games, greeting(offered, games, runs), self.answer, runs)
         self.reader = threading.Thread(target=self.read, daemon=True)
         self.reader.start()
 

@@ -325,7 +325,7 @@ def test_levels() -> None:
         state = guest.ask("strength", level="even")
         guest.post("play", move=state["view"]["legal"][0])
         state = guest.until("state", lambda state: state["view"]["moves"] == 4 and not state["busy"])
-        assert state["opponent"].startswith("You lose about ")
+        assert state["opponent"].startswith("You have made 2 of 5 moves ")
         assert guest.refused("strength", level=11).startswith("Level must be 1 to 10, or even, got 11")
 
 

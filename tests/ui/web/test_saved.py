@@ -148,8 +148,8 @@ def test_a_rectangular_board_there_and_back() -> None:
     assert tree.position_at(1).board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
     assert tree.nodes[3].loser == 1
     last = tree.position_at(tree.play(5, "D3"))
-    assert moves(open_file(saved(tree), {}))[-1] == "E2 A3 D1 D3"
-    assert open_link(link_of(last), {}).board.tolist() == last.board.tolist()
+    assert moves(open_file(saved(tree), BASES))[-1] == "E2 A3 D1 D3"
+    assert open_link(link_of(last), BASES).board.tolist() == last.board.tolist()
 
 
 def test_a_link_restores_the_position() -> None:
@@ -225,8 +225,8 @@ def test_old_positions_are_played_again() -> None:
 
 
 def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
-    tree, names = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
-    assert (tree.start.to_play, tree.env.komi, names[1]) == (-1, 3.5, "Ann")
+    tree = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
+    assert (tree.start.to_play, tree.env.komi, tree.names[1]) == (-1, 3.5, "Ann")
     assert [remark for remark in tree.remarks if "scored by area, and not as the file says" in remark]
     for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
         with pytest.raises(ValueError, match="stones must be set up in the first node"):
@@ -236,5 +236,5 @@ def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
 
 
 def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
-    tree, _ = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
+    tree = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
     assert [remark for remark in tree.remarks if "set-up after move 2" in remark]
