@@ -58,7 +58,7 @@ def test_the_engine_answers_in_another_game(chromium: Any, tmp_path: Path) -> No
         reader.part("even").check()
         reader.click("C")
         reader.says("Move 3: Black")
-        reader.page.get_by_text("You lose about").wait_for()
+        reader.page.get_by_text("You have made 1 of 5 moves").wait_for()
 
 
 def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path) -> None:
