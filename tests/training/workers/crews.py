@@ -43,6 +43,7 @@ class Local:
         self.bench = WorkBench(lambda name: self.works[name], device)
         self.given: deque[tuple[str, str, str, bytes]] = deque()
         self.done: list[tuple[str, str]] = []
+        self.asked: set[str] = set()  # the workers that were given a task
         self.closed = 0
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
@@ -54,6 +55,7 @@ class Local:
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         assert work in self.works
         self.given.append((worker, key, work, job))
+        self.asked.add(worker)
 
     def answers(self) -> list[JobAnswer]:
         if not self.given:
