@@ -7,6 +7,7 @@ import traceback
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -75,6 +76,7 @@ class Analyst:
     ) -> None:
         self.network, self.name = network, name
         self.settings, self.symmetries = settings, symmetries
+        self._made = lru_cache(partial(make_search, settings))  # settings by readouts and leaves
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
@@ -200,7 +202,7 @@ class Analyst:
         """Return the kind of search of a question."""
         readouts = MOST_READOUTS if limit.readouts is None else max(1, limit.readouts)
         leaves = MOST_LEAVES if limit.readouts is None else leaves_for(beside, readouts)
-        settings = make_search(self.settings, readouts, leaves)
+        settings = self._made(readouts, leaves)
         return Kind(position.env, settings, self.symmetries, 0 if settings.keeps_trees else limit.readouts or 0)
 
     def _enter(self, questions: Sequence[Question]) -> None:

@@ -20,6 +20,7 @@ from alphago.mcts.moves import Move, level_move, policy_move
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.raw_analysis import with_ended
+from alphago.mcts.search import FULL_BATCH
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
@@ -93,7 +94,9 @@ class SearchGroup:
     def leaves(self) -> int | None:
         """Return how many leaves the next wave has for each position; None for those of the settings."""
         most = self.search.settings.leaves
-        if self.count > 1 or most <= LEAVES:
+        if self.count > 1:
+            return max(1, min(most, FULL_BATCH // max(1, len(self.questions))))
+        if most <= LEAVES:
             return None
         wished = int(self.search.tree.visits[:, ROOT].max()) // VISITS_PER_LEAF
         return min(max(LEAVES, wished - wished % LEAVES), most)  # whole blocks: a part of one costs as much on a CPU
@@ -228,7 +231,7 @@ def kept_kind(question: Question) -> Kind:
 
 def of_question(found: Analysis, i: int, question: Question) -> Analysis:
     """Return the analysis of position i with what its question has asked for."""
-    one = found.take([i])
+    one = found.take([i]) if len(found) > 1 else found
     if question.plies < one.lines.shape[2]:
         one = replace(one, lines=one.lines[:, :, : question.plies], line_visits=one.line_visits[:, :, : question.plies])
     return one if question.move_ownership else replace(one, move_ownership=None, move_ownership_stdev=None)

@@ -115,15 +115,15 @@ class AnalysisEngine:
                 problem_text += f", got {len(query.turns)} more than {waiting}"
             for turn in [] if problem_text else query.turns:
                 try:
-                    self._open_turn(query, turn, beside=waiting + len(query.turns))
+                    self._open_turn(query, turn)
                 except ValueError as problem:  # the query forbids all moves
                     self.send(error(str(problem), "avoidMoves", query.id))
                     self.report(query, no_results(query, turn))
         if problem_text:
             self.send(error(problem_text, field, query.id))
 
-    def _open_turn(self, query: Query, turn: QueryTurn, beside: int) -> None:
-        """Ask the analyst about a turn; beside: as in `Analyst.ask`."""
+    def _open_turn(self, query: Query, turn: QueryTurn) -> None:
+        """Ask the analyst about a turn."""
         number = next(self._numbers)
         self._open[number] = (
             query,
@@ -137,7 +137,6 @@ class AnalysisEngine:
                 priority=turn.priority,
                 move_ownership=bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & query.flags),
                 reuse=query.reuse,
-                beside=beside,
                 tell=partial(self._tell, number, query, turn),
             ),
         )
