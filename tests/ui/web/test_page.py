@@ -318,6 +318,46 @@ def test_the_keyboard_alone(chromium: Any) -> None:
         assert visitor.stones() == (2, 1)
 
 
+def test_a_field_keeps_its_focus_while_the_server_is_busy_or_lost(chromium: Any) -> None:
+    """Else the rest of what is typed there would be keys of the page."""
+    with serving() as served, Visitor(chromium, served.address, lines=True) as visitor:
+        visitor.part("white").select_option("human")
+        visitor.page.locator("body").click(position={"x": 5, "y": 5})
+        typed = visitor.part("typed")
+        visitor.lines[-1][0].send('{"status": "Loading hash for go …"}')
+        visitor.says("Loading hash")
+        visitor.press("/")
+        visitor.expect(typed).to_be_focused()
+        visitor.lines[-1][0].send('{"status": ""}')
+        visitor.says("Move 1")
+        visitor.expect(typed).to_be_focused()
+        visitor.cut()
+        visitor.expect(typed).to_be_focused()
+        typed.fill("c3")
+        typed.press("Enter")
+        visitor.says("Move 2")
+
+
+def test_a_mouse_that_rests_points_at_nothing(chromium: Any) -> None:
+    """Though the board is drawn anew below it; what a key shows stays."""
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        ghosts, listed = visitor.page.locator(".ag-ghost"), visitor.page.locator(".ag-moves [data-action]")
+        visitor.part("white").select_option("human")
+        visitor.press("a")
+        visitor.expect(listed).to_have_count(6)
+        visitor.press("Escape")
+        visitor.expect(visitor.part("stop")).to_be_disabled()
+        spot = visitor.middle(GO5.to_text(int(listed.first.get_attribute("data-action"))))
+        visitor.page.mouse.move(**spot)
+        visitor.expect(ghosts.first).to_be_visible()
+        for drawn in ("k", "k"):
+            visitor.press("Escape", drawn)
+            visitor.page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100))")
+            assert ghosts.count() == 0
+        visitor.press("1")
+        visitor.expect(ghosts.first).to_be_visible()
+
+
 def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
     """What the mouse shows by pointing at a move, the keys 1 to 6 and the cursor show too."""
     with serving() as served, Visitor(chromium, served.address) as visitor:

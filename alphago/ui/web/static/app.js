@@ -86,7 +86,6 @@ export class App {
   /** @param {string} text */
   setStatus(text) {
     this.column.status.load(text);
-    for (const part of this.root.querySelectorAll(".ag-board, .ag-players, .ag-pane, .ag-actions")) part.toggleAttribute("inert", !!text);
     this.draw();
   }
 

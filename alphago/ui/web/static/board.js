@@ -75,7 +75,11 @@ export class Board {
     on("contextmenu", (event) => {
       if (event.pointerType !== "mouse") event.preventDefault();
     });
-    svg.addEventListener("pointerleave", () => this.hover(null));
+    on("pointermove", (event) => { // entering would not do: what is drawn anew under a pointer at rest is entered too
+      const { action } = /** @type {SVGElement} */ (event.target).dataset;
+      if (event.pointerType === "mouse" && action !== undefined) this.hover(Number(action));
+    });
+    on("pointerleave", () => this.hover(null));
   }
 
   /** @param {GameView} game */
@@ -109,7 +113,7 @@ export class Board {
     this.measure();
     this.pieces.draw(game, scene.view, moves);
     this.marks.replaceChildren(...marksOf(game, scene, scene.path ? numbersOfMoves(game, scene.path) : new Map()));
-    this.targets.replaceChildren(...this.areas());
+    renew(this.targets, this.areas());
     this.showOver();
   }
 
@@ -153,8 +157,7 @@ export class Board {
     const side = reach * UNIT;
     const square = (/** @type {number[]} */ [x, y]) => `M${x - side} ${y - side}h${2 * side}v${2 * side}h${-2 * side}z`;
     return areasOf(this.game, view.toPlay).map(({ action, spots }) => s("path", { d: spots.map(inPixels).map(square).join(""),
-      class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action],
-      onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && this.hover(action) }));
+      class: legal.has(action) || count ? "ag-target ag-open" : "ag-target", "data-action": action, "data-point": names[action] }));
   }
 
   /** Buttons for the actions that have no place on the board, and the board in letters where it has no cells. @param {boolean} text */

@@ -41,6 +41,7 @@ export class StatusLine {
     this.rest.textContent = rest;
     root.classList.toggle("ag-ended", Boolean(state?.result));
     root.classList.toggle("ag-busy", Boolean(state?.busy || this.loading || !state));
+    root.classList.toggle("ag-waits", Boolean(this.loading)); // never inert: a field in which one types would lose its focus
     root.classList.toggle("ag-lost", this.loading === say.lost);
     this.bar.hidden = !share;
     this.bar.value = share;

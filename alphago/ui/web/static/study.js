@@ -51,7 +51,7 @@ export class Study {
       if (type === "pointerleave") board.hover(null);
       else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
     };
-    for (const type of ["pointerover", "pointerleave", "pointerdown"]) moves.addEventListener(type, show);
+    for (const type of ["pointermove", "pointerleave", "pointerdown"]) moves.addEventListener(type, show);
   }
 
   clear() {
