@@ -28,7 +28,7 @@ function standIn(position, length, inputs, settled) {
 const ANSWERS = {
   async positions({ game, options, games, planes: length }) {
     const { startOf } = await load("rules");
-    const { outcome } = await load("stones");
+    const { outcome } = await load("position");
     const told = (position) => {
       const planes = new Float32Array(length);
       if (!position.over) position.planes(planes);

@@ -69,11 +69,11 @@ const networkOf = async ({ manifest, weights, kernels }) => new Network(manifest
  */
 function serve(model, port) {
   const network = networkOf(model);
-  port.onmessage = async ({ data: { number, input, shape } }) => {
+  port.onmessage = async ({ data: { input, shape } }) => {
     try {
-      port.postMessage({ number, outputs: (await network).run(input, shape[0], shape[1]) });
+      port.postMessage({ outputs: (await network).run(input, shape[0], shape[1]) });
     } catch (error) {
-      port.postMessage({ number, fault: String(error) });
+      port.postMessage({ fault: String(error) });
     }
   };
 }
@@ -87,19 +87,12 @@ class Searcher {
     this.model = model;
     this.helpers = helpers;
     this.network = networkOf(model);
-    this.number = 0; // of the input that a helper was sent last
-    /** @type {Map<number, {resolve: (outputs: any) => void, reject: (fault: Error) => void}>} */
-    this.waiting = new Map();
-    for (const port of helpers) {
-      port.onmessage = ({ data }) => {
-        const asked = this.waiting.get(data.number);
-        this.waiting.delete(data.number);
-        if (data.fault) asked?.reject(new Error(data.fault));
-        else asked?.resolve(data.outputs);
-      };
-    }
+    /** @type {((answer: any) => void)[][]} by helper, what takes its next answers */
+    this.waiting = helpers.map(() => []);
+    helpers.forEach((port, i) => { port.onmessage = ({ data }) => this.waiting[i].shift()?.(data); });
     /** @type {Request | null} */
     this.request = null;
+    this.doing = Promise.resolve(); // requests are worked on one after the other
     /** @type {TreeSearch | null} */
     this.search = null;
     this.key = ""; // of the game in the tree
@@ -107,29 +100,19 @@ class Searcher {
     this.moves = [];
     /** @type {Set<number>} */
     this.lost = new Set(); // see `resigns`
-    this.running = false;
     this.even = new EvenLevel(model.settings, (positions) => this.evaluate(positions), model.pass);
     this.opponent = "";
     this.shape = [0, 0]; // of the board that is searched
     this.channel = new MessageChannel();
   }
 
-  /** @param {Request | null} request */
-  async begin(request) {
+  /** @param {Request | null} request null to stop */
+  begin(request) {
     this.request = request;
-    if (this.running) return; // the loop below sees it
-    this.running = true;
-    while (this.request) {
-      const next = this.request;
-      try {
-        await this.work(next);
-      } catch (error) {
-        this.search = null;
-        worker.postMessage({ number: next.number, fault: String(error) });
-      }
-      if (this.request === next) this.request = null;
-    }
-    this.running = false;
+    this.doing = this.doing.then(() => (request && this.request === request ? this.work(request) : undefined)).catch((error) => {
+      this.search = null;
+      worker.postMessage({ number: request?.number, fault: String(error) });
+    });
   }
 
   // Let messages come in; a timer would cost four milliseconds.
@@ -205,7 +188,7 @@ class Searcher {
 
   /**
    * Evaluate positions here and in the other workers.
-   * @param {import("./stones.js").Position[]} positions
+   * @param {import("./position.js").Position[]} positions
    */
   async evaluate(positions) {
     const { helpers, model, shape } = this;
@@ -213,16 +196,17 @@ class Searcher {
     const network = await this.network;
     const all = positions.map((position, i) => {
       const input = inputOf(position, model.planes * height * width);
-      const port = helpers[i % (helpers.length + 1)];
-      if (!port) return { input, outputs: null };
-      this.number += 1;
-      const { number } = this;
-      port.postMessage({ number, input, shape }, [input.buffer]);
-      return { input, outputs: new Promise((resolve, reject) => this.waiting.set(number, { resolve, reject })) };
+      const at = i % (helpers.length + 1);
+      if (at === helpers.length) return { input, answer: null };
+      helpers[at].postMessage({ input, shape }, [input.buffer]);
+      return { input, answer: new Promise((resolve) => { this.waiting[at].push(resolve); }) };
     });
     const found = [];
-    for (const { input, outputs } of all) found.push(outputs || network.run(input, height, width));
-    return (await Promise.all(found)).map((outputs, i) => evaluationOf(outputs, positions[i].legal()));
+    for (const { input, answer } of all) found.push(answer || { outputs: network.run(input, height, width) });
+    return (await Promise.all(found)).map(({ fault, outputs }, i) => {
+      if (fault) throw new Error(fault);
+      return evaluationOf(outputs, positions[i].legal());
+    });
   }
 
   /**

@@ -1,7 +1,7 @@
 // A network's outputs as a search needs them (alphago/nn/kernels/priors.py).
 
 /** @typedef {import("./network.js").Network} Network */
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 /** @typedef {import("./tree_search.js").Evaluation} Evaluation */
 
 const { fround } = Math;

@@ -5,7 +5,7 @@ import { chancesOf, moveLosses } from "./losing_moves.js";
 import { TreeSearch } from "./tree_search.js";
 
 /** @typedef {import("./losing_moves.js").Level} Level */
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 
 /**
  * A level of the table: also what it was measured to lose a move, null if it was not.

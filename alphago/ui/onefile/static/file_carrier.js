@@ -1,12 +1,11 @@
 // The answers of a file to its own page: what a server answers (alphago/ui/web/page_actions.py), by rules and workers of its own.
 
-import { countOf, shortResult } from "./dead_stones.js";
+import { countOf, deadStones, marginOf, shortResult, toggled } from "./dead_stones.js";
 import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
 import { sgf } from "./file_saving.js";
 import { lessonOf, LESSON_READOUTS } from "./lesson.js";
 import { analysisOf } from "./replies.js";
 import { startOf } from "./rules.js";
-import { outcome } from "./stones.js";
 
 /** @typedef {import("./engine_worker.js").Found} Found */
 /** @typedef {import("./engine.js").Engine} Engine */
@@ -67,18 +66,22 @@ export class FileCarrier {
   }
 
   /**
-   * The position of a query, and the actions that led to it.
+   * The position of a query, and the actions that led to it, as nodes too.
    * @param {Query} query
    */
   position(query) {
     const begun = this.begun(query);
     const position = startOf(this.facts.game, begun.options);
-    const actions = (query.moves || []).map((/** @type {[string, string]} */ [, word]) => {
+    /** @type {number[]} */
+    const actions = [];
+    const nodes = (query.moves || []).map((/** @type {[string, string]} */ [, word], /** @type {number} */ parent) => {
       const action = checkedMove(begun.view, position, word);
+      const mover = position.toPlay;
       position.play(action);
-      return action;
+      actions.push(action);
+      return { parent, move: begun.view.names[action], mover };
     });
-    return { begun, position, actions };
+    return { begun, position, actions, nodes };
   }
 
   // --- searches ---
@@ -126,26 +129,24 @@ const named = ({ raw, best, resigns, opponent, number, ...reply }, names) => ({ 
 /**
  * What the board shows.
  * @param {GameView} view
- * @param {import("./stones.js").Position} position
- * @param {import("./dead_stones.js").GoCount | null} count
+ * @param {import("./position.js").Position} position
+ * @param {CountView | null} count
  * @returns {BoardAnswer}
  */
 function shown(view, position, count) {
   const legal = position.legal();
   return { view: { toPlay: position.toPlay, legal: Array.from(legal.keys()).filter((action) => legal[action]), over: position.over,
     moves: position.ply, last: position.lastCell, ko: [], ...position.content() },
-  result: position.over ? resultOf(view, position, count) : null, count: count && /** @type {any} */ (count.view()) };
+  result: position.over ? resultOf(view, count ? marginOf(count) : position.margin) : null, count };
 }
 
 /**
  * @param {GameView} view
- * @param {import("./stones.js").Position} position
- * @param {import("./dead_stones.js").GoCount | null} count
+ * @param {number} margin Black's
  * @returns {ResultView}
  */
-function resultOf({ sides, ownership }, position, count) {
-  const margin = count ? count.margin : position.margin;
-  const winner = count ? Math.sign(margin) : outcome(position) * position.toPlay;
+function resultOf({ sides, ownership }, margin) {
+  const winner = Math.sign(margin);
   if (!winner) return { text: "A draw", winner: 0, short: "draw" };
   const by = Math.abs(margin) !== 1 || ownership ? ` by ${Math.abs(margin)}` : "";
   return { text: `${sides[winner > 0 ? 0 : 1]} wins${by}`, winner, short: shortResult(margin) };
@@ -166,13 +167,7 @@ const ANSWERS = {
   link(file, { link }) {
     const { wishes, words } = readLink(file.facts, link);
     const opened = file.opened(wishes);
-    const position = startOf(file.facts.game, file.begun(opened).options);
-    const nodes = words.map((word, parent) => {
-      const mover = position.toPlay;
-      const action = checkedMove(opened.view, position, word);
-      position.play(action);
-      return { parent, move: opened.view.names[action], mover };
-    });
+    const { nodes } = file.position({ game: opened.game, moves: words.map((word) => ["", word]) });
     return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
   },
   open(file, { text }) {
@@ -194,18 +189,18 @@ const ANSWERS = {
       return { name: `${begun.view.name}.json`, text: `${JSON.stringify({ format: FORMAT, link: words ? `${link}&${new URLSearchParams({ moves: words })}` : link }, null, 2)}\n` };
     }
     const { dead, loser } = nodes[end];
-    const count = dead ? countOf(position)?.without(dead) ?? null : null;
-    const result = loser ? `${loser > 0 ? "W" : "B"}+R` : position.over ? resultOf(begun.view, position, count).short : "";
+    const result = loser ? `${loser > 0 ? "W" : "B"}+R` : shown(begun.view, position, dead && countOf(position, dead)).result?.short || "";
     return { name: "game.sgf", text: sgf(begun, nodes, names, result) };
   },
   view(file, query) {
     const { begun: { view }, position } = file.position(query);
-    const count = countOf(position)?.without(query.dead || []) ?? null;
-    return shown(view, position, count && query.point !== undefined ? count.toggled(query.point) : count);
+    const { dead = [], point } = query;
+    return shown(view, position, countOf(position, point === undefined ? dead : toggled(/** @type {any} */ (position), dead, point)));
   },
   async count(file, query) {
     const { begun: { view }, position } = file.position(query);
-    return shown(view, position, /** @type {any} */ (countOf(position)).proposed((await file.found(query, 2, 0)).raw));
+    const { raw } = await file.found(query, 2, 0);
+    return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },
   async lesson(file, query) {
     const { begun: { view: { names } }, position, actions } = file.position(query);

@@ -42,31 +42,17 @@ function read({ name, value, choices, least, most, step }, given) {
 }
 
 /**
- * What an option brings with it on the board that is chosen.
- * @param {GameFacts} facts
- * @param {Record<string, any>} given
- * @param {string} name
- */
-function alsoOf(facts, given, name) {
-  const board = facts.boards.find(({ options }) => options.board_size === Number(given.board_size)) || facts.boards[0];
-  return board.view.options.find((option) => option.name === name)?.also || {};
-}
-
-/**
  * Begin a game; what is left out, null or "" is usual.
  * @param {GameFacts} facts
  * @param {Record<string, any>} wishes by the options' names
  * @returns {BegunGame}
  */
 export function beginGame(facts, wishes) {
-  const given = Object.fromEntries(Object.entries(wishes).filter(([, value]) => value !== null && value !== undefined && value !== ""));
-  const usual = facts.boards[0];
-  for (const { name, also = {} } of facts.boards[0].view.options) {
-    if (Number(given[name]) && Object.keys(also).length) Object.assign(given, { ...alsoOf(facts, given, name), ...given });
-  }
-  const size = given.board_size === undefined ? undefined : Number(given.board_size);
-  const board = size === undefined ? usual : facts.boards.find(({ options }) => options.board_size === size);
+  const given = Object.fromEntries(Object.entries(wishes).filter(([, value]) => (value ?? "") !== ""));
+  const size = given.board_size ?? facts.boards[0].options.board_size;
+  const board = facts.boards.find((one) => one.options.board_size === (size && Number(size)));
   if (!board) throw new Error(`this network plays on no board of size ${size}`);
+  for (const { name, also } of board.view.options) if (Number(given[name])) Object.assign(given, { ...also, ...given });
   const options = { ...board.options };
   let handicap = 0;
   const shown = board.view.options.map((option) => {
@@ -125,7 +111,7 @@ export function readLink(facts, link) {
 /**
  * A legal move as an action.
  * @param {GameView} view
- * @param {import("./stones.js").Position} position
+ * @param {import("./position.js").Position} position
  * @param {string} word
  */
 export function checkedMove({ names, title }, position, word) {

@@ -1,12 +1,9 @@
 // A file that plays: the page of `alphago web` without a server, with a network of its own.
 
-import { mount } from "./app.js";
-import { Desk } from "./desk.js";
 import { h } from "./elements.js";
 import { Engine } from "./engine.js";
 import { FileCarrier } from "./file_carrier.js";
-import { keeper } from "./keeping.js";
-import { followLink, linkHere } from "./links.js";
+import { openPage } from "./open_page.js";
 import { unpacked, weightsOf } from "./unpacking.js";
 
 /**
@@ -37,11 +34,7 @@ const begin = async () => {
   const kernels = await unpacked(part("kernels"));
   const source = new TextDecoder().decode(await unpacked(part("worker")));
   const engine = new Engine(source, { ...facts.model, weights, kernels });
-  const link = linkHere();
-  const desk = new Desk((hear) => new FileCarrier(facts, engine, hear), keeper);
-  mount(place, desk, { beside: aboutButton(facts.about), onLink: followLink(desk) });
-  window.addEventListener("pagehide", () => desk.keep());
-  desk.send({ type: "hello", link });
+  openPage(place, (hear) => new FileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
 };
 begin().catch((error) => {
   place.textContent = `This browser cannot show this file: ${error.message || error}. Any browser since 2023 can.`;

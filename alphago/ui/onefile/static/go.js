@@ -2,7 +2,7 @@
 
 import { sensibleMoves } from "./go_alive.js";
 import { goPlanes } from "./go_planes.js";
-import { Stones } from "./stones.js";
+import { BoardGame } from "./position.js";
 
 /**
  * @typedef {object} GoOptions
@@ -53,7 +53,7 @@ const SIDE_KEY = 2 ** 52; // added if Black is to move, where that counts for ko
  */
 const keyOf = (point, colour) => 2 * point + (colour > 0 ? 2 * MOST_POINTS : 0);
 
-export class Go extends Stones {
+export class Go extends BoardGame {
   /** @param {GoOptions} options */
   constructor(options) {
     super(options.board_size, options.board_size);
@@ -63,9 +63,7 @@ export class Go extends Stones {
     this.high = this.low = 0; // the hash of the board
     this.before = -1; // the board before the last move
     /** @type {Set<number>} */
-    this.seen = new Set(); // boards that may not occur again; shared by copies, so `recent` has the newer ones
-    /** @type {number[]} */
-    this.recent = [];
+    this.seen = new Set(); // boards that may not occur again
     /** @type {number[]} */
     this.latest = []; // actions, the newest first
     this.captures = [0, 0];
@@ -82,53 +80,62 @@ export class Go extends Stones {
   /** @returns {this} */
   copy() {
     const other = super.copy();
-    if (this.recent.length > 32) {
-      this.seen = other.seen = new Set([...this.seen, ...this.recent]);
-      this.recent = [];
-    }
-    other.recent = this.recent.slice();
+    other.seen = new Set(this.seen);
     other.captures = [...this.captures];
     return other;
   }
 
   get margin() {
-    return this.area() - this.options.komi;
+    return this.areas().reduce((sum, owner) => sum + owner, -this.options.komi);
   }
 
   // --- chains ---
+
+  /**
+   * The points around one that are connected with it and have its mark.
+   * @param {number} first
+   * @param {Int8Array} marks
+   * @param {Uint8Array} [seen] points of groups so far; those of this one are added
+   */
+  group(first, marks, seen = new Uint8Array(marks.length)) {
+    const points = [first];
+    seen[first] = 1;
+    for (const point of points) {
+      for (const other of this.near[point]) {
+        if (seen[other] || marks[other] !== marks[first]) continue;
+        seen[other] = 1;
+        points.push(other);
+      }
+    }
+    return points;
+  }
+
+  /**
+   * All groups of points with a mark that is not 0.
+   * @param {Int8Array} marks
+   */
+  groups(marks) {
+    const seen = new Uint8Array(marks.length);
+    return Array.from(marks.keys()).flatMap((first) => (marks[first] && !seen[first] ? [this.group(first, marks, seen)] : []));
+  }
 
   chains() {
     if (this.known) return this.known;
     const { board, near } = this;
     const of = new Int16Array(board.length);
-    const marks = new Int16Array(board.length);
     /** @type {number[]} */
     const liberties = [0];
     /** @type {[number, number][]} */
     const hash = [[0, 0]];
-    const stack = [];
-    for (let first = 0; first < board.length; first += 1) {
-      if (!board[first] || of[first]) continue;
-      const number = liberties.length;
-      let [count, high, low] = [0, 0, 0];
-      of[first] = number;
-      stack.push(first);
-      while (stack.length) {
-        const point = /** @type {number} */ (stack.pop());
-        const key = keyOf(point, board[first]);
+    for (const points of this.groups(board)) {
+      let [high, low] = [0, 0];
+      for (const point of points) {
+        const key = keyOf(point, board[point]);
         high ^= KEYS[key];
         low ^= KEYS[key + 1];
-        for (const other of near[point]) {
-          if (!board[other]) {
-            if (marks[other] !== number) count += 1;
-            marks[other] = number;
-          } else if (board[other] === board[first] && !of[other]) {
-            of[other] = number;
-            stack.push(other);
-          }
-        }
+        of[point] = liberties.length;
       }
-      liberties.push(count);
+      liberties.push(new Set(points.flatMap((point) => near[point]).filter((other) => !board[other])).size);
       hash.push([high, low]);
     }
     return this.known = { of, liberties, hash };
@@ -153,17 +160,8 @@ export class Go extends Stones {
   capture(first) {
     const { board, near } = this;
     const colour = board[first];
-    const chain = [first];
-    const inside = new Set(chain);
-    for (const point of chain) {
-      for (const other of near[point]) {
-        if (!board[other]) return 0;
-        if (board[other] === colour && !inside.has(other)) {
-          inside.add(other);
-          chain.push(other);
-        }
-      }
-    }
+    const chain = this.group(first, board);
+    if (chain.some((point) => near[point].some((other) => !board[other]))) return 0;
     for (const point of chain) this.put(point, colour);
     return chain.length;
   }
@@ -181,7 +179,7 @@ export class Go extends Stones {
   }
 
   record() {
-    if (this.options.ko !== "simple") this.recent.push(this.key(this.high, this.low, this.toPlay));
+    if (this.options.ko !== "simple") this.seen.add(this.key(this.high, this.low, this.toPlay));
   }
 
   /**
@@ -190,8 +188,7 @@ export class Go extends Stones {
    */
   forbidden(high, low) {
     const board = this.key(high, low, -this.toPlay);
-    if (this.options.ko === "simple") return board === this.before;
-    return this.recent.includes(board) || this.seen.has(board);
+    return this.options.ko === "simple" ? board === this.before : this.seen.has(board);
   }
 
   // --- moves ---
@@ -303,29 +300,11 @@ export class Go extends Stones {
   /** What each point is: 1 Black's, -1 White's, 0 neither's, by area (Tromp and Taylor). */
   areas() {
     const areas = this.board.slice();
-    const seen = new Uint8Array(areas.length);
-    for (let first = 0; first < areas.length; first += 1) {
-      if (this.board[first] || seen[first]) continue;
-      const region = [first];
-      let [black, white] = [false, false];
-      seen[first] = 1;
-      for (const point of region) {
-        for (const other of this.near[point]) {
-          if (this.board[other] > 0) black = true;
-          else if (this.board[other] < 0) white = true;
-          else if (!seen[other]) {
-            seen[other] = 1;
-            region.push(other);
-          }
-        }
-      }
-      for (const point of region) areas[point] = Number(black && !white) - Number(white && !black);
+    for (const region of this.groups(this.board.map((stone) => Number(!stone)))) {
+      const beside = region.flatMap((point) => this.near[point].map((other) => this.board[other]));
+      for (const point of region) areas[point] = Number(beside.includes(1)) - Number(beside.includes(-1));
     }
     return areas;
-  }
-
-  area() {
-    return this.areas().reduce((sum, owner) => sum + owner, 0);
   }
 
   owners() {

@@ -12,7 +12,7 @@ const VITAL = 2; // vital regions that a pass-alive chain needs
  */
 export function passAlive(go, colour) {
   const { of, liberties } = go.chains();
-  let regions = regionsOf(go, colour).map((points) => ({ points, ...chainsOf(go, colour, points) }));
+  let regions = go.groups(go.board.map((stone) => Number(stone !== colour))).map((points) => ({ points, ...chainsOf(go, colour, points) }));
   let counts = new Int16Array(liberties.length);
   for (let left = -1; left !== regions.length;) {
     left = regions.length;
@@ -52,30 +52,6 @@ function isOwnEye({ board, near, toPlay, width }, point) {
   const corners = [[-1, -1], [-1, 1], [1, -1], [1, 1]].map(([down, right]) => [row + down, column + right])
     .filter(([y, x]) => Math.min(x, y) >= 0 && Math.max(x, y) < width);
   return corners.filter(([y, x]) => board[y * width + x] === -toPlay).length + Number(corners.length < 4) < 2;
-}
-
-/**
- * The connected sets of points without stones of a colour.
- * @param {Go} go
- * @param {number} colour
- */
-function regionsOf(go, colour) {
-  const seen = new Uint8Array(go.board.length);
-  const regions = [];
-  for (let first = 0; first < seen.length; first += 1) {
-    if (seen[first] || go.board[first] === colour) continue;
-    const region = [first];
-    seen[first] = 1;
-    for (const point of region) {
-      for (const other of go.near[point]) {
-        if (seen[other] || go.board[other] === colour) continue;
-        seen[other] = 1;
-        region.push(other);
-      }
-    }
-    regions.push(region);
-  }
-  return regions;
 }
 
 /**

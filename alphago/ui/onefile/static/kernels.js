@@ -31,7 +31,7 @@ const G = [[1 / 2, 0, 0], [-1 / 2, -1 / 2, -1 / 2], [-1 / 6, 1 / 6, -1 / 6], [1 
 
 /**
  * The 25 numbers by which `winograd` multiplies, for a kernel of side 3.
- * @param {Float32Array} kernel
+ * @param {number[]} kernel
  */
 export function winogradKernel(kernel) {
   const rows = G.map(([a, b, c]) => [0, 1, 2].map((i) => a * kernel[i] + b * kernel[3 + i] + c * kernel[6 + i]));
@@ -57,19 +57,19 @@ export function scratchOf(height, width, inputs, outputs) {
 export async function loadKernels(code) {
   if (code && typeof WebAssembly === "object" && WebAssembly.validate(code)) {
     try {
-      const { instance } = await WebAssembly.instantiate(code);
-      return compiled(/** @type {any} */ (instance.exports));
+      const { memory, __heap_base: base, ...functions } = /** @type {any} */ ((await WebAssembly.instantiate(code)).instance.exports);
+      return { ...functions, name: "WebAssembly", ...places(memory, base.value) };
     } catch { /* a browser may forbid what it understands */ }
   }
   return plain();
 }
 
 /**
- * @param {any} exports
- * @returns {Kernels}
+ * @param {{buffer: ArrayBuffer, grow: (pages: number) => void}} memory
+ * @param {number} begin where numbers may be
  */
-function compiled({ memory, __heap_base: base, ...functions }) {
-  let end = Math.ceil(base.value / 16) * 16;
+function places(memory, begin) {
+  let end = Math.ceil(begin / 16) * 16;
   let numbers = new Float32Array(memory.buffer);
   const take = (/** @type {number} */ count) => {
     const at = end;
@@ -80,92 +80,49 @@ function compiled({ memory, __heap_base: base, ...functions }) {
     }
     return at;
   };
-  return { ...functions, name: "WebAssembly", numbers: () => numbers, take };
+  return { numbers: () => numbers, take };
 }
 
-/** @returns {Kernels} */
+/** The same in plain JavaScript. @returns {Kernels} */
 function plain() {
-  let numbers = new Float32Array(PAGE);
-  let end = 0;
-  /** @type {Kernels} */
-  const kernels = {
-    name: "JavaScript",
-    numbers: () => numbers,
-    take(count) {
-      const at = end;
-      end += count;
-      if (end > numbers.length) {
-        const before = numbers;
-        numbers = new Float32Array(2 * end);
-        numbers.set(before);
-      }
-      return 4 * at;
-    },
-    convolve(x, padded, weights, bias, out, height, width, inputs, outputs, side) {
-      convolution(numbers, [x / 4, padded / 4, weights / 4, bias / 4, out / 4], [height, width, inputs, outputs, side]);
-    },
-    add(x, y, out, count) {
-      for (let i = 0; i < count; i += 1) numbers[out / 4 + i] = numbers[x / 4 + i] + numbers[y / 4 + i];
-    },
-    rectify(x, out, count) {
-      for (let i = 0; i < count; i += 1) numbers[out / 4 + i] = Math.max(numbers[x / 4 + i], 0);
-    },
-    shift(x, y, out, points, channels) {
-      for (let i = 0; i < points * channels; i += 1) numbers[out / 4 + i] = numbers[x / 4 + i] + numbers[y / 4 + (i % channels)];
-    },
-    mean(x, out, points, channels) {
-      reduce(numbers, x / 4, out / 4, points, channels, (sum, value) => sum + value);
-      for (let c = 0; c < channels; c += 1) numbers[out / 4 + c] /= points;
-    },
-    maximum: (x, out, points, channels) => reduce(numbers, x / 4, out / 4, points, channels, Math.max),
+  const memory = { buffer: new ArrayBuffer(PAGE), grow(/** @type {number} */ pages) {
+    const before = new Uint8Array(this.buffer);
+    this.buffer = new ArrayBuffer(2 * before.length + pages * PAGE);
+    new Uint8Array(this.buffer).set(before);
+  } };
+  const { numbers, take } = places(memory, 0);
+  /** @type {(out: number, count: number, compute: (all: Float32Array, i: number) => number) => void} */
+  const fill = (out, count, compute) => {
+    const all = numbers();
+    for (let i = 0; i < count; i += 1) all[out / 4 + i] = compute(all, i);
   };
-  return kernels;
-}
-
-/**
- * @param {Float32Array} numbers
- * @param {number} x
- * @param {number} out
- * @param {number} points
- * @param {number} channels
- * @param {(so: number, value: number) => number} join
- */
-function reduce(numbers, x, out, points, channels, join) {
-  numbers.copyWithin(out, x, x + channels);
-  for (let i = channels; i < points * channels; i += 1) {
-    const c = out + (i % channels);
-    numbers[c] = join(numbers[c], numbers[x + i]);
-  }
-}
-
-/**
- * The twin of `convolve` in kernels.c.
- * @param {Float32Array} numbers
- * @param {number[]} places
- * @param {number[]} sizes
- */
-function convolution(numbers, [x, padded, weights, bias, out], [height, width, inputs, outputs, side]) {
-  const edge = (side - 1) / 2;
-  const stride = (width + 2 * edge) * inputs;
-  const line = width * inputs;
-  for (let row = 0; edge && row < height; row += 1) {
-    numbers.copyWithin(padded + (row + edge) * stride + edge * inputs, x + row * line, x + (row + 1) * line);
-  }
-  const source = edge ? padded : x;
-  const sums = new Float32Array(TILE);
-  for (let first = 0; first < outputs; first += TILE) {
-    const kernel = weights + first * side * side * inputs;
-    for (let point = 0; point < height * width; point += 1) {
-      const corner = source + Math.floor(point / width) * stride + (point % width) * inputs;
-      sums.set(numbers.subarray(bias + first, bias + first + TILE));
-      let at = kernel;
-      for (let row = 0; row < side; row += 1) {
-        for (let i = 0; i < side * inputs; i += 1, at += TILE) {
-          const value = numbers[corner + row * stride + i];
-          if (value) for (let o = 0; o < TILE; o += 1) sums[o] += value * numbers[at + o];
-        }
+  /** @type {(join: (so: number, one: number) => number, end?: (all: number, points: number) => number) => Kernels["mean"]} */
+  const overPoints = (join, end = (all) => all) => (x, out, points, channels) => fill(out, channels, (all, channel) => {
+    let so = all[x / 4 + channel];
+    for (let point = 1; point < points; point += 1) so = join(so, all[x / 4 + point * channels + channel]);
+    return end(so, points);
+  });
+  return {
+    name: "JavaScript",
+    numbers,
+    take,
+    convolve: (x, padded, weights, bias, out, height, width, inputs, outputs, side) => fill(out, height * width * outputs, (all, at) => {
+      const [o, point, edge] = [at % outputs, Math.floor(at / outputs), (side - 1) / 2];
+      let weight = weights / 4 + (o - (o % TILE)) * side * side * inputs + (o % TILE);
+      let sum = all[bias / 4 + o];
+      for (let tap = 0; tap < side * side; tap += 1) {
+        const row = Math.floor(point / width) + Math.floor(tap / side) - edge;
+        const column = (point % width) + (tap % side) - edge;
+        const inside = row >= 0 && row < height && column >= 0 && column < width;
+        const begin = x / 4 + (row * width + column) * inputs;
+        for (let i = 0; i < inputs; i += 1, weight += TILE) if (inside) sum += all[begin + i] * all[weight];
       }
-      numbers.set(sums.subarray(0, Math.min(TILE, outputs - first)), out + point * outputs + first);
-    }
-  }
+      return sum;
+    }),
+    add: (x, y, out, count) => fill(out, count, (all, i) => all[x / 4 + i] + all[y / 4 + i]),
+    rectify: (x, out, count) => fill(out, count, (all, i) => Math.max(all[x / 4 + i], 0)),
+    shift: (x, y, out, points, channels) => fill(out, points * channels, (all, i) => all[x / 4 + i] + all[y / 4 + (i % channels)]),
+    mean: overPoints((so, one) => so + one, (sum, points) => sum / points),
+    maximum: overPoints(Math.max),
+  };
 }

@@ -1,18 +1,20 @@
 // Gomoku and Connect Four: a line of stones wins (alphago/env/kernels/gomoku.py, connect_four.py).
 
-import { Stones } from "./stones.js";
+import { BoardGame } from "./position.js";
 
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 
-class LineGame extends Stones {
+class LineGame extends BoardGame {
   /**
    * @param {number} height
    * @param {number} width
    * @param {number} connect stones in a line that win
+   * @param {number} [actions]
    */
-  constructor(height, width, connect) {
+  constructor(height, width, connect, actions = height * width) {
     super(height, width);
     this.connect = connect;
+    this.actions = actions;
     this.margin = 0;
   }
 
@@ -25,13 +27,7 @@ class LineGame extends Stones {
   }
 
   legal() {
-    const legal = new Uint8Array(this.actions());
-    for (let action = 0; !this.over && action < legal.length; action += 1) legal[action] = this.board[action] ? 0 : 1;
-    return legal;
-  }
-
-  actions() {
-    return this.board.length;
+    return Uint8Array.from({ length: this.actions }, (_, action) => Number(!this.over && !this.board[action]));
   }
 
   /** @param {number} action */
@@ -58,11 +54,7 @@ class LineGame extends Stones {
 
 export class ConnectFour extends LineGame {
   constructor() {
-    super(6, 7, 4);
-  }
-
-  actions() {
-    return this.width;
+    super(6, 7, 4, 7);
   }
 
   /** @param {number} action */

@@ -2,10 +2,10 @@
 
 import { scoreBelow, ownersOf } from "./search_reply.js";
 import { greatest, withoutRashPass } from "./move_choice.js";
-import { outcome, passWins } from "./stones.js";
+import { outcome, passWins } from "./position.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 
 /**
  * How to play at a level: what to lose a move, in "points" or "win rate", with how many simulations.

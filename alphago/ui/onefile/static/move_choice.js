@@ -1,7 +1,7 @@
 // The move at full strength, chosen as alphago/mcts/rule.py does: no idle move, and no pass that is rash or early.
 
 import { scoreBelow } from "./search_reply.js";
-import { outcome, passWins } from "./stones.js";
+import { outcome, passWins } from "./position.js";
 
 /** @typedef {import("./tree_search.js").TreeSearch} TreeSearch */
 

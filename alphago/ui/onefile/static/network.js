@@ -20,7 +20,6 @@ import { scratchOf, TILE, winogradKernel } from "./kernels.js";
  * @property {number[]} shape
  * @property {number} at its place in the memory
  * @property {boolean} fixed whether its numbers are the same for all positions
- * @property {Float32Array} [view] its numbers in the memory
  */
 
 /** @param {number[]} shape */
@@ -75,28 +74,16 @@ export class Network {
     let at = this.laid.get(name);
     if (at !== undefined) return at;
     const { shape: [outputs, inputs = 1, side = 1], numbers } = /** @type {any} */ (this.layers.get(name));
-    if (this.isFast(name)) {
-      at = this.kernels.take(25 * outputs * inputs);
-      const memory = this.kernels.numbers().subarray(at / 4);
-      for (let o = 0; o < outputs; o += 1) {
-        for (let i = 0; i < inputs; i += 1) {
-          const place = (o - (o % TILE)) * inputs + i * TILE + (o % TILE);
-          const begin = 9 * (o * inputs + i);
-          winogradKernel(numbers.subarray(begin, begin + 9)).forEach((number, k) => { memory[k * inputs * outputs + place] = number; });
-        }
-      }
-      this.laid.set(name, at);
-      return at;
-    }
-    const taps = side * side;
+    const fast = this.isFast(name);
+    const taps = fast ? 25 : side * side;
     at = this.kernels.take(Math.ceil(outputs / TILE) * TILE * inputs * taps);
     const memory = this.kernels.numbers().subarray(at / 4);
     for (let o = 0; o < outputs; o += 1) {
-      const begin = (o - (o % TILE)) * inputs * taps + (o % TILE);
       for (let i = 0; i < inputs; i += 1) {
-        for (let tap = 0; tap < taps; tap += 1) {
-          memory[begin + (tap * inputs + i) * TILE] = numbers[(o * inputs + i) * taps + tap];
-        }
+        const begin = side * side * (o * inputs + i);
+        const kernel = [...numbers.subarray(begin, begin + side * side)];
+        const [first, step] = fast ? [(o - (o % TILE)) * inputs, inputs * outputs] : [(o - (o % TILE)) * inputs * taps, inputs * TILE];
+        (fast ? winogradKernel(kernel) : kernel).forEach((/** @type {number} */ number, /** @type {number} */ tap) => { memory[first + (o % TILE) + i * TILE + tap * step] = number; });
       }
     }
     this.laid.set(name, at);
@@ -179,12 +166,8 @@ class Plan {
   }
 
   /** @param {Tensor} tensor */
-  numbers(tensor) {
-    const memory = this.kernels.numbers();
-    if (tensor.view?.buffer !== memory.buffer) {
-      tensor.view = memory.subarray(tensor.at / 4, tensor.at / 4 + sizeOf(tensor.shape));
-    }
-    return /** @type {Float32Array} */ (tensor.view);
+  numbers({ at, shape }) {
+    return this.kernels.numbers().subarray(at / 4, at / 4 + sizeOf(shape));
   }
 
   /**
@@ -314,8 +297,7 @@ const OPERATIONS = {
     const out = plan.tensor(x.shape);
     return [out, () => plan.kernels.rectify(x.at, out.at, sizeOf(x.shape))];
   },
-  Elu: (plan, inputs, attributes, names) => each((x) => (x > 0 ? x : (attributes.alpha ?? 1) * Math.expm1(x)))(plan, inputs,
-    attributes, names),
+  Elu: (...given) => each((x) => (x > 0 ? x : (given[2].alpha ?? 1) * Math.expm1(x)))(...given),
   Tanh: each(Math.tanh),
   Sigmoid: each((x) => 1 / (1 + Math.exp(-x))),
   ReduceMean: overBoard("mean"),

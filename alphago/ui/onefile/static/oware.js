@@ -1,33 +1,21 @@
 // Oware Abapa (alphago/env/kernels/oware.py): houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left.
 
-import { winningMove } from "./stones.js";
+import { BoardGame } from "./position.js";
 
 const [SIDE, HOUSES, SEEDS] = [6, 12, 48];
 const EXACT = 12; // the numbers of seeds below it have a plane each
 const [HOUSE_INPUTS, STORE_INPUTS] = [24, 27];
 
-export class Oware {
+export class Oware extends BoardGame {
   /** @param {{max_moves: number, repetition: boolean, remainder: string, planes: string}} options */
   constructor(options) {
+    super(HOUSES / SIDE, SIDE);
     this.options = options;
-    this.houses = new Int8Array(HOUSES).fill(SEEDS / HOUSES);
-    this.toPlay = 1;
-    this.ply = 0;
-    this.over = false;
+    this.board.fill(SEEDS / HOUSES);
     this.margin = 0;
-    /** @type {number | null} */
-    this.lastCell = null;
     /** @type {string[]} the positions since the last capture */
     this.seen = [];
     this.isNew();
-  }
-
-  /** @returns {this} */
-  copy() {
-    const other = Object.assign(Object.create(Object.getPrototypeOf(this)), this);
-    other.houses = this.houses.slice();
-    other.seen = this.seen.slice();
-    return other;
   }
 
   /** @param {number} player */
@@ -37,7 +25,7 @@ export class Oware {
 
   /** @param {number} player */
   seedsOf(player) {
-    return this.houses.subarray(this.left(player), this.left(player) + SIDE).reduce((sum, seeds) => sum + seeds, 0);
+    return this.board.subarray(this.left(player), this.left(player) + SIDE).reduce((sum, seeds) => sum + seeds, 0);
   }
 
   /** @param {number} player */
@@ -46,23 +34,19 @@ export class Oware {
   }
 
   isNew() {
-    const key = `${this.toPlay}:${this.houses}`;
-    if (this.seen.includes(key)) return false;
-    this.seen.push(key);
-    return true;
+    const key = `${this.toPlay}:${this.board}`;
+    const isNew = !this.seen.includes(key);
+    if (isNew) this.seen = [...this.seen, key]; // copies share it
+    return isNew;
   }
 
   legal() {
     const enemy = this.seedsOf(-this.toPlay);
     const left = this.left(this.toPlay);
     return Uint8Array.from({ length: SIDE }, (_, house) => {
-      const seeds = this.houses[left + house];
+      const seeds = this.board[left + house];
       return !this.over && seeds > 0 && (house + seeds >= SIDE || enemy > 0) ? 1 : 0;
     });
-  }
-
-  sensible() {
-    return this.legal();
   }
 
   /** @param {number} action */
@@ -71,8 +55,7 @@ export class Oware {
     const house = this.left(mover) + action;
     this.capture(this.sow(house), mover);
     this.lastCell = house;
-    this.ply += 1;
-    this.toPlay = -mover;
+    this.endTurn();
     this.endIfDecided();
   }
 
@@ -82,12 +65,12 @@ export class Oware {
    */
   sow(house) {
     let at = house;
-    let seeds = this.houses[house];
-    this.houses[house] = 0;
+    let seeds = this.board[house];
+    this.board[house] = 0;
     while (seeds > 0) {
       at = (at + 1) % HOUSES;
       if (at === house) continue;
-      this.houses[at] += 1;
+      this.board[at] += 1;
       seeds -= 1;
     }
     return at;
@@ -101,12 +84,12 @@ export class Oware {
   capture(last, mover) {
     const left = this.left(-mover);
     let [first, taken] = [last + 1, 0];
-    while (last >= left && last < left + SIDE && first > left && [2, 3].includes(this.houses[first - 1])) {
+    while (last >= left && last < left + SIDE && first > left && [2, 3].includes(this.board[first - 1])) {
       first -= 1;
-      taken += this.houses[first];
+      taken += this.board[first];
     }
     if (taken <= 0 || taken >= this.seedsOf(-mover)) return;
-    this.houses.fill(0, first, last + 1);
+    this.board.fill(0, first, last + 1);
     this.margin += mover * taken;
     this.seen = [];
   }
@@ -124,11 +107,7 @@ export class Oware {
     this.over = true;
     if (atLimit && remainder !== "own") return;
     this.margin += this.toPlay * (own - enemy);
-    this.houses.fill(0);
-  }
-
-  decisive() {
-    return winningMove(this);
+    this.board.fill(0);
   }
 
   owners() {
@@ -136,23 +115,23 @@ export class Oware {
   }
 
   content() {
-    return { seeds: [...this.houses], captures: [this.store(1), this.store(-1)] };
+    return { seeds: [...this.board], captures: [this.store(1), this.store(-1)] };
   }
 
   /** @param {Float32Array} out */
   planes(out) {
     if (this.options.planes === "one-hot") this.oneHot(out);
-    else this.board(out);
+    else this.counts(out);
   }
 
   /**
    * Whether a house has each number of seeds; its seeds; both stores; the ply. The mover's houses are the lower row.
    * @param {Float32Array} out
    */
-  board(out) {
+  counts(out) {
     const [mine, theirs] = [this.left(this.toPlay), this.left(-this.toPlay)];
     for (let point = 0; point < HOUSES; point += 1) {
-      const seeds = this.houses[point >= SIDE ? mine + point - SIDE : theirs + SIDE - 1 - point];
+      const seeds = this.board[point >= SIDE ? mine + point - SIDE : theirs + SIDE - 1 - point];
       for (let number = 0; number < EXACT; number += 1) out[number * HOUSES + point] = seeds === number ? 1 : 0;
       out[EXACT * HOUSES + point] = seeds / 12;
       out[(EXACT + 1) * HOUSES + point] = this.store(this.toPlay) / SEEDS;
@@ -169,7 +148,7 @@ export class Oware {
     out.fill(0);
     const [mine, theirs] = [this.left(this.toPlay), this.left(-this.toPlay)];
     for (let i = 0; i < HOUSES; i += 1) {
-      const seeds = this.houses[i < SIDE ? mine + i : theirs + i - SIDE];
+      const seeds = this.board[i < SIDE ? mine + i : theirs + i - SIDE];
       out[i * HOUSE_INPUTS + Math.min(seeds, HOUSE_INPUTS - 1)] = 1;
     }
     [this.toPlay, -this.toPlay].forEach((player, i) => {

@@ -1,10 +1,10 @@
 // Reversi: a move must enclose enemy stones, which change colour (alphago/env/kernels/reversi.py).
 
-import { Stones, winningMove } from "./stones.js";
+import { BoardGame } from "./position.js";
 
 const DIRECTIONS = [[-1, -1], [-1, 0], [-1, 1], [0, -1], [0, 1], [1, -1], [1, 0], [1, 1]];
 
-export class Reversi extends Stones {
+export class Reversi extends BoardGame {
   /** @param {{board_size: number}} options */
   constructor({ board_size: size }) {
     super(size, size);
@@ -42,11 +42,10 @@ export class Reversi extends Stones {
   }
 
   legal() {
-    const points = this.board.length;
-    const legal = new Uint8Array(points + 1);
+    const legal = new Uint8Array(this.board.length + 1);
     if (this.over) return legal;
-    for (let point = 0; point < points; point += 1) legal[point] = this.allowed(point, this.toPlay) ? 1 : 0;
-    legal[points] = legal.includes(1) ? 0 : 1;
+    legal.set(this.board.map((_, point) => Number(this.allowed(point, this.toPlay))));
+    if (!legal.includes(1)) legal[this.board.length] = 1;
     return legal;
   }
 
@@ -65,10 +64,6 @@ export class Reversi extends Stones {
       this.over = !this.canMove(mover) && !this.canMove(-mover);
     }
     this.endTurn();
-  }
-
-  decisive() {
-    return winningMove(this);
   }
 
   /**

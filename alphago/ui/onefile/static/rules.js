@@ -5,7 +5,7 @@ import { ConnectFour, Gomoku } from "./line_games.js";
 import { Oware } from "./oware.js";
 import { Reversi } from "./reversi.js";
 
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 
 /** @type {Record<string, new (options: any) => Position>} */
 const GAMES = { go: Go, gomoku: Gomoku, "connect-four": ConnectFour, reversi: Reversi, oware: Oware };

@@ -1,9 +1,9 @@
 // PUCT of the package (alphago/mcts: kernels/puct.py, kernels/waves.py, kernels/nodes.py) for one game, in waves whose
 // leaves are evaluated together. Sums and priors are float32, as there, so that both choose the same moves.
 
-import { outcome } from "./stones.js";
+import { outcome } from "./position.js";
 
-/** @typedef {import("./stones.js").Position} Position */
+/** @typedef {import("./position.js").Position} Position */
 
 /**
  * What a network says of a position, from the view of the player to move.
@@ -109,15 +109,6 @@ export class TreeSearch {
   }
 
   /**
-   * Begin at a position, with an empty tree.
-   * @param {Position} position
-   */
-  begin(position) {
-    this.position = position;
-    this.root = new TreeNode(null, NONE, 1);
-  }
-
-  /**
    * Play a move, and keep what was found below it.
    * @param {number} action
    */
@@ -215,21 +206,14 @@ export class TreeSearch {
   }
 
   /**
-   * Evaluate leaves and back them up; after an error the tree is empty.
+   * Evaluate leaves and back them up; after an error the tree is of no more use.
    * @param {{leaf: TreeNode, position: Position}[]} found
    * @param {TreeNode[]} collisions
    */
   async finish(found, collisions) {
     const decisive = found.map(({ position }) => (this.settings.decisive_moves && !position.over ? position.decisive() : NONE));
     const open = found.filter(({ position }, i) => !position.over && decisive[i] === NONE);
-    /** @type {Evaluation[]} */
-    let evaluations = [];
-    try {
-      if (open.length) evaluations = await this.evaluate(open.map(({ position }) => position));
-    } catch (error) {
-      this.begin(this.position);
-      throw error;
-    }
+    const evaluations = open.length ? await this.evaluate(open.map(({ position }) => position)) : [];
     let next = 0;
     found.forEach(({ leaf, position }, i) => {
       leaf.mover = position.toPlay;
@@ -239,9 +223,8 @@ export class TreeSearch {
       } else {
         leaf.state = "expanded";
         if (decisive[i] === NONE) {
-          const { priors, value, score, ownership } = evaluations[next];
-          [leaf.waiting, leaf.value, leaf.score, leaf.ownership] = [priors, value, score, ownership];
-          next += 1;
+          const { priors, ...found } = evaluations[next++];
+          Object.assign(leaf, found, { waiting: priors });
         } else {
           leaf.waiting = Float32Array.from(position.legal(), (_, action) => (action === decisive[i] ? 1 : 0));
           leaf.value = 1;

@@ -4,14 +4,16 @@ import { ActionBar } from "./action_bar.js";
 import { h } from "./elements.js";
 import { button } from "./icons.js";
 import { Menu } from "./menu.js";
-import { Notice } from "./notice.js";
 import { PlayPane } from "./play_pane.js";
 import { Players } from "./players.js";
 import { Reasons } from "./reasons.js";
 import { StatusLine } from "./status_line.js";
 import { Study } from "./study.js";
+import { say } from "./words.js";
 
 /** @typedef {"play" | "study" | "menu"} Pane */
+
+const SHOWN = 12000; // milliseconds
 
 export class Column {
   /** @param {App} app */
@@ -93,4 +95,28 @@ export class Column {
 function aboutOf({ known: { game } }) {
   return game.options.filter(({ at_start: atStart, title, value }) => !atStart && value !== "" && !/ |^(size|height|width)$/i.test(title))
     .map(({ title, value, choices }) => (choices.length ? `${value} ${title.toLowerCase()}` : `${title.toLowerCase()} ${value}`)).join(" · ");
+}
+
+// A sentence that is shown for a while.
+class Notice {
+  constructor() {
+    this.timer = 0;
+    this.text = h("span", {});
+    this.element = h("p", { class: "ag-notice", role: "alert", hidden: true }, this.text,
+      h("button", { "aria-label": say.close, onclick: () => this.hide() }, "×"));
+  }
+
+  /** @param {string} text @param {string} kind */
+  say(text, kind) {
+    this.text.textContent = text;
+    this.element.dataset.kind = kind;
+    this.element.hidden = false;
+    clearTimeout(this.timer);
+    if (kind !== "refused") this.timer = setTimeout(() => this.hide(), SHOWN);
+  }
+
+  /** @param {string} [kind] of the sentences to hide; all without it */
+  hide(kind) {
+    if (!kind || this.element.dataset.kind === kind) this.element.hidden = true;
+  }
 }

@@ -1,11 +1,13 @@
-// What one needs once: another game, files, the engine, settings, the keys.
+// What one needs once: another game, files, the engine, settings, what the colours mean, the keys.
 
-import { box, button } from "./icons.js";
+import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { click } from "./effects.js";
-import { EngineSettings } from "./engine_settings.js";
-import { h } from "./elements.js";
-import { legendOf } from "./legend.js";
-import { buttons, fill, say } from "./words.js";
+import { choicesOf, h, s } from "./elements.js";
+import { box, button, dot, swatch } from "./icons.js";
+import { buttons, fill, legend, say } from "./words.js";
+
+const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
+const INKS = ["#111", "#fff"];
 
 export class Menu {
   /** @param {App} app */
@@ -61,3 +63,66 @@ export class Menu {
 /** The keys in brackets at the end of texts, each with its text. @param {string[]} texts */
 const keysOf = (texts) => texts.map((text) => / \((.+)\)$/.exec(text)).map((found) => found && h("div", {}, h("dt", {}, found[1]),
   h("dd", {}, found.input.slice(0, found.index))));
+
+// The engine in figures: its network, how it chooses, and the limit of a move.
+class EngineSettings {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+    const change = () => app.send("strength", this.wishes());
+    /** @type {(name: string, title: string, least: number) => any} */
+    const number = (name, title, least) => h("input", { type: "number", min: least, step: least, title, "aria-label": title, "data-name": name, onchange: change });
+    const select = (/** @type {string} */ name, /** @type {Record<string, string>} */ choices) => h("select", { "data-name": name, onchange: change }, choicesOf(choices));
+    this.network = select("network", {});
+    this.how = select("how", { tree: say.tree, net: say.net });
+    this.by = select("by", { readouts: say.readouts, seconds: say.seconds });
+    this.by.setAttribute("aria-label", say.by);
+    this.readouts = number("readouts", say.readoutsTitle, 1);
+    this.seconds = number("seconds", say.secondsTitle, 0.1);
+    this.chooses = h("label", { class: "ag-field" }, say.how, this.how);
+    this.limit = h("div", { class: "ag-field" }, say.by, h("span", {}, this.readouts, this.seconds, this.by));
+    this.element = h("div", { class: "ag-engine" }, h("h2", {}, say.engineTitle), h("label", { class: "ag-field" }, say.network, this.network),
+      this.chooses, this.limit);
+  }
+
+  wishes() {
+    const bySeconds = this.by.value === "seconds";
+    return {
+      network: this.network.value,
+      tree: this.how.value === "tree",
+      seconds: bySeconds ? Number(this.seconds.value) || USUAL.seconds : null,
+      readouts: bySeconds ? null : Math.round(Number(this.readouts.value)) || USUAL.readouts,
+    };
+  }
+
+  clear() {
+    const { game } = this.app.known;
+    this.network.replaceChildren(...game.networks.map((name) => h("option", { value: name }, name === "playouts" ? say.playouts : name)));
+    this.readouts.max = game.mostReadouts;
+  }
+
+  draw() {
+    const { strength } = this.app.state;
+    this.network.value = strength.network;
+    this.how.value = strength.tree ? "tree" : "net";
+    this.by.value = strength.seconds ? "seconds" : "readouts";
+    this.chooses.hidden = strength.network === "playouts";
+    this.limit.hidden = !strength.tree;
+    this.readouts.hidden = this.by.value === "seconds";
+    this.seconds.hidden = !this.readouts.hidden;
+    this.readouts.value = strength.readouts || USUAL.readouts;
+    this.seconds.value = strength.seconds || USUAL.seconds;
+  }
+}
+
+/** What the colours, numbers and marks of a study mean. @param {GameView} game */
+function legendOf(game) {
+  const [steps, unit] = game.ownership ? [POINT_STEPS, legend.points] : [RATE_STEPS, "%"];
+  const range = LOSSES.map((colour, i) => h("li", {}, dot(colour), fill(steps[i] ? legend.upTo : legend.more, steps[i] || steps[i - 1], unit)));
+  const owners = game.sides.map((side, i) => h("li", {}, swatch(s("rect", { x: 4, y: 4, width: 12, height: 12, fill: INKS[i], stroke: INKS[1 - i],
+    "stroke-width": 1.5 })), fill(legend.becomes, side)));
+  return h("div", {}, h("p", {}, legend.discs), h("ul", {}, range),
+    h("p", {}, legend.numbers), h("p", {}, legend.line),
+    h("ul", {}, game.territory && owners,
+    game.mark && h("li", {}, `□ ${game.mark}`), h("li", {}, legend.last), h("li", {}, legend.better)), h("p", {}, fill(legend.graph, game.sides[0])));
+}

@@ -7,6 +7,24 @@ import { appears } from "./motion.js";
 
 const LEAST_OWNER = 30; // percent, below which a point has no square: networks say as much of an empty board
 
+/** A circle about a cell. @type {(game: GameView, cell: number, r: number, kind: string, more?: object) => any} */
+function circleAt(game, cell, r, kind, more) {
+  const [cx, cy] = middleOf(game, cell);
+  return s("circle", { cx, cy, r, class: kind, ...more });
+}
+
+/** A square about a cell, `half` as wide. @type {(game: GameView, cell: number, half: number, kind: string, rx?: number) => any} */
+function squareAt(game, cell, half, kind, rx) {
+  const [x, y] = middleOf(game, cell);
+  return s("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx, class: kind });
+}
+
+/** The number of a move. @type {(game: GameView, cell: number, player: number, number: number) => any} */
+function numberAt(game, cell, player, number) {
+  const [x, y] = middleOf(game, cell);
+  return s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, number);
+}
+
 /**
  * The last move, points where no stone may be set, numbers of moves by cell, and the count of a finished game.
  * @type {(game: GameView, scene: Scene, numbers: Map<number, number>) => any[]}
@@ -15,38 +33,25 @@ export function marksOf(game, { view, count, better = null }, numbers) {
   const { stones = "", last, ko } = view;
   const parts = [];
   for (const [cell, number] of numbers) {
-    if (!stones[cell] || stones[cell] === ".") continue;
-    const [x, y] = middleOf(game, cell);
-    parts.push(s("text", { x, y, class: `ag-number ag-on-${COLOURS[stones[cell] === "X" ? 1 : -1]}` }, number));
+    if (stones[cell] && stones[cell] !== ".") parts.push(numberAt(game, cell, stones[cell] === "X" ? 1 : -1, number));
   }
   if (last !== null && !numbers.has(last)) {
-    const [cx, cy] = middleOf(game, last);
-    parts.push(stones ? s("circle", { cx, cy, r: 5, class: stones[last] === "X" ? "ag-last ag-on-black" : "ag-last" })
-      : s("circle", { cx, cy, r: game.stone * UNIT + 2, class: "ag-sown" }));
+    parts.push(stones ? circleAt(game, last, 5, stones[last] === "X" ? "ag-last ag-on-black" : "ag-last")
+      : circleAt(game, last, game.stone * UNIT + 2, "ag-sown"));
   }
   const cell = better === null ? null : landingOf(game, better, -view.toPlay, (each) => !stones || stones[each] === ".");
-  if (cell !== null) {
-    const [cx, cy] = middleOf(game, cell);
-    parts.push(s("circle", { cx, cy, r: 19, class: `ag-better ${stones && `ag-${COLOURS[-view.toPlay]}`}` })); // a stone of who played the last move
-  }
-  for (const [x, y] of ko.map((cell) => middleOf(game, cell))) {
-    parts.push(s("rect", { x: x - 7, y: y - 7, width: 14, height: 14, class: "ag-ko" }));
-  }
-  return count ? [...parts, ...countOf(game, stones, count)] : parts;
+  if (cell !== null) parts.push(circleAt(game, cell, 19, `ag-better ${stones && `ag-${COLOURS[-view.toPlay]}`}`)); // a stone of who played the last move
+  return [...parts, ...ko.map((each) => squareAt(game, each, 7, "ag-ko")), ...(count ? countOf(game, stones, count) : [])];
 }
 
 /** @param {GameView} game @param {string} stones @param {CountView} count */
 function countOf(game, stones, { owners, dead }) {
   const gone = new Set(dead);
-  return [...owners].flatMap((owner, cell) => {
-    const [x, y] = middleOf(game, cell);
-    const parts = [];
-    if (gone.has(cell)) parts.push(s("circle", { cx: x, cy: y, r: game.stone * UNIT + 1, class: "ag-dead" }));
-    if (owner !== "." && (gone.has(cell) || !stones[cell] || stones[cell] === ".")) {
-      parts.push(s("rect", { x: x - 5.5, y: y - 5.5, width: 11, height: 11, rx: 2, class: `ag-owner ag-owner-${COLOURS[owner === "X" ? 1 : -1]}` }));
-    }
-    return parts;
-  });
+  return [...owners].flatMap((owner, cell) => [
+    gone.has(cell) ? circleAt(game, cell, game.stone * UNIT + 1, "ag-dead") : [],
+    owner !== "." && (gone.has(cell) || !stones[cell] || stones[cell] === ".")
+      ? squareAt(game, cell, 5.5, `ag-owner ag-owner-${COLOURS[owner === "X" ? 1 : -1]}`, 2) : [],
+  ].flat());
 }
 
 /**
@@ -69,10 +74,8 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
   } else if (open && game.surface === "squares") parts.push(...allowedOf(game, view));
   if (hovered !== null && !line && open && view.legal.includes(hovered)) parts.push(...shadowOf(game, view, hovered));
   if (chosen !== null) {
-    const cell = landingOf(game, chosen, view.toPlay, () => false);
-    const [x, y] = middleOf(game, /** @type {number} */ (cell)); // an action that can be clicked has one
-    const half = Math.max(19, game.stone * UNIT);
-    parts.push(s("rect", { x: x - half, y: y - half, width: 2 * half, height: 2 * half, rx: 5, class: "ag-cursor" }));
+    const cell = /** @type {number} */ (landingOf(game, chosen, view.toPlay, () => false)); // an action that can be clicked has one
+    parts.push(squareAt(game, cell, Math.max(19, game.stone * UNIT), "ag-cursor", 5));
   }
   return parts;
 }
@@ -81,16 +84,13 @@ export function overlays(game, scene, { hovered, line, chosen, walks, small }) {
 function allowedOf(game, { stones = "", legal, toPlay }) {
   const cells = legal.flatMap((action) => landingOf(game, action, toPlay, () => true) ?? []);
   return cells.length < stones.split(".").length - 1
-    ? cells.map((cell) => middleOf(game, cell)).map(([cx, cy]) => s("circle", { cx, cy, r: 4, class: "ag-aim" })) : [];
+    ? cells.map((cell) => circleAt(game, cell, 4, "ag-aim")) : [];
 }
 
 /** The piece that a click would set. @param {GameView} game @param {PositionView} view @param {number} action */
 function shadowOf(game, { stones, toPlay }, action) {
   const cell = landingOf(game, action, toPlay, (each) => !stones || stones[each] === ".");
-  if (cell === null) return [];
-  const [cx, cy] = middleOf(game, cell);
-  const r = game.stone * UNIT;
-  return [s("circle", { cx, cy, r, class: stones === undefined ? "ag-aim" : `ag-preview ag-${COLOURS[toPlay]}` })];
+  return cell === null ? [] : [circleAt(game, cell, game.stone * UNIT, stones === undefined ? "ag-aim" : `ag-preview ag-${COLOURS[toPlay]}`)];
 }
 
 /** @type {(game: GameView, stones: string, ownership: number[], hidden: Set<number>) => any[]} */
@@ -125,9 +125,9 @@ function discsOf(game, stones, found, chosen, small) {
     const text = (content, below, most, room, kind) => content
       && s("text", { x, y: y + below, class: kind, fill: colour, "font-size": sizeIn(content, most, room) }, content);
     const r = judged || first ? 16 + 1.5 * Math.sqrt(share) : 8;
-    parts.push(s("circle", { cx: x, cy: y, r: r + 1, class: "ag-base" }), s("circle", { cx: x, cy: y, r: r.toFixed(1), fill,
-      class: "ag-disc", "data-move": game.names[move.move], "data-at": move.move }));
-    if (move === best && judged) parts.push(s("circle", { cx: x, cy: y, r: 18, class: "ag-best" }));
+    parts.push(circleAt(game, cell, r + 1, "ag-base"),
+      circleAt(game, cell, Number(r.toFixed(1)), "ag-disc", { fill, "data-move": game.names[move.move], "data-at": move.move }));
+    if (move === best && judged) parts.push(circleAt(game, cell, 18, "ag-best"));
     parts.push(...(first && second ? [text(first, -4.5, 11.5, 30, "ag-value"), text(second, 8, 9.5, 24, "ag-visits")]
       : [text(first || second, 0, small ? 18 : 12.5, small ? 27 : 34, first ? "ag-value" : "ag-visits")]));
   }
@@ -149,9 +149,7 @@ function ghostsOf(game, before, line, mover, walks) {
     if (cell === null || shown.has(cell)) return;
     shown.add(cell);
     stones[cell] = player > 0 ? "X" : "O";
-    const [x, y] = middleOf(game, cell);
-    const pieces = [s("circle", { cx: x, cy: y, r: 17, class: `ag-piece ag-ghost ag-${COLOURS[player]}`, "data-at": cell }),
-      s("text", { x, y, class: `ag-number ag-on-${COLOURS[player]}` }, i + 1)];
+    const pieces = [circleAt(game, cell, 17, `ag-piece ag-ghost ag-${COLOURS[player]}`, { "data-at": cell }), numberAt(game, cell, player, i + 1)];
     if (walks) for (const piece of pieces) appears(piece, i);
     parts.push(...pieces);
   });

@@ -1,10 +1,7 @@
 // The page of `alphago web`: the board, and the runs that are watched.
 
-import { mount } from "./app.js";
-import { Desk } from "./desk.js";
 import { h } from "./elements.js";
-import { keeper } from "./keeping.js";
-import { followLink, linkHere } from "./links.js";
+import { openPage } from "./open_page.js";
 import { socketCarrier } from "./socket_carrier.js";
 import { say } from "./words.js";
 
@@ -17,16 +14,12 @@ function show(name) {
   places[name].dispatchEvent(new Event("shown"));
 }
 
-const link = linkHere();
-const desk = new Desk(socketCarrier, keeper);
+const begins = location.hash;
 const toWatch = h("button", { hidden: true, "data-name": "watch", onclick: () => show("watch") }, say.watch);
-mount(places.play, desk, {
-  onLink: followLink(desk),
+const desk = openPage(places.play, socketCarrier, {
   beside: toWatch,
   take: (network, from) => location.assign(`/file?${new URLSearchParams({ network, link: from })}`),
 });
-window.addEventListener("pagehide", () => desk.keep());
-desk.send({ type: "hello", link });
 
 desk.listen(async (message) => {
   if (message.type !== "welcome" || !message.runs.length) return;
@@ -36,5 +29,5 @@ desk.listen(async (message) => {
     if (run >= 0) desk.send({ type: "run-game", run, game });
     show("play");
   });
-  if (!link.includes("moves=")) show("watch");
+  if (!begins.includes("moves=")) show("watch");
 });

@@ -1,4 +1,4 @@
-// What games with stones share: a board of 1 (Black), -1 (White) and 0, whose move it is, lines of stones.
+// What games share: a board of numbers (of stones 1 for Black, -1 for White, else 0), whose move it is, lines of stones.
 
 /**
  * A position; `play` changes it. Actions and planes are the package's: see the game's file in alphago/env.
@@ -36,20 +36,7 @@ export function passWins(position, pass) {
   return after.over && outcome(position) > 0;
 }
 
-/**
- * An action that wins at once, found by trying all.
- * @param {Position} position
- */
-export function winningMove(position) {
-  return position.legal().findIndex((legal, action) => {
-    if (!legal) return false;
-    const after = position.copy();
-    after.play(action);
-    return after.over && after.margin * position.toPlay > 0;
-  });
-}
-
-export class Stones {
+export class BoardGame {
   /**
    * @param {number} height
    * @param {number} width
@@ -80,6 +67,16 @@ export class Stones {
   /** @returns {Uint8Array} */
   legal() {
     throw new Error("a game must say which moves are legal");
+  }
+
+  // An action that wins at once, found by trying all.
+  decisive() {
+    return this.legal().findIndex((legal, action) => {
+      if (!legal) return false;
+      const after = /** @type {any} */ (this.copy());
+      after.play(action);
+      return after.over && after.margin * this.toPlay > 0;
+    });
   }
 
   endTurn() {
