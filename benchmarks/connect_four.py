@@ -22,7 +22,7 @@ from figures import Figures, add_option, stamp
 
 from alphago import ConnectFourEnv, MCTSPlayer
 from alphago.arena.alphabeta import AlphaBetaSearch
-from alphago.arena.match import wilson
+from alphago.arena.match_result import wilson
 from alphago.cli.models import load
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze

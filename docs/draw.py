@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from alphago import exam, load_model
-from alphago.arena.match import wilson
+from alphago.arena.match_result import wilson
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
 from alphago.drawing.overlay import Overlay

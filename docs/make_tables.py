@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.match import wilson
+from alphago.arena.match_result import wilson
 from alphago.mcts.levels import LEVELS
 from alphago.mcts.levels import all_tables as level_tables
 

@@ -164,16 +164,8 @@ def entrant_for(player: object, env: GameEnv, readouts: int, search: SearchForm 
     entry = parse_entrant(player) if isinstance(player, str) and "@" in player else None
     if entry is None or entry.model is None:
         return Entrant(resolve_player(player, env, device), readouts, search, network=player)
-    source, weights, net = read_player(entry, env, device)
-    return Entrant(
-        source,
-        readouts if entry.readouts is None else entry.readouts,
-        search if entry.search is None else entry.search,
-        name=entry.with_defaults(readouts).name,
-        weights=weights,
-        level=entry.level,
-        network=net,
-    )
+    made = make_entrant(entry.with_defaults(readouts), env, device, {})
+    return made if entry.search else replace(made, search=search)
 
 
 def level_entrant(base: str, model: Path, text: str) -> EntrantText:
@@ -219,23 +211,19 @@ def read_entrants(
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
     players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
-    entrants = []
-    for entry in entries:
-        key = entry.base, entry.level is not None  # entries that differ only in numbers share a player
-        if key not in players:
-            players[key] = read_player(entry, env, device)
-        player, weights, net = players[key]
-        entrant = Entrant(
-            player,
-            entry.readouts or 0,
-            entry.search,
-            name=entry.name,
-            weights=weights,
-            level=entry.level,
-            network=net,
-        )
-        entrants.append(entrant)
-    return env, entrants
+    return env, [make_entrant(entry, env, device, players) for entry in entries]
+
+
+def make_entrant(
+    entry: EntrantText, env: GameEnv, device: str, players: dict[tuple[str, bool], tuple[PlayerSource, str, object]]
+) -> Entrant:
+    """Return an entrant; players: what `read_player` has returned, which entries that differ in numbers only share."""
+    key = entry.base, entry.level is not None
+    if key not in players:
+        players[key] = read_player(entry, env, device)
+    player, weights, net = players[key]
+    numbers = entry.readouts or 0, entry.search
+    return Entrant(player, *numbers, name=entry.name, weights=weights, level=entry.level, network=net)
 
 
 def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSource, str, object]:

@@ -1,26 +1,24 @@
-"""Matches: many games at once, colours alternating, with an interval for the win rate."""
+"""Matches: many games at once, colours alternating, on final boards that an engine may score."""
 
-import contextlib
 import functools
-import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from alphago.arena.adjudicator import Adjudicator, find_adjudicator
-from alphago.arena.elo import Z
-from alphago.arena.engine import Engine
+from alphago.arena.engine import Engine, EngineProcess, find_engine
+from alphago.arena.engine_player import COLOURS, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for
-from alphago.arena.match_games import MatchGame, MatchPlan, distinct_games, play_games
-from alphago.arena.match_pictures import match_sheet
+from alphago.arena.line_process import EngineError
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match_result import MatchResult
 from alphago.arena.match_work import play_on_workers
-from alphago.arena.open_games import open_games
 from alphago.arena.playout_player import PlayoutSettings
-from alphago.drawing.svg import Svg
+from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
+from alphago.env.games import require_go
 from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import PLAYER_RULE, SearchForm
@@ -31,119 +29,64 @@ from alphago.system.validation import check_int, checks_keywords
 from alphago.workers.jobs import JobPool, pool_of
 
 
-@dataclass(frozen=True, repr=False)
-class MatchResult:
-    """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
-
-    outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
-    games: the actions of each game.
-    forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
-    counted: number of games whose final board was scored by an engine too.
-    disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
-    symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no symmetries.
-    env: the game, for pictures; None if unknown.
-    """
-
-    outcomes: np.ndarray
-    games: tuple[tuple[int, ...], ...]
-    forfeits: Mapping[int, str] = field(default_factory=dict)
-    counted: int = 0
-    disagreements: Mapping[int, str] = field(default_factory=dict)
-    symmetries: np.ndarray | None = None
-    env: GameEnv | None = None
-
-    @classmethod
-    def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
-        """Return the result of a match, given all its games in any order."""
-        games = sorted(games, key=lambda game: game.number)
-        return cls(
-            outcomes=np.array([game.outcome for game in games], np.float32),
-            games=tuple(game.moves for game in games),
-            forfeits={game.number: game.fault for game in games if game.fault},
-            counted=sum(game.counted for game in games),
-            disagreements={game.number: game.disagreement for game in games if game.disagreement},
-            symmetries=env.symmetries.actions,
-            env=env,
-        )
-
-    @property
-    def wins(self) -> int:
-        """The number of games that `black` won, with either colour."""
-        return int((self.outcomes > 0).sum())
-
-    @property
-    def losses(self) -> int:
-        """The number of games that `black` lost, with either colour."""
-        return int((self.outcomes < 0).sum())
-
-    @property
-    def draws(self) -> int:
-        """The number of games without a winner."""
-        return int((self.outcomes == 0).sum())
-
-    @property
-    def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
-
-        def counts(outcomes: np.ndarray) -> tuple[int, int, int]:
-            return int((outcomes > 0).sum()), int((outcomes == 0).sum()), int((outcomes < 0).sum())
-
-        return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
-
-    @property
-    def distinct(self) -> int:
-        """The number of distinct games; games that differ only by a rotation or reflection count once."""
-        return distinct_games(self.games, self.symmetries)
-
-    @property
-    def win_rate(self) -> float:
-        """The share of wins, 0 .. 1; a draw counts half."""
-        return (self.wins + self.draws / 2) / len(self.outcomes)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the win rate (Wilson 1927), in which repeated games count once."""
-        return wilson(self.win_rate, self.distinct if self.games else len(self.outcomes))
-
-    def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
-        """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.
-
-        Raises ValueError if there are no games, or if `env` is None.
-        """
-        return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
-
-    def _repr_svg_(self) -> str | None:
-        """Return the picture of final positions for a notebook; None (the notebook shows text) if there is none."""
-        return str(self.svg()) if self.env is not None and self.games else None
-
-    def __repr__(self) -> str:
-        if not len(self.outcomes):
-            return "no games"
-        low, high = self.interval
-        (wins_as_black, *_), (wins_as_white, *_) = self.by_colour
-        text = (
-            f"{self.wins} wins ({wins_as_black} as Black, {wins_as_white} as White), "
-            f"{self.draws} draws, {self.losses} losses in {len(self.outcomes)} games ({self.distinct} distinct): "
-            f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
-        )
-        if self.counted:
-            text += f"; an engine scored {self.counted} final boards, {len(self.disagreements)} of them differently"
-        if self.forfeits:
-            number, why = min(self.forfeits.items())
-            text += f"; {len(self.forfeits)} games were lost by an engine's fault, the first game {number}: {why}"
-        return text
-
-
 class MatchStopped(Exception):
     """A match was stopped before all its games were over."""
 
 
-def wilson(rate: float, games: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a success rate, 0 to 1, observed in `games` games."""
-    centre = rate + Z * Z / (2 * games)
-    spread = Z * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
-    scale = 1 + Z * Z / games
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+class Adjudicator:
+    """A referee that scores final boards of Go with the command `final_score` of an engine, one process per game.
+
+    Use it for players that pass before dead stones are captured: Tromp-Taylor rules count these stones as alive.
+    Raises ValueError for games other than Go and for games with fixed turns (`GoEnv.turns`), which GTP does not know.
+    """
+
+    def __init__(self, env: GameEnv, engine: Engine) -> None:
+        self.env = require_go(env, engine.name)
+        self.engine = engine
+        if self.env.turns is not None:
+            raise ValueError(f"{engine.name} scores games that end by two passes, got games of fixed turns")
+
+    def judge(self, game: MatchGame, seed: int) -> MatchGame:
+        """Return the game with the outcome and margin that follow from the engine's score.
+
+        seed: the engine's random seed.
+
+        If the Tromp-Taylor score differs, `disagreement` has both scores. A game that ended by resignation or forfeit
+        (margin None) is returned unchanged. Raises EngineError if the engine's reply is not a score.
+        """
+        if game.margin is None:
+            return game
+        with self.engine.start(seed, self.env.rules) as process:
+            text = self._ask(process, game)
+        margin = read_margin(text)
+        if margin is None:
+            raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
+        disagreements = [game.disagreement] if game.disagreement else []  # a playing engine may have counted too
+        if margin != game.margin:
+            disagreements.append(f"{result_text(game.margin)} on the board, {text} counts {self.engine.name}")
+        first_colour = 1 if game.number % 2 == 0 else -1  # the first player's; `margin` is Black's
+        outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
+        return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
+
+    def _ask(self, process: EngineProcess, game: MatchGame) -> str:
+        """Play the game's moves in an engine's process, and return its reply to `final_score`."""
+        set_up(process, self.env)
+        for before, action in self.env.position().after(game.moves).turns():
+            process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
+        return process.ask("final_score")
+
+
+def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
+    """Return the engine with a name as in `find_engine`, such as "gnugo:10"; return an Engine or None unchanged.
+
+    Raises ValueError for any other name, EngineError for an engine that is not installed.
+    """
+    if adjudicator is None or isinstance(adjudicator, Engine):
+        return adjudicator
+    engine = find_engine(adjudicator) if isinstance(adjudicator, str) else None
+    if engine is None:
+        raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
+    return engine
 
 
 @checks_keywords()
@@ -296,7 +239,7 @@ def play_match(
         return play_on_workers(pool, (env, entrants, plan), numbers, finish, stop)
 
     def play(part: Sequence[int]) -> None:
-        with contextlib.closing(open_games(env, entrants, plan, part)) as games:
+        with ParallelGames(env, entrants, plan, part) as games:
             play_games(games, finish, stop)
 
     def play_in_parts(numbers: Sequence[int]) -> None:

@@ -3,17 +3,31 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Self
 
 import numpy as np
 
+from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings, PlainAlphaBetaPlayer, has_evaluation
+from alphago.arena.engine import Engine
 from alphago.arena.engine_player import RESIGN, EnginePlayer
-from alphago.arena.openings import random_points
-from alphago.arena.players import Player
+from alphago.arena.entrant import Entrant
+from alphago.arena.players import LevelPlayer, Player, PlayerSource, PolicyPlayer, RandomPlayer, SearchPlayer
+from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
+from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
-from alphago.records.record import GameRecord, RecordBuilder, add_moves
+from alphago.env.games import is_go, require_go, selfplay_game
+from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.playout_evaluator import PlayoutEvaluator
+from alphago.mcts.puct import Puct
+from alphago.mcts.rule import choose_actions
+from alphago.mcts.search_forms import make_search
 
+# The search of "uct:N" in games other than Go; c_puct 2 won 64 % of 40 games of Connect Four against the default 0.96.
+UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
+ENOUGH = 500  # number of possible openings that is enough for a match; 400 games have 200 openings
+MOST_PLIES = 6  # of an opening
+FEW = 5  # with fewer points off the edge than this, as on small boards of Go, openings use all points
 MOST_OF_A_DRAW = 0.1  # with graded outcomes (OwareEnv) the outcome of a drawn game is not 0, but below this
 
 
@@ -76,14 +90,13 @@ class MatchGame:
 class ParallelGames:
     """Games that one thread plays side by side; each `step` plays a move in every unfinished game.
 
-    players: the two players of the match; call `close` at the end.  numbers: the numbers of the games in the match.
-    plan: what else determines the games.
+    entrants: the two players of the match; leaving the `with` statement ends the processes of engines.
+    plan: what else determines the games.  numbers: the numbers of the games in the match.
     """
 
-    def __init__(self, env: GameEnv, players: Sequence[Player], numbers: Sequence[int], plan: MatchPlan) -> None:
-        self.players = players
-        self.numbers = numbers
-        self.plan = plan
+    def __init__(self, env: GameEnv, entrants: Sequence[Entrant], plan: MatchPlan, numbers: Sequence[int]) -> None:
+        self.env, self.entrants, self.plan, self.numbers = env, entrants, plan, numbers
+        self.players: list[Player] = []
         self.board = env.new_batch(len(numbers))
         self.generators = [np.random.default_rng([plan.seed, number]) for number in numbers]
         # Games 2k and 2k + 1 draw the same random opening.
@@ -92,8 +105,17 @@ class ParallelGames:
         self.moves: list[list[int]] = [[] for _ in numbers]
         self.active = np.arange(len(numbers))  # slots of the unfinished games
 
-    def close(self) -> None:
-        """End the processes of players that are engines."""
+    def __enter__(self) -> Self:
+        seeds = [self.plan.engine_seed(number) for number in self.numbers]
+        try:
+            for entrant in self.entrants:
+                self.players.append(make_player(self.env, entrant, seeds, self.plan.leaves))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
         for player in self.players:
             if isinstance(player, EnginePlayer):
                 player.close()
@@ -173,83 +195,74 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
             on_game(game)
 
 
-def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
-    """Return the number of distinct games.
+def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: int = 1) -> Player:
+    """Return an entrant as a player of many games at once; if it is an EnginePlayer, close it after use.
 
-    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once.  With None
-        all games that differ in a move are distinct.
+    env: the game of the match.  seeds: an engine's seed for each game.
+    leaves: `SearchSettings.leaves` of an evaluator's search unless the entrant's search has it.
     """
-    if symmetries is None:
-        return len(set(games))
-    # A game and its images under the symmetries have the same least image, by which they are counted once.
-    images = (symmetries[:, list(game)].tolist() for game in games)  # each [S, plies]
-    return len({tuple(min(images_of_game)) for images_of_game in images})
+    source, games = entrant.player, len(seeds)
+    env = own_view(env, source)
+    if source == "random":
+        return RandomPlayer(env, games)
+    if isinstance(source, PlayoutSettings):
+        if is_go(env) or source.equivalence:  # RAVE's parameter: `require_go` refuses it for other games
+            return PlayoutPlayer(require_go(env, source.name), source, games)
+        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
+    if isinstance(source, AlphaBetaSettings):
+        player = AlphaBetaPlayer if has_evaluation(env) else PlainAlphaBetaPlayer
+        return player(env, source, games)
+    if isinstance(source, Engine):
+        return EnginePlayer(require_go(env, source.name), source, seeds)
+    evaluator = as_evaluator(source)
+    if entrant.level is not None:
+        return LevelPlayer(env, evaluator, games, entrant.level)
+    if entrant.readouts == 0:
+        return PolicyPlayer(env, evaluator, games)
+    settings = make_search(entrant.search, entrant.readouts, leaves)
+    return SearchPlayer(env, evaluator, games, entrant.readouts, settings)
 
 
-class FinalBoards(NamedTuple):
-    """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
+def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
+    """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
 
-    score: the player's margin in points.  captures: number of enemy stones captured.  captured: number of own stones
-        lost.
+    For an engine the game is not changed.
     """
+    if isinstance(player, Engine):
+        return env
+    network_env = getattr(player, "env", None)
+    if type(network_env) is type(env) and "planes" in env.config:
+        env = env.replace(planes=network_env.config["planes"])
+    return selfplay_game(env).player_view()
 
-    score: float
-    captures: float
-    captured: float
 
+def opening_length(env: GameEnv) -> int:
+    """Return the default number of random plies at the start of a match's games: 2, 4 or MOST_PLIES.
 
-def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
-    """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
-
-    env: a game with `has_captures`.  games: the actions of each game from the start position.
-    Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
+    It is the least number with ENOUGH openings, if every ply has as many choices as the first: 2 plies in Go from 7x7
+    on and in Gomoku, 4 in Oware and Connect Four, 6 in Reversi.  With fewer openings deterministic players would repeat
+    games, which an interval would count as independent.
     """
-    boards = []
-    for number, moves in enumerate(games):
-        first_colour = 1 if number % 2 == 0 else -1
-        boards.append(final_board(env, moves, first_colour))
-    return FinalBoards(*np.mean(boards, axis=0).tolist())
+    legal = env.position().legal_mask
+    choices = int((legal & selfplay_game(env).opening_actions).sum())
+    if choices < FEW:  # `random_points` soon has to use all legal actions
+        choices = int(legal.sum())
+    for plies in range(2, MOST_PLIES, 2):
+        if choices**plies >= ENOUGH:
+            return plies
+    return MOST_PLIES
 
 
-def records_of(env: GameEnv, games: Sequence[tuple[int, ...]]) -> list[GameRecord]:
-    """Return games, given as actions from the start position, as records without policies and values."""
-    batch = env.new_batch(len(games))
-    builders = [RecordBuilder(env=env) for _ in games]
-    lengths = np.array([len(game) for game in games])
-    for ply in range(int(lengths.max(initial=0))):
-        slots = np.flatnonzero(lengths > ply)
-        actions = np.array([games[int(slot)][ply] for slot in slots], np.int32)
-        legal = batch.legal_mask(slots, np.empty((len(slots), env.action_space), np.bool_))
-        zeros = np.zeros(len(slots), np.float32)  # nothing was searched
-        add_moves(
-            [builders[slot] for slot in slots],
-            policies=np.zeros((len(slots), env.action_space), np.float32),
-            actions=actions,
-            values=zeros,
-            legal_counts=legal.sum(axis=1),
-            movers=batch.to_play(slots, np.empty(len(slots), np.int8)),
-            weights=zeros,
-            surprises=zeros,
-        )
-        batch.play(slots, actions)
-    outcomes, scores = batch.black_results(np.arange(len(games)))
-    ends = zip(builders, outcomes.tolist(), scores.tolist(), strict=True)
-    return [
-        builder.finish(outcome, score, resigned=False, action_space=env.action_space)
-        for builder, outcome, score in ends
-    ]
+def random_points(board: GameBatch, games: np.ndarray, generators: list[np.random.Generator]) -> np.ndarray:
+    """Return a random legal action for each game, int32 [n].
 
-
-def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
-    """Return one side's margin in points, the stones that it captured and those that it lost.
-
-    moves: the actions from the start position.  side: 1 for Black, -1 for White.
+    The action is drawn from `SelfPlayGame.opening_actions`; if none of them is legal, from all legal actions.
+    generators: the random generator of each game.
     """
-    position: Any = env.position()  # Any: only games with captures have a `board`
-    placed = {1: 0, -1: 0}  # by side, the stones placed so far
-    for action in moves:
-        if action != env.pass_action:
-            placed[position.to_play] += 1
-        position = position.play(action)
-    lost = {colour: count - int((position.board == colour).sum()) for colour, count in placed.items()}
-    return side * position.score(), lost[-side], lost[side]
+    env = board.env
+    legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
+    allowed = legal & selfplay_game(env).opening_actions
+    has_none = ~allowed.any(axis=1)
+    allowed[has_none] = legal[has_none]
+    chance = np.array([generator.random() for generator in generators])
+    return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)

@@ -1,6 +1,5 @@
 """`MatchWork`, games of a match as a job of workers, and `play_on_workers`, which lets workers play a match."""
 
-import contextlib
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -11,8 +10,7 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaSettings
 from alphago.arena.entrant import Entrant
-from alphago.arena.match_games import MatchGame, MatchPlan, play_games
-from alphago.arena.open_games import open_games, own_view
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, own_view, play_games
 from alphago.arena.players import PlayerSource
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
@@ -62,10 +60,7 @@ class MatchWork(RemoteWork):
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         games: list[MatchGame] = []
-        with (
-            own_thread(),
-            contextlib.closing(open_games(self.env, self.entrants, self.plan, json.loads(job))) as opened,
-        ):
+        with own_thread(), ParallelGames(self.env, self.entrants, self.plan, json.loads(job)) as opened:
             play_games(opened, games.append, stop)
         return None if stop.is_set() else json.dumps([asdict(game) for game in games]).encode()
 

@@ -1,7 +1,6 @@
 """Players, which choose the moves of one side in many games at once."""
 
 import os
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Literal, Protocol
@@ -9,16 +8,13 @@ from typing import Literal, Protocol
 import numpy as np
 
 from alphago.arena.alphabeta import (
-    AlphaBetaPlayer,
     AlphaBetaSettings,
     alphabeta_settings,
     check_game_has_evaluation,
-    has_evaluation,
 )
 from alphago.arena.engine import COMMAND, Engine, find_engine
-from alphago.arena.engine_player import EnginePlayer, check_engine
-from alphago.arena.plain_alphabeta import PlainAlphaBetaPlayer
-from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
+from alphago.arena.engine_player import check_engine
+from alphago.arena.playout_player import PlayoutSettings, playout_settings
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
@@ -27,16 +23,12 @@ from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.level_choice import level_shares
 from alphago.mcts.levels import terms_of
-from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.nn.model_files import model_file
 from alphago.system.validation import near_names
 
-# The search of "uct:N" in games other than Go; c_puct 2 won 64 % of 40 games of Connect Four against the default 0.96.
-UCT = Puct(c_puct=2.0, first_play_reduction=0.0)
 # What `make_player` accepts as a player.
 PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
 LEAVES = 4  # leaves per wave of a player at a level; the number of games played at once does not change it
@@ -189,41 +181,3 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
         "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any "
         "engine by its command, as 'gtp:./engine --argument'"
     )
-
-
-def make_player(
-    env: GameEnv,
-    source: PlayerSource,
-    games: int,
-    readouts: int,
-    leaves: int,
-    *,
-    search: SearchForm = None,
-    seeds: Sequence[int] | None = None,
-    level: float | None = None,
-) -> Player:
-    """Return a player for `games` games at once; if it is an EnginePlayer, close it after use.
-
-    readouts: simulations per move of an evaluator; 0 plays its policy without search.
-    leaves: `SearchSettings.leaves` of an evaluator's search unless `search` has it.
-    search: as in `Entrant`.
-    seeds: an engine's seed for each game; None for 1, 2, 3, …
-    level: as in `Entrant`.
-    """
-    if source == "random":
-        return RandomPlayer(env, games)
-    if isinstance(source, PlayoutSettings):
-        if is_go(env) or source.equivalence:  # RAVE's parameter: `require_go` refuses it for other games
-            return PlayoutPlayer(require_go(env, source.name), source, games)
-        return SearchPlayer(env, PlayoutEvaluator(env, seed=0), games, source.playouts, UCT)
-    if isinstance(source, AlphaBetaSettings):
-        player = AlphaBetaPlayer if has_evaluation(env) else PlainAlphaBetaPlayer
-        return player(env, source, games)
-    if isinstance(source, Engine):
-        return EnginePlayer(require_go(env, source.name), source, seeds or range(1, games + 1))
-    evaluator = as_evaluator(source)
-    if level is not None:
-        return LevelPlayer(env, evaluator, games, level)
-    if readouts == 0:
-        return PolicyPlayer(env, evaluator, games)
-    return SearchPlayer(env, evaluator, games, readouts, make_search(search, readouts, leaves))

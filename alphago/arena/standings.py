@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from alphago.arena.elo import elo_ratings
-from alphago.arena.match import MatchResult
+from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
 from alphago.system.live_bar import LiveBar

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from alphago.arena.match import MatchResult
+from alphago.arena.match_result import MatchResult
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, curves_picture
 from alphago.drawing.image import check_format, save_drawing

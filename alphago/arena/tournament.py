@@ -6,17 +6,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.entrant import Entrant
-from alphago.arena.identity import as_saved, hashed_folder
-from alphago.arena.match import MatchResult, play_match
-from alphago.arena.match_games import MatchGame, MatchPlan
-from alphago.arena.openings import opening_length
-from alphago.arena.result_folder import Match, ResultFolder
+from alphago.arena.match import Adjudicator, find_adjudicator, play_match
+from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
+from alphago.arena.match_result import MatchResult
+from alphago.arena.result_folder import Match, ResultFolder, as_saved, hashed_folder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.level_choice import LevelTerms
-from alphago.mcts.levels import terms_of
+from alphago.mcts.levels import LevelTerms, terms_of
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
 from alphago.system.validation import check_ranges, setting, settings

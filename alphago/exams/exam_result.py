@@ -12,12 +12,11 @@ from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.pictured import Look
-from alphago.exams.grades import Grade, difference_of, grade_of
+from alphago.exams.grades import Grade, difference_of, grade_of, grade_table, parts_table
 from alphago.exams.grading import MOST_LOST, Answers, Marks, mark
 from alphago.exams.kinds import KINDS, PHASES, kinds, phases
 from alphago.exams.positions import Exam
 from alphago.exams.statistics import Halves, halves_of
-from alphago.exams.tables import DIFFERENCES, grade_table, parts_table
 
 COLUMNS = 5  # positions side by side in a picture
 
@@ -143,7 +142,11 @@ class ExamResult:
         lines += ["", *grade_table("player", dict(zip(self.names, self.grades, strict=True)))]
         if self.pairs:
             paired = {f"{self.names[a]} - {self.names[b]}": self.paired(a, b) for a, b in self.pairs}
-            lines += ["", "Paired, on the same positions:", *grade_table("players", paired, DIFFERENCES, signed=True)]
+            lines += [
+                "",
+                "Paired, on the same positions:",
+                *grade_table("players", paired, signed=True),
+            ]
         parts: dict[str, Callable[[int], dict[str, Grade]]] = {"phase": self.by_phase, "kind": self.by_kind}
         for heading, by in parts.items():
             lines += ["", *parts_table(heading, self.names, [by(player) for player in range(len(self.names))])]

@@ -1,10 +1,12 @@
-"""A player's grade in an exam, and the difference of two players on the same positions."""
+"""A player's grade in an exam, the difference of two players on the same positions, and tables of both."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from alphago.arena import standings
 from alphago.exams.grading import Marks
 from alphago.exams.statistics import (
     UNKNOWN,
@@ -17,8 +19,18 @@ from alphago.exams.statistics import (
     share_of,
 )
 
-MEANS = ("points", "rate", "best", "blunders")
-ROOTS = ("win_error", "lead_error")
+# The columns: heading, name of the number in a Grade, decimals, whether the number is a share, and how it is estimated;
+# the correlation is not one of the marks alone, and a difference has none.
+COLUMNS: tuple[tuple[str, str, int, bool, Callable[[np.ndarray], Estimate] | None], ...] = (
+    ("points lost", "points", 2, False, mean_of),
+    ("win rate lost", "rate", 1, True, mean_of),
+    ("best move", "best", 0, True, share_of),
+    ("loses > 2", "blunders", 1, True, share_of),
+    ("win rate off by", "win_error", 3, False, root_mean_square),
+    ("lead off by", "lead_error", 1, False, root_mean_square),
+    ("correlation", "correlation", 2, False, None),
+)
+ESTIMATES = {name: estimate for _, name, _, _, estimate in COLUMNS if estimate is not None}
 
 
 @dataclass(frozen=True)
@@ -44,32 +56,70 @@ class Grade:
     def row(self) -> dict[str, Any]:
         """Return the numbers as plain data: `points`, `points_low`, `points_high` and so on, None if unknown."""
         row: dict[str, Any] = {"positions": self.positions}
-        for name in NUMBERS:
+        for _, name, *_ in COLUMNS:
             estimate: Estimate = getattr(self, name)
             for suffix, value in zip(("", "_low", "_high"), estimate, strict=True):
                 row[name + suffix] = None if np.isnan(value) else value
         return row
 
 
-NUMBERS = tuple(field.name for field in fields(Grade) if field.name != "positions")
-
-
 def grade_of(marks: Marks) -> Grade:
     """Return the grade of a player from its marks."""
-    return Grade(
-        positions=len(marks.points),
-        points=mean_of(marks.points),
-        rate=mean_of(marks.rate),
-        best=share_of(marks.best),
-        blunders=share_of(marks.blunders),
-        win_error=root_mean_square(marks.win_error),
-        lead_error=root_mean_square(marks.lead_error),
-        correlation=correlation_of(marks.win_error + marks.judged, marks.judged),
-    )
+    estimates = {name: estimate(getattr(marks, name)) for name, estimate in ESTIMATES.items()}
+    correlation = correlation_of(marks.win_error + marks.judged, marks.judged)
+    return Grade(len(marks.points), **estimates, correlation=correlation)
 
 
 def difference_of(first: Marks, second: Marks) -> Grade:
     """Return the grade of `first` minus that of `second`, both on the same positions."""
-    means = [mean_difference(getattr(first, name), getattr(second, name)) for name in MEANS]
-    roots = [root_difference(getattr(first, name), getattr(second, name)) for name in ROOTS]
-    return Grade(len(first.points), *means, *roots)
+    differences = {}
+    for name, estimate in ESTIMATES.items():
+        difference = root_difference if estimate is root_mean_square else mean_difference
+        differences[name] = difference(getattr(first, name), getattr(second, name))
+    return Grade(len(first.points), **differences)
+
+
+def grade_table(heading: str, grades: Mapping[str, Grade], *, signed: bool = False) -> list[str]:
+    """Return a table with a row for each grade, and a column for each number that at least one grade has.
+
+    heading: the heading of the first column.  signed: whether positive numbers get a sign.
+    """
+    columns = [(heading, list(grades))]
+    for title, name, digits, share, _ in COLUMNS:
+        estimates: list[Estimate] = [getattr(grade, name) for grade in grades.values()]
+        if not all(np.isnan(estimate.value) for estimate in estimates):
+            cells = [estimate_text(estimate, digits, share=share, signed=signed) for estimate in estimates]
+            columns.append((title, cells))
+    return table(columns)
+
+
+def parts_table(heading: str, names: Sequence[str], grades: Sequence[Mapping[str, Grade]]) -> list[str]:
+    """Return a table of the points that each player loses in each part of the exam.
+
+    heading: the heading of the first column, with the parts.  names: the players' names.
+    grades: for each player, its grades by the name of the part.
+    """
+    parts = list(grades[0])
+    columns = [(heading, parts), ("positions", [str(grades[0][part].positions) for part in parts])]
+    columns += [
+        (f"{name} loses", [estimate_text(own[part].points, 2) for part in parts])
+        for name, own in zip(names, grades, strict=True)
+    ]
+    return table(columns)
+
+
+def estimate_text(estimate: Estimate, digits: int, *, share: bool = False, signed: bool = False) -> str:
+    """Return an estimate as text: "1.20 ± 0.36", or for a share "56 ± 6 %"; without "±" if the interval is unknown."""
+    if np.isnan(estimate.value):
+        return "?"
+    scale, unit = (100, " %") if share else (1, "")
+    sign = "+" if signed else ""
+    value = f"{scale * estimate.value:{sign}.{digits}f}".replace("-", "−")
+    margin = "" if np.isnan(estimate.margin) else f" ± {scale * estimate.margin:.{digits}f}"
+    return value + margin + unit
+
+
+def table(columns: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Return columns, each a heading and its cells, as the lines of a table."""
+    rows = list(zip(*((heading, *cells) for heading, cells in columns), strict=True))
+    return standings.table(rows).split("\n")

@@ -11,11 +11,9 @@ from alphago.env.go import GoEnv
 from alphago.exams.positions import Exam
 from alphago.mcts.analysis import BatchSearch
 from alphago.mcts.analysis_result import join_analyses
-from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.levels import LEVELS, terms_of
 from alphago.mcts.puct import Puct
-from alphago.mcts.questions import Limit
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 
@@ -38,17 +36,6 @@ class Answers:
     black_win: np.ndarray
     black_lead: np.ndarray
     shares: np.ndarray | None = None
-
-    def join(self, *others: "Answers") -> "Answers":
-        """Return these answers and others, one after another."""
-        parts = (self, *others)
-        shares = [part.shares for part in parts if part.shares is not None]  # of all parts or of none
-        return Answers(
-            np.concatenate([part.actions for part in parts]),
-            np.concatenate([part.black_win for part in parts]),
-            np.concatenate([part.black_lead for part in parts]),
-            np.concatenate(shares) if shares else None,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,28 +129,22 @@ class ExamPlayer:
         self.settings = make_search(search, least_readouts, leaves_for(len(exam), readouts))
         self.positions = exam.positions_of(env)
 
-    def answer(self, rows: range) -> Answers:
-        """Return the answers to the positions in the range `rows`, in this thread and one other."""
-        with self.search(threads=1).analyst() as analyst:
-            return self.answers(analyst, rows)
-
-    def search(self, threads: int) -> BatchSearch:
-        """Return the search of all positions."""
-        return BatchSearch(self.positions, self.evaluator, self.readouts, self.settings, threads=threads)
-
-    def answers(self, analyst: Analyst, rows: range, tell: Callable[[int], object] = lambda count: None) -> Answers:
-        """Return the answers to the positions in the range `rows`; tell: called with 1 after each.
+    def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
+        """Return the answers to all positions.
 
         Without a search a move is the policy's first move, with PUCT the most visited move.  Any other search rule
         chooses the move itself, for example by sequential halving.
+
+        threads: number of threads.  tell: called with 1 after each position, in order.
         """
         by_visits = self.level is None and self.readouts > 0 and isinstance(self.settings, Puct)
         level = None if by_visits else LEVELS if self.level is None else self.level
-        wanted = [(self.positions[i], Limit(self.readouts)) for i in rows]
+        search = BatchSearch(self.positions, self.evaluator, self.readouts, self.settings, threads=threads)
         found = []
-        for question in analyst.ask_all(wanted, level=level, reuse=False, plies=1):
-            found.append(question.last())
-            tell(1)
+        with search.analyst() as analyst:
+            for question in analyst.ask_all(search.limited(self.readouts), level=level, reuse=False, plies=1):
+                found.append(question.last())
+                tell(1)
         black = join_analyses([answer.found for answer in found]).as_black()
         actions = [answer.found.best() if answer.action is None else answer.action for answer in found]
         shares = [answer.shares for answer in found if answer.shares is not None]  # of all answers or of none
@@ -173,11 +154,3 @@ class ExamPlayer:
             black.root_score.astype(np.float64),
             np.array(shares) if shares else None,
         )
-
-    def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
-        """Return the answers to all positions.
-
-        threads: number of threads.  tell: called with 1 after each position, in order.
-        """
-        with self.search(threads).analyst() as analyst:
-            return self.answers(analyst, range(len(self.positions)), tell)

@@ -107,18 +107,14 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
             return 0, -1
         lines = enumerate(whole_lines.splitlines(), 1)
         header, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
-        check_header(path, header, json.loads(header_line(size, provenance)))
+        expected = json.loads(header_line(size, provenance))
+        check_begun(path, header, {key: value for key, value in expected.items() if key != "date"})
         for number, row in enumerate(rows, 2):
             if not isinstance(row.get("drawn"), int):
                 raise ValueError(f"{path}, line {number} must have the number drawn, got none")
         if len(whole_lines) < len(data):  # a call that was killed has left a part of a line
             os.truncate(path, len(whole_lines))
     return len(rows), (rows[-1]["drawn"] if rows else -1)
-
-
-def check_header(path: Path, header: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Raise ValueError unless the header of an exam's file is the expected one; only the date may differ."""
-    check_begun(path, header, {key: value for key, value in expected.items() if key != "date"})
 
 
 def judge(client: AnalysisClient, drawing: Iterator[Drawn], making: MakeSettings) -> Iterator[Drawn]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.arena.elo import Z
-from alphago.arena.match import wilson
+from alphago.arena.match_result import wilson
 
 SPLITS = 1000  # random halvings
 # Student's t for 95 % and 1 to 8 degrees of freedom; for more, the expansion in `student` is precise to a thousandth.

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from alphago.arena.entrant import parse_entrant
+from alphago.arena.entrant import EntrantText, parse_entrant
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
@@ -14,8 +14,7 @@ from alphago.exams.exam_result import ExamResult
 from alphago.exams.grading import Answers, ExamPlayer, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
-from alphago.mcts.levels import level_text
-from alphago.mcts.search_forms import PLAYER_RULE, SearchForm
+from alphago.mcts.search_forms import SearchForm
 from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
 from alphago.system.cores import available_cores
@@ -42,10 +41,8 @@ class Examinee(NamedTuple):
 
     def label(self, readouts: int) -> str:
         """Return the name with the readouts, as `alphago evaluate` writes it: "9x9@64,gumbel"."""
-        if self.level is not None:
-            return f"{self.name}@level={level_text(self.level)}"
-        names_search = isinstance(self.search, str) and self.search != PLAYER_RULE and readouts > 0
-        return f"{self.name}@{readouts}" + (f",{self.search}" if names_search else "")
+        search = self.search if isinstance(self.search, str) else None
+        return EntrantText(self.name, Path(), readouts, search, self.level).name
 
 
 @checks_keywords()

@@ -37,15 +37,14 @@ def usable(rules: Sequence[Forbidden]) -> tuple[Forbidden, ...]:
     return tuple(rule for rule in rules if rule.actions and rule.plies > 0)
 
 
-def may_play(rules: Sequence[Forbidden], player: int, action: int, depth: int) -> bool:
-    """Return whether no rule forbids an action of a player at a node; depth: the node's distance from the root."""
-    return not any(rule.player == player and depth < rule.plies and action in rule.actions for rule in rules)
+def excluded(rules: Sequence[Forbidden], player: int, depth: int) -> list[int]:
+    """Return the actions that rules forbid a player at a node; depth: the node's distance from the root."""
+    return list({action for rule in rules if rule.player == player and depth < rule.plies for action in rule.actions})
 
 
 def check_move_left(position: Position, rules: Sequence[Forbidden]) -> None:
     """Raise ValueError if rules forbid all legal moves of a position."""
-    legal = np.flatnonzero(position.legal_mask).tolist() if rules else []
-    if rules and not any(may_play(rules, position.to_play, action, depth=0) for action in legal):
+    if rules and not np.delete(position.legal_mask, excluded(rules, position.to_play, depth=0)).any():
         raise ValueError(f"a legal move must be left to search, got all of them forbidden in {shown(position)}")
 
 
@@ -152,19 +151,9 @@ class AnalysisSearch(Search):
         return self._forbidden.get(game, ())
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run one wave; see `Search.wave`.
-
-        leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
-        """
+        """Run one wave, for which there is always room; see `Search.wave`."""
         self._make_room(int(self.tree.used.max()) + self.settings.leaves + 1)
-        if leaves is None or leaves == self.settings.leaves:
-            return super().wave(budget)
-        rows = self.games * leaves
-        smaller = self._wave.part(slice(rows), slice(2 * rows))  # a wave has room for two collisions per leaf
-        selected, collisions = self._select(self.tree, budget, self.rule.parameters, smaller, self._all_games)
-        if selected:
-            self._evaluate(selected, collisions)
-        return selected
+        return super().wave(budget, leaves)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
         """Return the evaluator's priors at the roots, float32 [n, A], including those of forbidden actions."""
@@ -220,7 +209,10 @@ class AnalysisSearch(Search):
         out.outcomes[live] = values
         if self.has_forecasts:
             self._store(wave, live, scores, ownership)
-            self._store_final_boards(wave, leaves, np.flatnonzero(out.over))
+            over = np.flatnonzero(out.over)
+            final_scores = self.batch.score(leaves.slots[over], np.empty(len(over), np.float32))
+            owners = self.batch.ownership(leaves.slots[over], np.empty((len(over), self.owners.shape[2]), np.int8))
+            self._store(wave, over, final_scores, owners.astype(np.float32))
         self._exclude_forbidden(wave, leaves, out, priors)
         return priors, out.outcomes
 
@@ -230,8 +222,8 @@ class AnalysisSearch(Search):
         if not self._forbidden:
             return moves
         for row in np.flatnonzero(moves != NONE).tolist():
-            rules, depth = self.forbidden(int(wave.game[row])), int(leaves.lengths[row])
-            if not may_play(rules, int(reached.movers[row]), int(moves[row]), depth):
+            rules = self.forbidden(int(wave.game[row]))
+            if int(moves[row]) in excluded(rules, int(reached.movers[row]), int(leaves.lengths[row])):
                 moves[row] = NONE
         return moves
 
@@ -243,17 +235,6 @@ class AnalysisSearch(Search):
         games, nodes = wave.game[rows], wave.leaf[rows]
         self.scores[games, nodes] = scores
         self.owners[games, nodes] = np.rint(ownership * OWNERS)
-
-    def _store_final_boards(self, wave: Wave, leaves: Leaves, over: np.ndarray) -> None:
-        """Store score and ownership of the final boards for the leaves at which the game is over.
-
-        over: indices of these leaves in the wave.
-        """
-        if len(over):
-            slots = leaves.slots[over]
-            scores = self.batch.score(slots, np.empty(len(over), np.float32))
-            owners = self.batch.ownership(slots, np.empty((len(over), self.owners.shape[2]), np.int8))
-            self._store(wave, over, scores, owners.astype(np.float32))
 
     def _exclude_forbidden(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
         """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
@@ -268,14 +249,11 @@ class AnalysisSearch(Search):
         if len(priors) < len(leaf_of_row):
             leaf_of_row = np.flatnonzero(~reached.over)
         for prior, leaf in zip(priors, leaf_of_row.tolist(), strict=True):
-            game, depth, mover = int(wave.game[leaf]), int(leaves.lengths[leaf]), int(reached.movers[leaf])
+            game, depth = int(wave.game[leaf]), int(leaves.lengths[leaf])
             if depth == 0:
                 self.root_priors[game] = prior
-            rules = [rule for rule in self.forbidden(game) if rule.player == mover and depth < rule.plies]
-            excluded = list({action for rule in rules for action in rule.actions})
-            if not excluded:
-                continue
-            sum_of_others = np.delete(prior, excluded).sum()
-            if sum_of_others > 0:
-                prior[excluded] = 0
+            actions = excluded(self.forbidden(game), int(reached.movers[leaf]), depth)
+            sum_of_others = np.delete(prior, actions).sum()
+            if actions and sum_of_others > 0:
+                prior[actions] = 0
                 prior /= sum_of_others

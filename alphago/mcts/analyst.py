@@ -4,9 +4,7 @@ import heapq
 import itertools
 import threading
 import traceback
-from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Self
 
@@ -29,17 +27,6 @@ from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 MOST_LEAVES = 32  # of a wave in the tree of a search without limit
-
-
-@dataclass(frozen=True)
-class PositionView:
-    """What a board shows: the position, with its cells, legal moves, turn, captures, ko and result.
-
-    count: of a game that ended by two passes, with those stones dead that the network takes for dead; else None.
-    """
-
-    position: Position
-    count: GoCount | None
 
 
 class Analyst:
@@ -87,11 +74,10 @@ class Analyst:
         self._changed = threading.Condition()  # guards the attributes below
         self._numbers = itertools.count()
         self._waiting: list[tuple[int, int, Question]] = []  # a heap: by priority, then in order
-        self._shared: OrderedDict[Kind, list[SearchGroup]] = OrderedDict()  # for short questions
-        self._short: deque[SearchGroup] = deque()  # groups that wait for a thread
-        self._long: deque[SearchGroup] = deque()
-        self._stepping: set[SearchGroup] = set()  # groups that a thread works on
-        self._long_is_next = False
+        self._shared: dict[Kind, list[SearchGroup]] = {}  # for short questions
+        self._ready: list[SearchGroup] = []  # groups that wait for a thread
+        self._stepping: list[SearchGroup] = []  # groups that a thread works on
+        self._latest_was_long = False
         self._workers: list[threading.Thread] = []
         self._closing = False
 
@@ -102,11 +88,6 @@ class Analyst:
         self.close()
 
     # -- questions -----------------------------------------------------------------------------------
-
-    def view(self, game: GameEnv | Position, moves: Sequence[int | str] = ()) -> PositionView:
-        """Return what a board shows after moves, each an action or text; raise IllegalMove for an illegal one."""
-        position = position_after(game, moves)
-        return PositionView(position, self.count(position))
 
     def count(self, position: Position) -> GoCount | None:
         """Return the count of a game that ended by two passes, None of any other position.
@@ -223,11 +204,6 @@ class Analyst:
         """Let a question that was stopped end: at once if it waits, before all others if it has begun."""
         with self._changed:
             waits, question.waits = question.waits, False  # `_admit` passes over it
-            for group in () if waits else (*self._short, *self._long):
-                if question in group.all:
-                    (self._long if group.count == 1 else self._short).remove(group)
-                    self._line_up(group, is_urgent=True)
-                    break
         if waits:
             question.answer(Answer(question.position, None, is_last=True))
 
@@ -244,17 +220,18 @@ class Analyst:
     def _next(self) -> SearchGroup | None:
         """Wait for a group that has questions and return it; None if the thread must end.
 
-        Short questions have every other turn, so that they need not wait for all long ones.
+        Questions that were told to stop come first.  Short ones have every other turn, so that they need not wait for
+        all long ones.
         """
         with self._changed:
             while True:
                 self._admit()
-                groups = self._long if self._long and (self._long_is_next or not self._short) else self._short
-                if groups:
-                    self._long_is_next = groups is self._short
-                    group = groups.popleft()
+                if self._ready:
+                    order = [(not group.is_urgent, group.is_long == self._latest_was_long) for group in self._ready]
+                    group = self._ready.pop(order.index(min(order)))
+                    self._latest_was_long = group.is_long
                     group.arrived, group.coming = group.coming, []
-                    self._stepping.add(group)
+                    self._stepping.append(group)
                     return group
                 if self._closing and not self._stepping:
                     return None
@@ -263,26 +240,16 @@ class Analyst:
     def _put_back(self, group: SearchGroup) -> None:
         """Let a group wait for its next turn if it has questions left."""
         with self._changed:
-            self._stepping.discard(group)
-            group.is_scheduled = bool(group.all)
-            if group.is_scheduled:
-                self._line_up(group, is_urgent=any(question.stopped for question in group.all))
+            self._stepping.remove(group)
+            if group.all:
+                self._ready.append(group)
             if self._closing:
                 self._changed.notify_all()
-
-    def _line_up(self, group: SearchGroup, is_urgent: bool = False) -> None:
-        """Let a group wait for a thread; an urgent one is the next."""
-        groups = self._long if group.count == 1 else self._short
-        if is_urgent:
-            groups.appendleft(group)
-            self._long_is_next = groups is self._long
-        else:
-            groups.append(group)
 
     @property
     def _groups(self) -> list[SearchGroup]:
         """The groups that have questions."""
-        return [*self._short, *self._long, *self._stepping]
+        return [*self._ready, *self._stepping]
 
     def _admit(self) -> None:
         """Give waiting questions to groups, the most urgent first, as far as there is room."""
@@ -295,21 +262,18 @@ class Analyst:
             group = self._group(question)
             group.coming.append(question)
             busy += 1
-            if not group.is_scheduled:
-                group.is_scheduled = True
-                self._line_up(group)
+            if group not in self._groups:
+                self._ready.append(group)
                 self._changed.notify()
 
     def _group(self, question: Question) -> SearchGroup:
         """Return the group with room for a question: one of its own for a long one, else that with the least load."""
         if question.is_long:
             return self._new_group(question.kind, 1)
+        if question.kind not in self._shared and len(self._shared) >= self.kinds:
+            busy = self._groups
+            self._shared = {kind: own for kind, own in self._shared.items() if any(group in busy for group in own)}
         groups = self._shared.setdefault(question.kind, [])
-        self._shared.move_to_end(question.kind)
-        idle = [kind for kind, own in self._shared.items() if not any(group.is_scheduled for group in own)]
-        for kind in idle[: max(0, len(self._shared) - self.kinds)]:
-            if kind != question.kind:
-                del self._shared[kind]
         if len(groups) < self.threads and all(group.all for group in groups):
             groups.append(self._new_group(question.kind, self.slots))
         return min(groups, key=lambda group: len(group.all))

@@ -6,7 +6,6 @@ follow the improved policy, softmax(logits + (c_visit + max N) c_scale q).
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, Self
 
@@ -14,8 +13,8 @@ import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import gumbel
-from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child
-from alphago.mcts.tree import Tree
+from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
+from alphago.mcts.tree import Tree, only_child
 from alphago.system.validation import setting, settings
 
 MOST_CONSIDERED = 16  # largest default of `considered`
@@ -92,9 +91,7 @@ class GumbelRule(SearchRule):
             schedule_of=np.zeros(games, np.int32),
         )
 
-    def add_noise(
-        self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> None:
+    def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Draw new Gumbel noise for the games' roots; `prepare` and the kernels add it to the logits."""
         chances = np.empty((len(games), self.noise.shape[1]))  # uniform in [0, 1), a row for each game
         for row, generator in zip(chances, generators, strict=True):
@@ -125,16 +122,14 @@ class GumbelRule(SearchRule):
         policies, actions = self._improved(tree, games)
         return np.where(by_chance, choose_actions(policies, by_chance, chance), actions)
 
-    def selfplay_moves(
-        self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return the improved policies and the winners of sequential halving.
 
         The noise at the roots varies the winners, so `early` is ignored.
         """
         return self._improved(tree, games)
 
-    def _improved(self, tree: Tree, games: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _improved(self, tree: Tree, games: np.ndarray) -> PolicyMoves:
         """Return the roots' improved policies, float32 [n, A], and the winners of sequential halving, int32 [n]."""
         policies = np.empty((len(games), self.noise.shape[1]), np.float32)
         actions = np.empty(len(games), np.int32)

@@ -20,7 +20,8 @@ import numpy as np
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.rule import winning_passes, without_rash_passes
+from alphago.mcts.levels import POINTS, LevelTerms, terms_of
+from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
@@ -41,23 +42,41 @@ COLDEST = 1e-2  # the least temperature, at which the best move is nearly certai
 STEEP, BASE, FLAT = 20.0, 2.0, 8.0
 STEP = 32  # simulations between two looks at the clock
 CHUNK = 1024  # positions that are evaluated together
+ALWAYS = np.ones(1, np.bool_)  # the move is drawn by chance
+CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 
 
-class LevelTerms(NamedTuple):
-    """How to play at a level.
+def level_shares(
+    search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf
+) -> np.ndarray:
+    """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched.
 
-    target: what to lose a move, by the search's estimate.  unit: of losses, "points", which needs forecasts of the
-    score, or "win rate" (0 .. 1).  readouts: simulations of a move.
+    deadline: the value of time.monotonic() after which nothing more is searched.
+    """
+    return weights(sure_losses(search, games, terms, deadline), terms)
+
+
+class LevelMove(NamedTuple):
+    """A move of a level.
+
+    shares: the probabilities of all moves, float64 [A], by which it was drawn.
+    least_behind: points that the player must be behind to resign, since its opponent may still lose as many.
     """
 
-    target: float
-    unit: str
-    readouts: int
+    action: int
+    shares: np.ndarray
+    least_behind: float
 
 
-def level_shares(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> np.ndarray:
-    """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched."""
-    return weights(sure_losses(search, games, terms), terms)
+def level_move(search: AnalysisSearch, game: int, level: float, chance: float, deadline: float = math.inf) -> LevelMove:
+    """Return a move of a level below full strength, in a game that was searched with the level's readouts.
+
+    chance: the random number, 0 .. 1, with which it is drawn.  deadline: as in `level_shares`.
+    """
+    terms = terms_of(level, search.env, search.has_forecasts)
+    shares = level_shares(search, np.array([game]), terms, deadline)
+    least_behind = CHANCES * terms.target if terms.unit == POINTS else 0.0  # without points the value alone says it
+    return LevelMove(int(choose_actions(shares, ALWAYS, np.array([chance]))[0]), shares[0], least_behind)
 
 
 class MoveLosses(NamedTuple):
@@ -108,8 +127,7 @@ def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, de
 def take_neutral_points(search: AnalysisSearch, games: np.ndarray, losses: MoveLosses) -> None:
     """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does."""
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
-    doubtful = doubtful[~winning_passes(search.batch, games[doubtful])]
-    neutral = search.batch.neutral_mask(games[doubtful], np.empty((len(doubtful), losses.shares.shape[1]), np.bool_))
+    neutral = neutral_moves(search.batch, games[doubtful])
     found = doubtful[neutral.any(axis=1)]
     neutral = neutral[neutral.any(axis=1)]
     losses.passes[found] = False
@@ -182,7 +200,7 @@ def worth_of(
     analysis: of the games.  wanted: bool [n, A], moves whose worth is computed although they have no visits.
     unit: "points" for scores, "win rate" for win rates.
     """
-    worth = (analysis.score if unit == "points" else analysis.win_rate).copy()
+    worth = (analysis.score if unit == POINTS else analysis.win_rate).copy()
     unseen = wanted & (analysis.visits == 0)
     worth[unseen] = worth_after(search, games, unseen, unit)
     return worth
@@ -238,7 +256,7 @@ def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, u
     rows, actions = np.nonzero(wanted)
     parts = [slice(begin, begin + CHUNK) for begin in range(0, len(rows), CHUNK)]
     found = [_worth_after(search, games[rows[part]], actions[part].astype(np.int32), unit) for part in parts]
-    return np.concatenate(found) if found else np.zeros(0, np.float32)
+    return np.concatenate([np.zeros(0, np.float32), *found])
 
 
 def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
@@ -257,7 +275,7 @@ def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray,
     live = slots[~over]
     priors = np.empty((len(live), env.action_space), np.float32)  # not used
     live_values = np.empty(len(live), np.float32)
-    needs_scores = unit == "points"
+    needs_scores = unit == POINTS
     if needs_scores and search.forecaster is not None and search.has_forecasts:
         live_scores = np.empty(len(live), np.float32)
         ownership = np.empty((len(live), search.owners.shape[2]), np.float32)  # not used

@@ -14,7 +14,6 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.packaged import packaged_net
-from alphago.mcts.level_choice import LevelTerms
 from alphago.system.validation import check_float, shown
 
 LEVELS = 10  # the greatest, full strength
@@ -23,6 +22,18 @@ FILE = Path(__file__).with_name("levels.json")
 POINTS = "points"
 
 Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
+
+
+class LevelTerms(NamedTuple):
+    """How to play at a level.
+
+    target: what to lose a move, by the search's estimate.  unit: of losses, "points", which needs forecasts of the
+    score, or "win rate" (0 .. 1).  readouts: simulations of a move.
+    """
+
+    target: float
+    unit: str
+    readouts: int
 
 
 class LevelTable(NamedTuple):

@@ -1,26 +1,22 @@
 """`MCTSPlayer`: play one game with a search; methods are named as in AlphaGo.jl."""
 
-import math
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, usable
+from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.level_choice import run_until
+from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
-from alphago.mcts.lost_turns import LOST_TURNS, is_far_behind
-from alphago.mcts.moves import level_move, policy_move
+from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.rule import measured_threshold, resigns, temperature_plies
+from alphago.mcts.rule import temperature_plies
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
@@ -51,10 +47,9 @@ class MCTSPlayer:
     seed: seed of the random choice among early moves; None for a random seed.
     device: the device of a NeuralNet and of the search's boards: "cpu", "cuda", or "auto" for the GPU if there is one
         that supports game and network.
-    forecasts: whether the search also collects score and ownership for `analysis`, if the network forecasts them;
-        boards are then on the CPU.
     level: the strength of `suggest_move`, from 1 (a beginner) to 10, or "even" to follow the other side's strength (see
-        `alphago.mcts.levels`); boards are then on the CPU.  None, like 10, for full strength.
+        `alphago.mcts.levels`); boards are then on the CPU, and `analysis` has the scores that the network forecasts.
+        None for full strength, as 10, but without scores.
     """
 
     def __init__(
@@ -69,7 +64,6 @@ class MCTSPlayer:
         leaves: int | None = None,
         seed: int | None = None,
         device: str = "auto",
-        forecasts: bool = False,
         level: Level | None = None,
     ) -> None:
         check_env(env)
@@ -85,35 +79,26 @@ class MCTSPlayer:
         search_settings = make_search(settings, self.num_readouts, USUAL_LEAVES)
         if leaves is not None:
             search_settings = replace(search_settings, leaves=leaves)
-        self.search: Search
         self.level = None if level is None else check_level(level)
-        if check_bool("forecasts", forecasts) or self.level is not None:
-            forecaster = as_forecast_evaluator(self.network, env, device)
-            self.search = AnalysisSearch(env, forecaster, games=1, settings=search_settings)
+        if self.level is None:
+            self.search = Search(env, as_evaluator(self.network, env, device), 1, search_settings)
         else:
-            evaluator = as_evaluator(self.network, env, device)
-            self.search = Search(env, evaluator, games=1, settings=search_settings)
+            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, search_settings)
         self.initialize_game()
 
-    def initialize_game(self, position: Position | None = None, forbidden: Sequence[Forbidden] = ()) -> None:
+    def initialize_game(self, position: Position | None = None) -> None:
         """Start a game at `position` (None: the start position) with an empty tree.
 
-        forbidden: moves that the search must not try until a move is played; needs `forecasts`.
-        Raises ValueError, and changes nothing, for a position of another game, for forbidden moves without `forecasts`,
-        and if all legal moves are forbidden.
+        Raises ValueError, and changes nothing, for a position of another game.
         """
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
-        if usable(forbidden) and not isinstance(self.search, AnalysisSearch):
-            raise ValueError("forecasts must be True for a player with forbidden moves, got False")
-        if isinstance(self.search, AnalysisSearch):
-            self.search.start(0, position, forbidden)
-        else:
-            self.search.batch.copy(_GAME, _GAME, of=position.batch)
-            self.search.forget(_GAME)
-        self.position = self._start = position
-        self._moves: list[tuple[Any, ...]] = []  # the moves since `_start`, see `move_row`
+        self.search.batch.copy(_GAME, _GAME, of=position.batch)
+        self.search.forget(_GAME)
+        self.position = position
+        self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `record_of`
+        self._lost_turns = LostTurns()
         self._least_behind = 0.0  # points by which a player of a level must be behind to resign
         self._winner: int | None = None
         self._was_resign = False
@@ -130,11 +115,6 @@ class MCTSPlayer:
         visits_before = max(self.root_visits, 1)  # the root's own evaluation, its first visit, is no simulation
         self.search.run(np.array([readouts], np.int32))
         return self.root_visits - visits_before
-
-    @property
-    def forbidden(self) -> tuple[Forbidden, ...]:
-        """The moves that the search must not try."""
-        return self.search.forbidden(0) if isinstance(self.search, AnalysisSearch) else ()
 
     @property
     def root_visits(self) -> int:
@@ -154,7 +134,7 @@ class MCTSPlayer:
         """Return the evaluation of the position by the search so far.
 
         Before any search the analysis has no visits, only the network's priors and value, computed in the dtype that
-        searches use. Scores and ownership need `forecasts`.
+        searches use. Scores and ownership are known to a player with a `level`.
 
         plies: the most plies of each expected line of play.
         move_ownership: whether to return also the ownership expected after each action.
@@ -188,99 +168,58 @@ class MCTSPlayer:
     def suggest_move(self) -> int:
         """Add `num_readouts` simulations to the tree and return a move, without playing it; see `pick_move`.
 
-        Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.
+        Gumbel search starts from an empty tree, since sequential halving divides the simulations of one search.  A
+        `level` has simulations of its own, and its moves are drawn by chance (see `alphago.mcts.levels`).
         """
-        if self.level is not None and self.level != LEVELS:
-            return self.level_move(self.level)
-        if not self.is_done():
+        self._check_going_on()
+        level = self.opponent.estimate(self.position).level if isinstance(self.level, str) else self.level
+        if level is None or level >= LEVELS:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
-        return self.pick_move()
-
-    def level_move(self, level: Level, seconds: float = math.inf) -> int:
-        """Return a move of a given level, without playing it; the move is drawn by chance (see `alphago.mcts.levels`).
-
-        level: as in `MCTSPlayer`; full strength is a search of `num_readouts` simulations.
-        seconds: time after which nothing more is searched; half of it may go to the estimate of the opponent.
-        Raises ValueError without `forecasts`, and once the game is over.
-        """
-        search = self.search
-        if not isinstance(search, AnalysisSearch):
-            raise ValueError("forecasts must be True for a player with levels, got False")
-        self._check_going_on()
-        deadline = time.monotonic() + seconds
-        number = level if not isinstance(level, str) else self.opponent.estimate(self.position, seconds / 2).level
-        if number >= LEVELS:
-            run_until(search, np.array([self.num_readouts], np.int32), deadline)
             return self.pick_move()
-        readouts = terms_of(number, self.env, search.has_forecasts).readouts
-        run_until(search, np.array([max(0, readouts - self.root_visits)], np.int32), deadline)
-        search.expand_roots(_GAME)
-        action, _, self._least_behind = level_move(search, 0, number, self.generator.random(), deadline)
-        assert action is not None
-        return action
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether the search collects scores, see `forecasts`."""
-        return isinstance(self.search, AnalysisSearch) and self.search.has_forecasts
+        assert isinstance(self.search, AnalysisSearch)
+        readouts = terms_of(level, self.env, self.search.has_forecasts).readouts
+        self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
+        self.search.expand_roots(_GAME)
+        move = level_move(self.search, 0, level, self.generator.random())
+        self._least_behind = move.least_behind
+        return move.action
 
     @cached_property
     def opponent(self) -> StrengthEstimator:
         """The estimate of the other side's strength, for the level "even"."""
         return StrengthEstimator(self.env, self.search.evaluator, is_measured(self.network, self.env))
 
-    def policy_move(self) -> int:
-        """Return the action with the greatest prior among those that are not forbidden and not rash passes.
-
-        A rash pass might lose a won game (see `without_rash_passes`).
-
-        Raises ValueError once the game is over.
-        """
-        self._check_going_on()
-        self.search.expand_roots(_GAME)
-        return policy_move(self.search, 0, self.position, self.forbidden)
-
     def play_move(self, action: int | str) -> None:
         """Play a move of either side, an action or text such as 'd4'; raise IllegalMove if it is not legal.
 
-        The part of the tree below the move is kept, except in Gumbel search, and except if moves were `forbidden`: they
-        are missing in the tree.
+        The part of the tree below the move is kept, except in Gumbel search.
         """
         action = self.position.check_action(action)
-        position = self.position.play(action)
-        searched = bool(self.visits().any())
-        policy = self.search.policies(_GAME)[0] if searched else self.position.legal_mask.astype(np.int32)
-        self._moves.append(move_row(self.position, action, self.root_value, policy, weight=float(searched)))
-        keeps_tree = self.search.rule.keeps_trees and not self.forbidden  # read before `advance` lifts the bans
+        if self.visits().any():
+            self._searched[self.position.moves] = self.root_value, self.search.policies(_GAME)[0]
+        self._lost_turns.keep(self.position, self.root_value, self.network, self.resign_threshold)
         self.search.advance(_GAME, np.array([action], np.int32))
-        if not keeps_tree:
+        if not self.search.rule.keeps_trees:
             self.search.forget(_GAME)
-        self.position = position
+        self.position = self.position.play(action)
 
     def should_resign(self, value: float | None = None) -> bool:
         """Return whether the player to move should resign to an opponent that may be weaker than itself.
 
-        It resigns if its value is below `resign_threshold` in this and its last turns, LOST_TURNS in all; the game
-        has at least LEAST_PLIES plies for each point of the board; and, if the search has scores,
-        the player is behind by at least LEAST_BEHIND points for each line of the board, and after `level_move` by as
-        many as the opponent may still lose (see `alphago.mcts.lost_turns`).
+        It resigns if its value is below `resign_threshold` in this and its last turns, and if the game is so long and
+        the player so far behind as `alphago.mcts.lost_turns` says.
 
         value: the game's value from that player's view, -1 .. 1; None for `root_value`, with which the result is False
             before any search.
         """
-        threshold = self.resign_threshold
-        if threshold is None:
-            threshold = measured_threshold(self.network, self.position)
         if value is None:
             value = self.root_value if self.root_visits else 1.0
-        own = [known for _, _, known, _, mover, _ in self._moves if mover == self.position.to_play]  # 0: no search
-        latest = [*own[1 - LOST_TURNS :], value]
-        is_lost = len(latest) == LOST_TURNS and resigns(np.array(latest), threshold).all()
+        is_lost = self._lost_turns.keep(self.position, value, self.network, self.resign_threshold)
         if not is_lost or self.is_done():
             return False
-        behind = -float(self.analysis(plies=1).root_score[0]) if self.has_scores else math.nan
-        return is_far_behind(self.position, behind, self._least_behind)
+        score = float(self.analysis(plies=1).root_score[0])
+        return is_far_behind(self.position, score, self._least_behind)
 
     def set_result(self, winner: int, was_resign: bool) -> None:
         """End the game.
@@ -314,18 +253,22 @@ class MCTSPlayer:
         return self.game_record().training_data(self.env)
 
     def game_record(self) -> GameRecord:
-        """Return the game since `initialize_game` as a record."""
-        rows = [*earlier_rows(self._start), *self._moves]
-        return record_of(self.env, self.position, rows, self._winner, self._was_resign)
+        """Return the game as a record; moves before `initialize_game` are in it without a search."""
+        return record_of(self.env, self.position, self._searched, self._winner, self._was_resign)
 
 
 def record_of(
-    env: GameEnv, position: Position, rows: Iterable[tuple[Any, ...]], winner: int | None = None, resigned: bool = False
+    env: GameEnv,
+    position: Position,
+    searched: Mapping[tuple[int, ...], tuple[float, np.ndarray]],
+    winner: int | None = None,
+    resigned: bool = False,
 ) -> GameRecord:
     """Return the record of the game that leads to a position.
 
-    rows: the `move_row` of each move.  winner: as in `MCTSPlayer.set_result`; None for the result on the board.
-    resigned: whether the loser resigned.
+    searched: what searches have found, by the moves before their position: the root's value, from the view of the
+        player to move, and the actions' visits or probabilities, [A].  A move without a search weighs nothing.
+    winner: as in `MCTSPlayer.set_result`; None for the result on the board.  resigned: whether the loser resigned.
     """
     outcome, score = position.outcome, position.score()
     if winner is not None:
@@ -334,22 +277,9 @@ def record_of(
         if resigned or np.sign(score) != outcome:
             score = outcome
     builder = RecordBuilder(position.setup_in(env), env=env)
-    for row in rows:
-        builder.add(*row)
-    return builder.finish(outcome, score, resigned, env.action_space)
-
-
-def earlier_rows(position: Position) -> Iterator[tuple[Any, ...]]:
-    """Yield the `move_row` of each move that led to a position, as moves without a search."""
     for before, action in position.turns():
-        yield move_row(before, action, value=0, shares=before.legal_mask.astype(np.int32), weight=0.0)
-
-
-def move_row(position: Position, action: int, value: float, shares: np.ndarray, weight: float) -> tuple[Any, ...]:
-    """Return the arguments of `RecordBuilder.add` for a move.
-
-    position: the position before the move.  action: the move.
-    value: the root's value, from the view of the player to move.
-    shares: [A], visits or probabilities of the actions.  weight: 1, or 0 for a move without a search.
-    """
-    return action, shares / shares.sum(), value, int(position.legal_mask.sum()), position.to_play, weight
+        legal = before.legal_mask
+        value, shares = searched.get(before.moves, (0.0, legal))
+        weight = float(before.moves in searched)
+        builder.add(action, shares / shares.sum(), value, int(legal.sum()), before.to_play, weight)
+    return builder.finish(outcome, score, resigned, env.action_space)

@@ -1,6 +1,5 @@
 """PUCT, AlphaGo Zero's search (Silver et al. 2017): its settings, and the `SearchRule` that they make."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -8,8 +7,8 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.mcts.kernels import puct
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.rule import SearchRule, SearchSettings, choose_actions, only_child, root_visits
-from alphago.mcts.tree import Tree
+from alphago.mcts.rule import Generators, PolicyMoves, SearchRule, SearchSettings, choose_actions
+from alphago.mcts.tree import Tree, only_child, root_visits
 from alphago.system.validation import setting, settings
 
 
@@ -89,9 +88,7 @@ class PuctRule(SearchRule):
             virtual_loss=settings.virtual_loss,
         )
 
-    def add_noise(
-        self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> None:
+    def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Mix Dirichlet noise over the legal actions into the priors at the roots, as AlphaGo Zero does."""
         if self.settings.dirichlet_weight == 0:
             return
@@ -129,9 +126,7 @@ class PuctRule(SearchRule):
         """Return the most visited actions; where `by_chance` is set, actions drawn in proportion to visits."""
         return choose_actions(root_visits(tree, games), by_chance, chance)
 
-    def selfplay_moves(
-        self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return the shares of visits, and the most visited actions; in `early` games actions drawn by visits.
 
         In `early` games the visits are raised to the power `squash` first.

@@ -16,7 +16,7 @@ from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.levels import Level
 from alphago.mcts.opponent import OpponentStrength
-from alphago.mcts.rule import SearchSettings, measured_threshold, resigns
+from alphago.mcts.rule import SearchSettings
 from alphago.system.validation import MOST_READOUTS, check_int, check_positive
 
 
@@ -88,15 +88,6 @@ class Answer:
         assert self.analysis is not None
         return self.analysis
 
-    def is_lost(self, network: object, threshold: float | None = None) -> bool:
-        """Return whether the player to move holds the game for lost (see `alphago.mcts.lost_turns`).
-
-        threshold: the value below which it does; None for what the run of `network` has measured.
-        """
-        if threshold is None:
-            threshold = measured_threshold(network, self.position)
-        return bool(resigns(float(self.found.value[0]), threshold))
-
 
 @dataclass(eq=False)
 class Question:
@@ -128,6 +119,8 @@ class Question:
     tell: Callable[[Answer], None] | None = None
     stopped: bool = field(default=False, init=False)  # whether the client has told it to end
     waits: bool = field(default=False, init=False)  # whether no search has taken it yet
+    visits: int = field(default=1, init=False)  # of the tree with which its search began
+    opponent: OpponentStrength | None = field(default=None, init=False)  # as in `Answer`
     wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
     def __post_init__(self) -> None:
@@ -161,6 +154,7 @@ class Question:
         """Give an answer to the client; after the last one do nothing."""
         if self._last is not None:
             return
+        self.due = time.monotonic() + (self.every or math.inf)
         (self._answers.put if self.tell is None else self.tell)(answer)
         if answer.is_last:
             self._last = answer

@@ -49,36 +49,18 @@ def evaluate_alone(
             forecasts = (scores[part], owners[part]) if has_forecasts else None
             forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, averaged)
 
-    begins = range(0, count, CHUNK)
-    if len(begins) <= 1 or threads == 1:
-        for begin in begins:
-            evaluate_chunk(begin)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(evaluate_chunk, begins))
-    needs_search = ("q", "lower_bound", "score", "score_stdev")
-    unknown: dict[str, Any] = dict.fromkeys(needs_search, np.full((count, actions), np.nan, np.float32))
-    no_line = np.zeros((count, actions, 0), np.int32)
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(evaluate_chunk, range(0, count, CHUNK)))
     ownership = owners.reshape(count, *shape) if has_forecasts else None
-    of_live = Analysis(
-        env,
-        movers,
-        visits=np.zeros((count, actions), np.int32),
-        prior=priors,
-        **unknown,
-        lines=no_line,
-        line_visits=no_line,
-        root_visits=np.ones(count, np.int32),
-        value=values,
-        raw_value=values.copy(),
-        root_score=scores,
-        root_score_stdev=np.where(np.isnan(scores), scores, 0),
-        raw_score=scores.copy(),
-        ownership=ownership,
-        ownership_stdev=None if ownership is None else np.zeros_like(ownership),
-        raw_ownership=None if ownership is None else ownership.copy(),
-    )
-    return with_ended(of_live, positions, live)
+    needs_search = ("q", "lower_bound", "score", "score_stdev")
+    found: dict[str, Any] = dict.fromkeys(needs_search, np.full((count, actions), np.nan, np.float32))
+    found |= dict.fromkeys(("lines", "line_visits"), np.zeros((count, actions, 0), np.int32))
+    found |= {"visits": np.zeros((count, actions), np.int32), "root_visits": np.ones(count, np.int32)}
+    found |= {"prior": priors, "value": values, "raw_value": values, "root_score": scores, "raw_score": scores}
+    found |= {"root_score_stdev": np.where(np.isnan(scores), scores, 0)}
+    found |= {"ownership": ownership, "raw_ownership": ownership}
+    found["ownership_stdev"] = None if ownership is None else np.zeros_like(ownership)
+    return with_ended(Analysis(env, movers, **found), positions, live)
 
 
 def live_of(positions: Sequence[Position]) -> np.ndarray:

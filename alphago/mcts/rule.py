@@ -10,13 +10,14 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.kernels import nodes
-from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.tree import Tree, Wave
 from alphago.system.validation import setting, settings
 
 DECIDED = 0.8  # a value that is farther from 0 than this counts as a decided game
 CLEARLY = 0.5  # a value above it counts as a won game; in drawn games values of 0.2 are common
+
+Generators = Sequence[np.random.Generator]  # one for each game
+PolicyMoves = tuple[np.ndarray, np.ndarray]  # policies, [n, A], and actions, int32 [n]
 
 
 class SearchRule(ABC):
@@ -49,9 +50,7 @@ class SearchRule(ABC):
         """
 
     @abstractmethod
-    def add_noise(
-        self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> None:
+    def add_noise(self, tree: Tree, batch: GameBatch, games: np.ndarray, generators: Generators) -> None:
         """Add random noise to the games' roots for the next search; `generators` has one generator per game."""
 
     @abstractmethod
@@ -78,9 +77,7 @@ class SearchRule(ABC):
         """
 
     @abstractmethod
-    def selfplay_moves(
-        self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def selfplay_moves(self, tree: Tree, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return the policy targets, [n, A], and the actions for self-play, int32 [n], after a search with noise.
 
         early: bool [n], whether a game is in its first plies, in which moves should vary.
@@ -136,19 +133,6 @@ class SearchSettings(ABC):
         return self.new_rule(0, 0).heeds_early
 
 
-def only_child(tree: Tree) -> np.ndarray:
-    """Return for each game, bool [B], whether its root has exactly one child."""
-    first = tree.first_child[:, ROOT]
-    return (first != NONE) & (tree.next_sibling[np.arange(len(first)), first] == NONE)
-
-
-def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
-    """Return the number of visits of each action at each root, int32 [n, A]."""
-    out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
-    nodes.root_visits(tree, games, out)
-    return out
-
-
 def temperature_plies(env: GameEnv) -> int:
     """Return the number of plies at the start of a game in which moves are drawn in proportion to visits.
 
@@ -188,11 +172,16 @@ def without_rash_passes(env: GameEnv, priors: np.ndarray, values: np.ndarray, ou
     return priors
 
 
+def on_cpu(batch: GameBatch, games: np.ndarray) -> GameBatch:
+    """Return a copy of the positions of `games` (int64 [n]) in the CPU's memory, in slots 0 to n - 1."""
+    copied = batch.env.new_batch(len(games))
+    copied.copy(games, np.arange(len(games)), of=batch)
+    return copied
+
+
 def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     """Return whether a pass is legal, ends the game and wins it for the mover, bool [n], in `games` (int64 [n])."""
-    env, slots = batch.env, np.arange(len(games))
-    after = env.new_batch(len(games))
-    after.copy(games, slots, of=batch)
+    env, slots, after = batch.env, np.arange(len(games)), on_cpu(batch, games)
     may_pass = after.legal_mask(slots, np.empty((len(games), env.action_space), np.bool_))[:, env.pass_action]
     outcomes = after.outcome(slots, np.empty(len(games), np.float32))
     after.play(slots[may_pass], np.full(may_pass.sum(), env.pass_action, np.int32))
@@ -200,26 +189,32 @@ def winning_passes(batch: GameBatch, games: np.ndarray) -> np.ndarray:
     return wins
 
 
+def neutral_moves(batch: GameBatch, games: np.ndarray) -> np.ndarray:
+    """Return the points to take instead of a pass in an undecided game, bool [n, A], in `games` (int64 [n]).
+
+    They belong to neither side, and can be taken at no risk (`GameBatch.neutral_mask`): area scoring counts each of
+    them.  There are none where the pass wins the game at once.
+    """
+    neutral = np.empty((len(games), batch.env.action_space), np.bool_)
+    on_cpu(batch, games).neutral_mask(np.arange(len(games)), neutral)
+    neutral[winning_passes(batch, games)] = False
+    return neutral
+
+
 def without_early_passes(
     batch: GameBatch, games: np.ndarray, actions: np.ndarray, weigh: Callable[[], np.ndarray], values: np.ndarray
 ) -> np.ndarray:
     """Return the chosen actions, int32 [n], with a move onto a neutral point in place of each early pass.
 
-    A pass is early if the game is not DECIDED, the pass does not win it at once, and a point of neither side can be
-    taken at no risk (`GameBatch.neutral_mask`): area scoring counts each such point.  The arguments are those of
-    `without_idle_moves`; of several neutral points the one with the greatest weight is taken.
+    A pass is early if the game is not DECIDED and has `neutral_moves`; of several the one with the greatest weight is
+    taken.  The arguments are those of `without_idle_moves`.
     """
-    env = batch.env
-    if env.pass_action is None:
+    if batch.env.pass_action is None:
         return actions
-    early = np.flatnonzero((actions == env.pass_action) & (np.abs(values) <= DECIDED))
+    early = np.flatnonzero((actions == batch.env.pass_action) & (np.abs(values) <= DECIDED))
     if not len(early):
         return actions
-    early = early[~winning_passes(batch, games[early])]
-    here, slots = env.new_batch(len(early)), np.arange(len(early))
-    here.copy(games[early], slots, of=batch)
-    neutral = here.neutral_mask(slots, np.empty((len(early), env.action_space), np.bool_))
-    weights = np.where(neutral, weigh()[early], 0)
+    weights = np.where(neutral_moves(batch, games[early]), weigh()[early], 0)
     found = weights.any(axis=1)
     actions = actions.copy()
     actions[early[found]] = weights[found].argmax(axis=1)
@@ -243,8 +238,7 @@ def without_idle_moves(
     env, slots = batch.env, np.arange(len(games))
     if env.pass_action is None:
         return actions
-    here = env.new_batch(len(games))
-    here.copy(games, slots, of=batch)
+    here = on_cpu(batch, games)
     sensible = here.sensible_mask(slots, np.empty((len(games), env.action_space), np.bool_))
     if sensible[slots, actions].all():
         return actions

@@ -5,7 +5,6 @@ values up.  The search knows the game only as a `GameBatch`, the network only as
 search only as a `SearchRule`.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -18,8 +17,8 @@ from alphago.mcts.evaluator import Evaluator, WaveEvaluator
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.ranges import Ranges
-from alphago.mcts.rule import SearchSettings, root_visits, without_early_passes, without_idle_moves
-from alphago.mcts.tree import Wave, grown, new_tree, new_wave
+from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
+from alphago.mcts.tree import Wave, grown, new_tree, new_wave, root_visits
 from alphago.system.stopwatch import BOARDS, TREE
 
 FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
@@ -123,7 +122,7 @@ class Search:
             self.tree.virtual[unevaluated, ROOT] = 1
             self._evaluate(count, collisions=0)
 
-    def add_noise(self, games: np.ndarray, generators: Sequence[np.random.Generator]) -> None:
+    def add_noise(self, games: np.ndarray, generators: Generators) -> None:
         """Add the rule's random noise to the roots of `games` (int64 [n]), which must be evaluated.
 
         generators: one random generator per game.
@@ -154,15 +153,20 @@ class Search:
             if not self.wave(budget):  # without a new leaf no simulation is left
                 return
 
-    def wave(self, budget: np.ndarray) -> int:
+    def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
         """Run one wave; return the number of leaves that it evaluated.
 
         budget: int32 [games], the simulations left in each game; reduced by those of the wave.
+        leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
         """
-        leaves, collisions = self._select(self.tree, budget, self.rule.parameters, self._wave, self._all_games)
-        if leaves:
-            self._evaluate(leaves, collisions)
-        return leaves
+        wave = self._wave
+        if leaves not in (None, self.settings.leaves):
+            rows = self.games * leaves
+            wave = wave.part(slice(rows), slice(2 * rows))  # it has room for two collisions a leaf
+        found, collisions = self._select(self.tree, budget, self.rule.parameters, wave, self._all_games)
+        if found:
+            self._evaluate(found, collisions)
+        return found
 
     def _evaluate(self, count: int, collisions: int) -> None:
         """Evaluate the first `count` leaves of the wave, and back up their values.
@@ -260,9 +264,7 @@ class Search:
         return without_early_passes(self.batch, games, actions, weigh, values)
 
     @TREE
-    def selfplay_moves(
-        self, games: np.ndarray, early: np.ndarray, generators: Sequence[np.random.Generator]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def selfplay_moves(self, games: np.ndarray, early: np.ndarray, generators: Generators) -> PolicyMoves:
         """Return policy targets, [n, A], and actions, int32 [n], for self-play; see `SearchRule.selfplay_moves`."""
         return self.rule.selfplay_moves(self.tree, games, early, generators)
 

@@ -5,21 +5,22 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, node_bytes, usable
+from alphago.mcts.analysis_search import AnalysisSearch, node_bytes
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, terms_of
-from alphago.mcts.moves import Move, level_move, policy_move
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
-from alphago.mcts.raw_analysis import with_ended
+from alphago.mcts.raw_analysis import live_of, with_ended
+from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import FULL_BATCH
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
@@ -52,16 +53,13 @@ class SearchGroup:
         estimate: Callable[[Position, float], OpponentStrength],
         draw: Callable[[], float],
     ) -> None:
-        self.kind, self.evaluators, self.count = kind, evaluators, count
+        self.kind, self.evaluators, self.count, self.is_long = kind, evaluators, count, count == 1
         self.kept, self.share, self.estimate, self.draw = kept, share, estimate, draw
         self.coming: list[Question] = []  # for the next step
         self.arrived: list[Question] = []  # for this step
         self.questions: dict[int, Question] = {}  # by slot
-        self.before: dict[int, int] = {}  # visits at the beginning, by slot
-        self.opponents: dict[int, OpponentStrength] = {}  # by slot
         self.budget = np.zeros(count, np.int32)  # readouts left, by slot
         self.free = list(range(count))
-        self.is_scheduled = False  # whether a thread works on it, or will
 
     @cached_property
     def search(self) -> AnalysisSearch:
@@ -69,6 +67,11 @@ class SearchGroup:
         kind = self.kind
         evaluator = self.evaluators(kind.env)
         return AnalysisSearch(kind.env, evaluator, self.count, kind.settings, symmetries=kind.symmetries)
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether a question was told to stop."""
+        return any(question.stopped for question in self.all)
 
     @property
     def all(self) -> list[Question]:
@@ -86,10 +89,7 @@ class SearchGroup:
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
         must_end = (self.budget <= 0) | is_full
         self.finish([slot for slot, question in self.questions.items() if must_end[slot] or question.is_late(now)])
-        due = [slot for slot, question in self.questions.items() if now >= question.due]
-        for slot in due:
-            self.questions[slot].due = now + (self.questions[slot].every or np.inf)
-        self.answer(due)
+        self.answer([slot for slot, question in self.questions.items() if now >= question.due])
 
     def leaves(self) -> int | None:
         """Return how many leaves the next wave has for each position; None for those of the settings."""
@@ -124,8 +124,8 @@ class SearchGroup:
                 self.kept.load(self.search, slot, question.position, kept_kind(question))
             question.begin()
             visits = int(self.search.tree.visits[slot, ROOT])
-            self.before[slot] = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
-            self.budget[slot] = self.readouts(question, slot, visits)
+            question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
+            self.budget[slot] = self.readouts(question, visits)
             if not question.position.is_over:
                 slots.append(slot)
         games = np.array(slots, np.int64)
@@ -133,7 +133,7 @@ class SearchGroup:
         if self.kind.readouts and slots:
             self.search.prepare(games, self.budget[games])
 
-    def readouts(self, question: Question, slot: int, visits: int) -> int:
+    def readouts(self, question: Question, visits: int) -> int:
         """Return how many readouts a question needs; visits: of the tree that was kept, its root's own included."""
         if question.position.is_over:
             return 0
@@ -141,8 +141,8 @@ class SearchGroup:
         if limit.until is not None and limit.until.is_set():
             return 0
         if isinstance(level, str):  # "even"
-            self.opponents[slot] = self.estimate(question.position, (limit.seconds or math.inf) / 2)
-            level = question.level = self.opponents[slot].level
+            question.opponent = self.estimate(question.position, (limit.seconds or math.inf) / 2)
+            level = question.level = question.opponent.level
         if level is not None and level < LEVELS:
             return max(0, terms_of(level, self.search.env, self.search.has_forecasts).readouts - visits)
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
@@ -150,13 +150,12 @@ class SearchGroup:
 
     def finish(self, slots: Sequence[int]) -> None:
         """Choose the moves of slots, keep their trees, give their last answers, and free the slots."""
-        moves = {slot: self.move(slot) for slot in slots if self.wants_move(slot)}
+        moves = {slot: self.move(slot) for slot in slots}
         for slot in slots:
             question = self.questions[slot]
             size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
             if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
-                rules = usable(question.avoid)
-                self.kept.keep(kept_kind(question), question.position, rules, self.search.saved(slot))
+                self.kept.keep(kept_kind(question), question.position, question.avoid, self.search.saved(slot))
         self.answer(slots, moves)
         self.release(slots)
 
@@ -171,67 +170,56 @@ class SearchGroup:
         """Free slots for other questions."""
         for slot in slots:
             del self.questions[slot]
-            self.opponents.pop(slot, None)
             self.free.append(slot)
             self.budget[slot] = 0
 
-    def answer(self, slots: Sequence[int], moves: Mapping[int, Move] | None = None) -> None:
-        """Give the answers of slots by what was found so far.
-
-        moves: for the last answers: by slot, what `move` has returned, if a move is wanted; None for growing answers.
-        """
-        if not slots:
-            return
-        asked = [self.questions[slot] for slot in slots]
-        live = np.array([i for i, question in enumerate(asked) if not question.position.is_over], np.int64)
-        games = np.array(slots, np.int64)[live]
-        plies = max(question.plies for question in asked)
-        move_ownership = any(question.move_ownership for question in asked)
-        visits = self.search.tree.visits[slots, ROOT].tolist()
-        read = read_analysis(self.search, games, plies=plies, move_ownership=move_ownership)
-        found = with_ended(read, [question.position for question in asked], live)
-        for i, (slot, question) in enumerate(zip(slots, asked, strict=True)):
-            action, shares, least_behind = (moves or {}).get(slot, (None, None, 0.0))
+    def answer(self, slots: Sequence[int], moves: Mapping[int, Mapping[str, Any]] | None = None) -> None:
+        """Give the answers of slots by what was found so far; moves: by slot, for the last answers; None for others."""
+        for slot in slots:
+            question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
+            live = live_of([question.position])
+            read = read_analysis(self.search, live + slot, plies=question.plies, move_ownership=question.move_ownership)
             question.answer(
                 Answer(
                     question.position,
-                    of_question(found, i, question),
+                    with_ended(read, [question.position], live),
                     is_last=moves is not None,
-                    readouts=max(0, visits[i] - self.before[slot]),
-                    action=action,
-                    opponent=self.opponents.get(slot),
-                    least_behind=least_behind,
-                    shares=shares,
+                    readouts=max(0, visits - question.visits),
+                    opponent=question.opponent,
+                    **(moves or {}).get(slot, {}),
                 )
             )
 
-    def wants_move(self, slot: int) -> bool:
-        """Return whether a move is to be chosen in a slot."""
-        question = self.questions[slot]
-        return question.level is not None and not question.stopped
-
-    def move(self, slot: int) -> Move:
-        """Return `Answer.action`, `Answer.shares` and `Answer.least_behind` of a slot, at its question's level."""
+    def move(self, slot: int) -> Mapping[str, Any]:
+        """Return what an `Answer` tells of the move in a slot, at its question's level; nothing without a level."""
         question, search, games = self.questions[slot], self.search, np.array([slot])
         level = question.level
-        assert level is None or not isinstance(level, str)  # "even" was made a number
-        if question.position.is_over:
-            return None, None, 0.0
-        if level is None or level >= LEVELS:
-            if search.tree.visits[slot, ROOT] > 1:
-                return int(search.choose(games, NEVER, np.zeros(1))[0]), None, 0.0
-            return policy_move(search, slot, question.position, question.avoid), None, 0.0
-        return level_move(search, slot, level, self.draw(), question.end)
+        if level is None or question.stopped or question.position.is_over:
+            return {}
+        assert not isinstance(level, str)  # "even" was made a number
+        if level < LEVELS:
+            return level_move(search, slot, level, self.draw(), question.end)._asdict()
+        if search.tree.visits[slot, ROOT] > 1:
+            return {"action": int(search.choose(games, NEVER, np.zeros(1))[0])}
+        return {"action": policy_move(search, slot, question.position)}
+
+
+def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
+    """Return the action with the greatest prior among those that are not forbidden and not rash passes.
+
+    A rash pass might lose a won game (see `without_rash_passes`).
+
+    position: that of the game, whose root must be evaluated.
+    """
+    games = np.array([game])
+    priors, values = search.priors(games), search.tree.value[games, ROOT]
+    excluded = [action for rule in search.forbidden(game) if rule.player == position.to_play for action in rule.actions]
+    if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
+        priors[0, excluded] = 0
+    outcomes = np.array([position.to_play * position.outcome])
+    return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
 
 
 def kept_kind(question: Question) -> Kind:
     """Return the kind of the trees in which a question's search may go on: however many leaves their waves had."""
     return question.kind._replace(settings=replace(question.kind.settings, leaves=1))
-
-
-def of_question(found: Analysis, i: int, question: Question) -> Analysis:
-    """Return the analysis of position i with what its question has asked for."""
-    one = found.take([i]) if len(found) > 1 else found
-    if question.plies < one.lines.shape[2]:
-        one = replace(one, lines=one.lines[:, :, : question.plies], line_visits=one.line_visits[:, :, : question.plies])
-    return one if question.move_ownership else replace(one, move_ownership=None, move_ownership_stdev=None)

@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from alphago.mcts.kernels.nodes import NONE
+from alphago.mcts.kernels import nodes
+from alphago.mcts.kernels.nodes import NONE, ROOT
 
 
 class Tree(NamedTuple):
@@ -90,3 +91,16 @@ def new_wave(rows: int, plies: int) -> Wave:
         length=np.zeros(rows, np.int32),
         collisions=np.zeros((2 * rows, 2), np.int32),
     )
+
+
+def only_child(tree: Tree) -> np.ndarray:
+    """Return for each game, bool [B], whether its root has exactly one child."""
+    first = tree.first_child[:, ROOT]
+    return (first != NONE) & (tree.next_sibling[np.arange(len(first)), first] == NONE)
+
+
+def root_visits(tree: Tree, games: np.ndarray) -> np.ndarray:
+    """Return the number of visits of each action at each root, int32 [n, A]."""
+    out = np.empty((len(games), tree.waiting.shape[2]), np.int32)
+    nodes.root_visits(tree, games, out)
+    return out

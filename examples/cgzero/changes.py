@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 from alphago import ConnectFourEnv, GomokuEnv, NeuralNet, OwareEnv, ReversiEnv, evaluate, train
 from alphago.arena.elo import elo_difference
-from alphago.arena.openings import opening_length
+from alphago.arena.match_games import opening_length
 from alphago.env.game import GameEnv
 from alphago.nn.loss import LossWeights
 from alphago.training.history import read_rows

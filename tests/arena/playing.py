@@ -11,8 +11,9 @@ import pytest
 
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import MatchResult, play_match
+from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
+from alphago.arena.match_result import MatchResult
 from alphago.arena.players import resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.position import Position

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.adjudicator import Adjudicator, find_adjudicator
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import evaluate
+from alphago.arena.match import Adjudicator, evaluate, find_adjudicator
 from alphago.arena.match_games import MatchGame
 from alphago.arena.standings import standings
 from alphago.arena.tournament import Tournament, TournamentSettings

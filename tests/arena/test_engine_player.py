@@ -10,8 +10,9 @@ import pytest
 
 from alphago.arena.engine import Engine, EngineError, EngineProcess
 from alphago.arena.engine_player import RESIGN, EnginePlayer, read_margin
+from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate
-from alphago.arena.players import make_player
+from alphago.arena.match_games import make_player
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -193,7 +194,7 @@ class TestMatch:
         with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
             evaluate(TicTacToeEnv(), scripted(tmp_path), "random", 2)
         with pytest.raises(ValueError, match=r"must be Go for engine, got TicTacToeEnv\(\)"):
-            make_player(TicTacToeEnv(), scripted(tmp_path), 2, 0, 1)
+            make_player(TicTacToeEnv(), Entrant(scripted(tmp_path)), [1, 2])
 
     def test_options_of_self_play_do_not_hold(self, tmp_path: Path) -> None:
         """A ply limit and a first legal pass, which no engine knows."""

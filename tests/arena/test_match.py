@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from alphago.arena.engine import EngineError
-from alphago.arena.entrant import entrant_for
-from alphago.arena.match import MatchResult, MatchStopped, evaluate, wilson
-from alphago.arena.match_games import MatchGame
-from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer, make_player
+from alphago.arena.entrant import Entrant, entrant_for
+from alphago.arena.match import MatchStopped, evaluate
+from alphago.arena.match_games import MatchGame, make_player
+from alphago.arena.match_result import MatchResult, wilson
+from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -239,9 +240,9 @@ class TestPlayers:
             evaluate(GO, "gtp:./nosuch --a", "random", 2)
 
     def test_make_player(self) -> None:
-        assert isinstance(make_player(GO, "random", 3, 50, 1), RandomPlayer)
-        assert isinstance(make_player(GO, HashEvaluator(), 3, 0, 1), PolicyPlayer)
-        searching = make_player(GO, HashEvaluator(), 3, 50, 4)
+        assert isinstance(make_player(GO, Entrant("random", 50), [1, 2]), RandomPlayer)
+        assert isinstance(make_player(GO, Entrant(HashEvaluator(), 0), [1, 2]), PolicyPlayer)
+        searching = make_player(GO, Entrant(HashEvaluator(), 50), [1, 2], leaves=4)
         assert isinstance(searching, SearchPlayer)
         assert searching.search.settings.leaves == 4
         assert choose_actions(np.array([[0, 2]]), np.zeros(1, np.bool_), np.zeros(1)) == 1

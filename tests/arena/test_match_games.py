@@ -3,17 +3,10 @@
 import threading
 from pathlib import Path
 
+from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate
-from alphago.arena.match_games import (
-    FinalBoards,
-    MatchGame,
-    MatchPlan,
-    ParallelGames,
-    distinct_games,
-    final_boards,
-    play_games,
-)
-from alphago.arena.players import make_player
+from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
@@ -98,12 +91,12 @@ class TestDistinctGames:
 
 def test_play_games_stops() -> None:
     stop = threading.Event()
-    players = [make_player(GO, "random", 4, 0, 1) for _ in range(2)]
     heard: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:
         heard.append(game)
         stop.set()
 
-    play_games(ParallelGames(GO, players, range(4), MatchPlan(4, 0, 0, seed=0, leaves=1)), add, stop)
+    with ParallelGames(GO, [Entrant("random")] * 2, MatchPlan(4, 0, 0, seed=0, leaves=1), range(4)) as games:
+        play_games(games, add, stop)
     assert 0 < len(heard) < 4

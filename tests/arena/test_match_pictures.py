@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.arena.match import MatchResult
 from alphago.arena.match_games import MatchGame
+from alphago.arena.match_result import MatchResult
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv

@@ -7,8 +7,8 @@ import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
-from alphago.arena.match_games import distinct_games
-from alphago.arena.openings import MOST_PLIES, opening_length, random_points
+from alphago.arena.match_games import MOST_PLIES, opening_length, random_points
+from alphago.arena.match_result import distinct_games
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.mcts.evaluator import HashEvaluator
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
 
+from alphago.arena.alphabeta import best_action
 from alphago.arena.match import evaluate
-from alphago.arena.plain_alphabeta import best_action
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.examples.plain_connect_four import PlainConnectFourEnv

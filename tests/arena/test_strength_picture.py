@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.arena.match import MatchResult
+from alphago.arena.match_result import MatchResult
 from alphago.arena.strength_picture import plot_strength
 
 

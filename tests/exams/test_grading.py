@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.arena.players import make_player
+from alphago.arena.entrant import Entrant
+from alphago.arena.match_games import make_player
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, ExamPlayer, exam_game, mark
@@ -72,7 +73,8 @@ class TestAnswers:
         exam = exam_of(tmp_path / "x", row("B3 A1"), row("C2 A1 B1"), row("A3 B1 C2 B3"))
         answers = ExamPlayer(exam, ENV, HashEvaluator(), readouts, "gumbel").answer_all(1)
         for judged, action in zip(exam.positions, answers.actions, strict=True):
-            player = make_player(ENV, HashEvaluator(), 1, readouts, leaves_for(len(exam), readouts), search="gumbel")
+            entrant = Entrant(HashEvaluator(), readouts, "gumbel")
+            player = make_player(ENV, entrant, [1], leaves_for(len(exam), readouts))
             for move in judged.moves:
                 player.follow(np.zeros(1, np.int64), np.array([move], np.int32))
             assert player.choose(np.zeros(1, np.int64), np.zeros(1, np.bool_), np.zeros(1)).tolist() == [action]

@@ -165,13 +165,12 @@ class TestTrees:
 
 class TestMoves:
     def test_full_strength(self) -> None:
-        player = MCTSPlayer(GO, HashEvaluator(), 80, two_player_mode=True, forecasts=True)
+        player = MCTSPlayer(GO, HashEvaluator(), 80, two_player_mode=True)
         with Analyst(HashEvaluator(), settings=Puct(leaves=8)) as analyst:
             answer = analyst.ask(GO, (), Limit(80, certain=True), level=10).last()
             alone = analyst.ask(GO, ["C3"], Limit(0), level=10, reuse=False).last()
         assert answer.action == player.suggest_move()
-        player.initialize_game(GO.position().play("C3"))
-        assert alone.action == player.policy_move()
+        assert alone.action == found(alone).best()
 
     def test_a_search_ends_when_its_move_is_certain(self) -> None:
         with Analyst(HashEvaluator()) as analyst:
@@ -294,16 +293,8 @@ class TestClients:
         assert order == [2, 3, 0, 1]
 
 
-class TestViews:
-    def test_what_a_board_shows(self, net: NeuralNet) -> None:
-        with Analyst(net) as analyst:
-            view = analyst.view(GoEnv(5), ["C3", "D3"])
-            ended = analyst.view(view.position, ["pass", "pass"])
-        assert view.position.moves_text() == "B C3, W D3"
-        assert view.count is None
-        assert ended.position.is_over
-        assert ended.count is not None
-
-    def test_other_games_have_no_count(self) -> None:
-        with Analyst(HashEvaluator()) as analyst:
-            assert analyst.view(ConnectFourEnv()).count is None
+def test_an_ended_game_is_counted(net: NeuralNet) -> None:
+    ended = GoEnv(5).position().after(["C3", "D3", "pass", "pass"])
+    with Analyst(net) as analyst:
+        assert analyst.count(ended) is not None
+        assert analyst.count(ConnectFourEnv().position()) is None

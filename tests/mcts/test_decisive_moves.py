@@ -15,12 +15,14 @@ from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.kernels.waves import decide
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
+from alphago.mcts.questions import Limit
 from alphago.mcts.rule import SearchSettings
 from alphago.nn.net import NeuralNet
 from tests.mcts.trees import children, random_position, run, search_from
@@ -105,16 +107,15 @@ def winning() -> Position:
 
 
 def test_the_root_too_and_a_player_who_must_not() -> None:
-    player = MCTSPlayer(TIC_TAC_TOE, HashEvaluator(), 30, two_player_mode=True, forecasts=False)
+    player = MCTSPlayer(TIC_TAC_TOE, HashEvaluator(), 30, two_player_mode=True)
     player.initialize_game(winning())
-    assert TIC_TAC_TOE.to_text(player.suggest_move()) == "C1"
-    assert player.root_value == 1
-    assert player.policy_move() == TIC_TAC_TOE.from_text("C1")
-    player = MCTSPlayer(TIC_TAC_TOE, NeuralNet(TIC_TAC_TOE, tower_height=0), 30, two_player_mode=True, forecasts=True)
-    player.initialize_game(winning(), [Forbidden(1, frozenset([TIC_TAC_TOE.from_text("C1")]))])
-    assert TIC_TAC_TOE.to_text(player.suggest_move()) != "C1"
-    assert player.root_value < 1
-    assert player.visits()[TIC_TAC_TOE.from_text("C1")] == 0
+    win = TIC_TAC_TOE.from_text("C1")
+    assert (player.suggest_move(), player.root_value) == (win, 1)
+    with Analyst(NeuralNet(TIC_TAC_TOE, tower_height=0)) as analyst:
+        assert analyst.ask(winning(), limit=Limit(0), level=10).last().action == win
+        without = analyst.ask(winning(), limit=Limit(30), level=10, avoid=[Forbidden(1, frozenset([win]))]).last()
+    assert without.action != win
+    assert (without.found.value[0] < 1, without.found.visits[0, win]) == (True, 0)
 
 
 def test_only_values_of_decided_leaves_change() -> None:

@@ -12,7 +12,6 @@ from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.level_choice import (
     WORTH,
-    LevelTerms,
     MoveLosses,
     level_shares,
     move_losses,
@@ -20,6 +19,7 @@ from alphago.mcts.level_choice import (
     sure_losses,
     weights,
 )
+from alphago.mcts.levels import LevelTerms
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model
 from tests import diagrams

@@ -11,6 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.packaged import packaged_nets
 from alphago.exams.taking import exam
+from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
     LEVELS,
@@ -24,6 +25,8 @@ from alphago.mcts.levels import (
 )
 from alphago.mcts.opponent import USUAL, StrengthEstimator
 from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.puct import Puct
+from alphago.mcts.questions import Limit
 from alphago.nn.net import NeuralNet, load_model
 
 TABLES = [(game, board) for game, boards in all_tables()["games"].items() for board in boards]
@@ -114,8 +117,6 @@ def test_a_player_at_a_level(env: GameEnv) -> None:
         player.play_move(player.suggest_move())
     full = [MCTSPlayer(env, HashEvaluator(), 8, seed=1, level=level).suggest_move() for level in (10, None)]
     assert full[0] == full[1]
-    with pytest.raises(ValueError, match="forecasts must be True for a player with levels, got False"):
-        MCTSPlayer(env, HashEvaluator()).level_move(3)
 
 
 def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
@@ -136,12 +137,11 @@ def test_a_game_that_is_joined_late_is_estimated_as_time_allows() -> None:
 @pytest.mark.parametrize("level", [3, "even", 10])
 def test_nothing_is_searched_once_the_time_is_over(level: Level) -> None:
     """Nor to confirm a pass."""
-    player = MCTSPlayer(GoEnv(5), HashEvaluator(), 800, level=level, seed=1)
-    for move in ("A1", "pass"):
-        player.play_move(move)
-    action = player.level_move(level, seconds=0)
-    assert player.position.legal_mask[action]
-    assert player.root_visits <= 1 + player.search.settings.leaves
+    position = GoEnv(5).position().after(["A1", "pass"])
+    with Analyst(HashEvaluator(), settings=Puct(leaves=8)) as analyst:
+        answer = analyst.ask(position, limit=Limit(800, 1e-9), level=level).last()
+    assert position.legal_mask[answer.action]
+    assert answer.found.root_visits[0] <= 1 + 8
 
 
 def test_an_open_board_is_not_done() -> None:
@@ -159,7 +159,7 @@ def test_an_opponent() -> None:
         opponent, position = StrengthEstimator(env, HashEvaluator()), env.position()
         assert (opponent.estimate(position.play(25)).moves, opponent.estimate(position).level) == (1, USUAL)
         for _ in range(6):
-            player = MCTSPlayer(env, HashEvaluator(), 32, forecasts=True)
+            player = MCTSPlayer(env, HashEvaluator(), 32)
             player.initialize_game(position)
             player.tree_search(32)
             value = np.nan_to_num(player.analysis().q[0], nan=-sign)

@@ -11,7 +11,6 @@ from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.env.position import IllegalMove, Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
@@ -35,7 +34,7 @@ def resigning_plies(player: MCTSPlayer, plies: int) -> list[int]:
     """Play the first legal moves, and return the plies before which the player would resign."""
     found = []
     for ply in range(plies):
-        player.policy_move()
+        player.analysis()  # evaluates the root
         if player.should_resign():
             found.append(ply)
         player.play_move(int(player.position.legal_mask.argmax()))
@@ -182,13 +181,13 @@ class TestVerbs:
     @pytest.mark.parametrize(("behind", "resigns"), [(2.4, False), (2.6, True)])
     def test_it_does_not_resign_where_it_is_hardly_behind(self, behind: float, resigns: bool) -> None:
         """By less than half a point for each line of the board, where the network forecasts the score."""
-        player = MCTSPlayer(GO5, BlackIsBehind(behind), device="cpu", forecasts=True)
+        player = MCTSPlayer(GO5, BlackIsBehind(behind), device="cpu", level=10)
         assert bool(resigning_plies(player, 12)) == resigns
 
     def test_the_first_move_is_no_place_to_resign(self) -> None:
         """7x7 with komi 9, and one bad move on the board: 0.97 for White and 19 points, below self-play's threshold."""
         env = GoEnv(7, komi=9)
-        player = MCTSPlayer(env, "7x7", two_player_mode=True, resign_threshold=None, device="cpu", forecasts=True)
+        player = MCTSPlayer(env, "7x7", two_player_mode=True, resign_threshold=None, device="cpu", level=10)
         player.initialize_game(env.position().after(["A1", "D4"]))
         player.tree_search(32)
         assert player.root_value < player.network.resign_threshold
@@ -270,15 +269,6 @@ class TestVerbs:
         with pytest.raises(IllegalMove, match="'F1' is not a point of"):
             player.play_move("F1")
         assert len(player.game_record()) == 1
-
-    def test_forbidden_moves_need_forecasts_and_are_not_ignored(self) -> None:
-        player = MCTSPlayer(GO5, HashEvaluator())
-        player.play_move(12)
-        with pytest.raises(ValueError, match="forecasts must be True for a player with forbidden moves, got False"):
-            player.initialize_game(GO5.position(), [Forbidden(1, frozenset([12]))])
-        assert player.position.moves == (12,)
-        player.initialize_game(GO5.position(), [Forbidden(1, frozenset())])  # forbids nothing
-        assert player.position.moves == ()
 
     def test_a_position_with_a_pass_that_came_early_for_the_player(self) -> None:
         player = MCTSPlayer(GO5.replace(first_pass=10), HashEvaluator())

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.match_games import records_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
-from alphago.mcts.player import MCTSPlayer
+from alphago.mcts.player import MCTSPlayer, record_of
 from alphago.records.record import GameRecord, load_records, save_records
 from alphago.records.sgf import parse_sgf
 from tests.drawing.reading import SPACE, shapes, texts
@@ -18,7 +17,7 @@ MOVES = "C3 B2 D2 C4 D4 pass pass"
 
 
 def record(env: GoEnv = GO, moves: str = MOVES) -> GameRecord:
-    return records_of(env, [tuple(map(env.from_text, moves.split()))])[0]
+    return record_of(env, env.position().after(moves.split()), {})
 
 
 def bare(svg: str) -> str:
@@ -82,7 +81,7 @@ def test_a_sheet_begins_with_the_start_and_ends_with_the_end() -> None:
 
 def test_stones_that_fall() -> None:
     env = ConnectFourEnv()
-    (game,) = records_of(env, [(3, 3, 2, 4, 2, 4, 2, 4, 2)])
+    game = record_of(env, env.position().after((3, 3, 2, 4, 2, 4, 2, 4, 2)), {})
     assert game.svg().count("<text") == 7 + 9 + 1  # columns, numbers, caption
     assert "9 moves: B+" in game.svg()
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from alphago.arena.match import MatchResult, evaluate, wilson
-from alphago.arena.openings import opening_length
+from alphago.arena.match import evaluate
+from alphago.arena.match_games import opening_length
+from alphago.arena.match_result import MatchResult, wilson
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 
 from alphago.arena.engine import EngineError
-from alphago.arena.match import MatchResult, MatchStopped, evaluate
-from alphago.arena.openings import opening_length
+from alphago.arena.match import MatchStopped, evaluate
+from alphago.arena.match_games import opening_length
+from alphago.arena.match_result import MatchResult
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator

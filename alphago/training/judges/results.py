@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from alphago.arena.elo import elo_difference
-from alphago.arena.match import MatchResult
-from alphago.arena.match_games import final_boards
+from alphago.arena.match_result import MatchResult, final_boards
 from alphago.env.game import GameEnv
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import MatchResult, play_match
-from alphago.arena.match_games import MatchGame, MatchPlan
-from alphago.arena.openings import opening_length
+from alphago.arena.match import play_match
+from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
+from alphago.arena.match_result import MatchResult
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv

@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import torch
 
-from alphago.arena.match import MatchResult
-from alphago.arena.match_games import records_of
+from alphago.arena.match_result import MatchResult
 from alphago.env.game import GameEnv
+from alphago.mcts.player import record_of
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.records.record import records_to_bytes
@@ -128,10 +128,11 @@ class RunFolder:
         env: the game.  results: the results of the match's parts.
         """
         name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
-        played = [game for result in results for game in result.games]
+        games_of_match = (moves for result in results for moves in result.games)
+        records = [record_of(env, env.position().after(moves), {}) for moves in games_of_match]
         with explain_os_error(f"a match could not be written to {self.path}"):
             (self.path / MATCHES).mkdir(exist_ok=True)
-            write_atomic(self.path / MATCHES / name, records_to_bytes(records_of(env, played)))
+            write_atomic(self.path / MATCHES / name, records_to_bytes(records))
 
     def write_state(self, state: State) -> None:
         """Write `state` as the newest state, together with the list of games' files and the lengths of the logs."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from alphago.drawing.svg import Svg
+from alphago.exams.grades import estimate_text, table
 from alphago.exams.statistics import Estimate, mean_of_few
-from alphago.exams.tables import estimate_text, table
 from alphago.training.history import METRICS
 from alphago.training.sweeps.sweep_run import SweepRun
 from alphago.training.watch.plots import plot

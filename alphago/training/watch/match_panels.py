@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from alphago.arena.match_pictures import result_for
+from alphago.arena.match_result import result_for
 from alphago.drawing.curves import Curve, CurvePanel, Dash
 from alphago.drawing.shapes import sheet
 from alphago.records.game_pictures import small_drawing

@@ -12,7 +12,7 @@ from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.levels import LEVELS, Level, describe_level, is_measured
 from alphago.mcts.lost_turns import LostTurns
-from alphago.mcts.player import move_row, record_of
+from alphago.mcts.player import record_of
 from alphago.mcts.questions import Answer, Limit
 from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
@@ -362,14 +362,12 @@ class TerminalGame:
 
     def record(self) -> GameRecord:
         """Return the game as a record, with what the engine's searches have found."""
-        rows = []
-        for before, action in self.position.turns():
-            answer = self.searched.get(before.moves)
-            if answer is None or not answer.found.visits.any():
-                rows.append(move_row(before, action, 0, before.legal_mask.astype(np.int32), weight=0.0))
-            else:
-                rows.append(move_row(before, action, float(answer.found.value[0]), answer.found.visits[0], weight=1.0))
-        return record_of(self.env, self.position, rows, -self.loser if self.resigned else None, self.resigned)
+        searched = {
+            moves: (float(answer.found.value[0]), answer.found.visits[0])
+            for moves, answer in self.searched.items()
+            if answer.found.visits.any()
+        }
+        return record_of(self.env, self.position, searched, -self.loser if self.resigned else None, self.resigned)
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""

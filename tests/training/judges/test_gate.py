@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.match import MatchResult
+from alphago.arena.match_result import MatchResult
 from alphago.env.go import GoEnv
 from alphago.nn.net import load_model
 from alphago.records.record import load_records

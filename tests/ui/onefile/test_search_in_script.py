@@ -14,8 +14,8 @@ from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.mcts.analysis_search import AnalysisSearch
-from alphago.mcts.level_choice import LevelTerms, sure_losses, weights
-from alphago.mcts.moves import CHANCES
+from alphago.mcts.level_choice import CHANCES, sure_losses, weights
+from alphago.mcts.levels import LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct
@@ -152,7 +152,7 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settl
     told = ask("search", **question, level=terms._asdict())
     resigned = []
     for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, evaluator, settings=settings, resign_threshold=0.1, forecasts=True, seed=0)
+        player = MCTSPlayer(env, evaluator, settings=settings, resign_threshold=0.1, level=10, seed=0)
         for move, answer in zip([*moves, None], answers, strict=True):
             player.tree_search(terms.readouts)
             assert isinstance(player.search, AnalysisSearch)
@@ -202,7 +202,7 @@ def test_moves_are_the_packages(name: str) -> None:
     told = ask("search", **question, **model_of(net, "w16"))
     same: list[bool] = []
     for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, net, two_player_mode=True, leaves=8, forecasts=True)
+        player = MCTSPlayer(env, net, two_player_mode=True, leaves=8, level=10)
         for move, answer in zip([*moves, None], answers, strict=True):
             player.tree_search(READOUTS)
             visits = player.visits()

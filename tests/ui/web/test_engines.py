@@ -7,6 +7,7 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.questions import Limit
+from alphago.mcts.rule import measured_threshold
 from alphago.nn.net import NeuralNet
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 
@@ -59,6 +60,5 @@ def test_what_was_measured_of_resigning_holds_for_games_like_those() -> None:
     engine = offered(Choice("own", net, "go")).engine("own", GO)
     answer = engine.analyst.ask(GO.position(), limit=Limit(64), level=10).last()
     assert answer.found.ownership is not None
-    assert answer.is_lost(engine.network)
-    handicap = engine.analyst.ask(GO.position(black=[3]), limit=Limit(8), level=10).last()
-    assert not handicap.is_lost(engine.network)  # it began on a board that was not empty
+    assert measured_threshold(engine.network, answer.position) == 1
+    assert measured_threshold(engine.network, GO.position(black=[3])) == -1  # it began on a board that was not empty

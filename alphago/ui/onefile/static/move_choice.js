@@ -7,7 +7,7 @@ import { outcome, passWins } from "./position.js";
 
 const DECIDED = 0.8; // a value farther from 0 than this counts as a decided game
 const CLEARLY = 0.5; // a value above it counts as a won game
-const [LOST_TURNS, LEAST_PLIES, LEAST_BEHIND, CHANCES] = [3, 0.4, 0.5, 4]; // as in alphago/mcts/player.py
+const [LOST_TURNS, LEAST_PLIES, LEAST_BEHIND, CHANCES] = [3, 0.4, 0.5, 4]; // as in alphago/mcts/lost_turns.py
 
 /**
  * The move to play: the most visited one, before any search the most probable one.

@@ -1,0 +1,222 @@
+"""`MatchResult`: the results of a match, with an interval for the win rate, statistics of its games, and a picture."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from alphago.arena.elo import Z
+from alphago.arena.match_games import MatchGame
+from alphago.drawing.shapes import sheet
+from alphago.drawing.svg import Svg, to_svg
+from alphago.env.game import GameEnv
+from alphago.env.position import Position
+from alphago.records.game_pictures import small_drawing
+from alphago.system.validation import check_int
+
+
+@dataclass(frozen=True, repr=False)
+class MatchResult:
+    """The results of a match, from the view of the player given as `black`, which has Black in games 0, 2, …
+
+    outcomes: float32 [games], the results of `black`: 1, 0 or -1, or fractions in games with graded outcomes.
+    games: the actions of each game.
+    forfeits: by game number, why an engine forfeited the game (a crash, an illegal move).
+    counted: number of games whose final board was scored by an engine too.
+    disagreements: by game number, both scores, if the engine's score differs from the Tromp-Taylor score.
+    symmetries: int64 [S, A], the action to which each symmetry maps each action; None if the game has no symmetries.
+    env: the game, for pictures; None if unknown.
+    """
+
+    outcomes: np.ndarray
+    games: tuple[tuple[int, ...], ...]
+    forfeits: Mapping[int, str] = field(default_factory=dict)
+    counted: int = 0
+    disagreements: Mapping[int, str] = field(default_factory=dict)
+    symmetries: np.ndarray | None = None
+    env: GameEnv | None = None
+
+    @classmethod
+    def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
+        """Return the result of a match, given all its games in any order."""
+        games = sorted(games, key=lambda game: game.number)
+        return cls(
+            outcomes=np.array([game.outcome for game in games], np.float32),
+            games=tuple(game.moves for game in games),
+            forfeits={game.number: game.fault for game in games if game.fault},
+            counted=sum(game.counted for game in games),
+            disagreements={game.number: game.disagreement for game in games if game.disagreement},
+            symmetries=env.symmetries.actions,
+            env=env,
+        )
+
+    @property
+    def wins(self) -> int:
+        """The number of games that `black` won, with either colour."""
+        return int((self.outcomes > 0).sum())
+
+    @property
+    def losses(self) -> int:
+        """The number of games that `black` lost, with either colour."""
+        return int((self.outcomes < 0).sum())
+
+    @property
+    def draws(self) -> int:
+        """The number of games without a winner."""
+        return int((self.outcomes == 0).sum())
+
+    @property
+    def by_colour(self) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+        """Two tuples (wins, draws, losses) of `black`: for its games with Black, and for its games with White."""
+
+        def counts(outcomes: np.ndarray) -> tuple[int, int, int]:
+            return int((outcomes > 0).sum()), int((outcomes == 0).sum()), int((outcomes < 0).sum())
+
+        return counts(self.outcomes[::2]), counts(self.outcomes[1::2])
+
+    @property
+    def distinct(self) -> int:
+        """The number of distinct games; games that differ only by a rotation or reflection count once."""
+        return distinct_games(self.games, self.symmetries)
+
+    @property
+    def win_rate(self) -> float:
+        """The share of wins, 0 .. 1; a draw counts half."""
+        return (self.wins + self.draws / 2) / len(self.outcomes)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the win rate (Wilson 1927), in which repeated games count once."""
+        return wilson(self.win_rate, self.distinct if self.games else len(self.outcomes))
+
+    def svg(self, *, columns: int = 4, most: int = 12) -> Svg:
+        """Return an SVG picture of the final positions of the first `most` games, `columns` in a row.
+
+        Raises ValueError if there are no games, or if `env` is None.
+        """
+        return match_sheet(self.env, self.games, self.outcomes, columns=columns, most=most, title=repr(self))
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture of final positions for a notebook; None (the notebook shows text) if there is none."""
+        return str(self.svg()) if self.env is not None and self.games else None
+
+    def __repr__(self) -> str:
+        if not len(self.outcomes):
+            return "no games"
+        low, high = self.interval
+        (wins_as_black, *_), (wins_as_white, *_) = self.by_colour
+        text = (
+            f"{self.wins} wins ({wins_as_black} as Black, {wins_as_white} as White), "
+            f"{self.draws} draws, {self.losses} losses in {len(self.outcomes)} games ({self.distinct} distinct): "
+            f"{self.win_rate:.1%}, 95 % interval {low:.1%} to {high:.1%}"
+        )
+        if self.counted:
+            text += f"; an engine scored {self.counted} final boards, {len(self.disagreements)} of them differently"
+        if self.forfeits:
+            number, why = min(self.forfeits.items())
+            text += f"; {len(self.forfeits)} games were lost by an engine's fault, the first game {number}: {why}"
+        return text
+
+
+def wilson(rate: float, games: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a success rate, 0 to 1, observed in `games` games."""
+    centre = rate + Z * Z / (2 * games)
+    spread = Z * math.sqrt(rate * (1 - rate) / games + Z * Z / (4 * games * games))
+    scale = 1 + Z * Z / games
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def distinct_games(games: Sequence[tuple[int, ...]], symmetries: np.ndarray | None = None) -> int:
+    """Return the number of distinct games.
+
+    symmetries: int64 [S, A], as `env.symmetries.actions`: games that differ only by a symmetry count once.  With None
+        all games that differ in a move are distinct.
+    """
+    if symmetries is None:
+        return len(set(games))
+    # A game and its images under the symmetries have the same least image, by which they are counted once.
+    images = (symmetries[:, list(game)].tolist() for game in games)  # each [S, plies]
+    return len({tuple(min(images_of_game)) for images_of_game in images})
+
+
+class FinalBoards(NamedTuple):
+    """Averages over the final boards of a match, for the player that has Black in games 0, 2, …
+
+    score: the player's margin in points.  captures: number of enemy stones captured.  captured: number of own stones
+        lost.
+    """
+
+    score: float
+    captures: float
+    captured: float
+
+
+def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
+    """Return averages over the final boards of games, for the player that has Black in games 0, 2, …
+
+    env: a game with `has_captures`.  games: the actions of each game from the start position.
+    Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
+    """
+    boards = []
+    for number, moves in enumerate(games):
+        first_colour = 1 if number % 2 == 0 else -1
+        boards.append(final_board(env, moves, first_colour))
+    return FinalBoards(*np.mean(boards, axis=0).tolist())
+
+
+def final_board(env: GameEnv, moves: Sequence[int], side: int) -> tuple[float, int, int]:
+    """Return one side's margin in points, the stones that it captured and those that it lost.
+
+    moves: the actions from the start position.  side: 1 for Black, -1 for White.
+    """
+    position: Any = env.position()  # Any: only games with captures have a `board`
+    placed = {1: 0, -1: 0}  # by side, the stones placed so far
+    for action in moves:
+        if action != env.pass_action:
+            placed[position.to_play] += 1
+        position = position.play(action)
+    lost = {colour: count - int((position.board == colour).sum()) for colour, count in placed.items()}
+    return side * position.score(), lost[-side], lost[side]
+
+
+def match_sheet(
+    env: GameEnv | None,
+    games: Sequence[Sequence[int]],
+    outcomes: Sequence[float] | np.ndarray,
+    *,
+    columns: int = 4,
+    most: int = 12,
+    title: str = "",
+) -> Svg:
+    """Return one picture of the final positions of the first `most` games, `columns` in a row.
+
+    games: the actions of each game.
+    outcomes: the results of the first player, who has Black in games 0, 2, …
+    title: the text above the picture.
+    Raises ValueError if there are no games, or if `env` is None.
+    """
+    check_int("columns", columns, 1)
+    if env is None or not len(games):
+        raise ValueError(f"a sheet must have a game's final positions, got {len(games)} games of {env}")
+    ends = [env.position().after(moves) for moves in games[: check_int("most", most, 1)]]
+    captions = [f"{i + 1}: {result_for(end, float(outcomes[i]), i, end.is_over)}" for i, end in enumerate(ends)]
+    return to_svg(sheet([small_drawing(end) for end in ends], captions, columns, title=title))
+
+
+def result_for(position: Position, outcome: float, number: int, is_over: bool) -> str:
+    """Return a caption with the first player's colour and result: "Black, won by 5.5", "White, lost", "Black, a draw".
+
+    position: the last one of the game.  outcome: the first player's result.
+    number: the number of the game; the first player has Black if it is even.
+    is_over: whether the game ended by the rules; only then the caption has a margin.
+    """
+    colour, sign = ("Black", 1) if number % 2 == 0 else ("White", -1)
+    if outcome == 0:
+        return f"{colour}, a draw"
+    caption = f"{colour}, won" if outcome > 0 else f"{colour}, lost"
+    margin = sign * position.score()
+    agrees = np.sign(margin) == np.sign(outcome)  # not if an engine scored the game differently
+    has_points = position.env.has_ownership and is_over and agrees
+    return f"{caption} by {abs(margin):g}" if has_points else caption
