@@ -21,6 +21,7 @@ from alphago.nn.inference.hardware import cpu_has, find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import change, changes, from_data, structural_changes, to_data
 from alphago.system.validation import is_int
+from alphago.training.code_digest import code_of, edited
 from alphago.training.curriculum import lessons
 from alphago.training.history import Row
 from alphago.training.judges.proof import expectation
@@ -179,14 +180,14 @@ def resumed_run(
     with version_errors(folder, "settings"):
         before = from_data(RunSettings, config["settings"], given, f"the run in {folder}")
     settings = change(change(before, of_recipe), given).completed(wish.device, before)
-    changed = changed_settings(before, settings, folder)
+    changed = changed_settings(before, settings, config, folder)
     check_parts(env, settings, model)
     if recipe is None and settings.num_games is None:
         recipe = recipe_for(env)  # for the estimate alone: the settings are complete
     return Start(
         settings,
         model,
-        config={**config, "settings": to_data(settings)},
+        config={**config, "settings": to_data(settings), "code": code_of(settings)},
         changes=changed,
         positions_to_beat=positions_to_beat(settings, recipe, env),
         watch=watch_of(settings.watch, env),
@@ -228,6 +229,7 @@ def new_config(env: GameEnv, model: NeuralNet, settings: AnyRunSettings) -> dict
         "taught_by": model.taught_by,
         "changes": [],
         "settings": to_data(settings),
+        "code": code_of(settings),
     }
 
 
@@ -291,16 +293,21 @@ def resumed_network(
     return model
 
 
-def changed_settings(before: AnyRunSettings, after: AnyRunSettings, folder: Path) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each changed setting, by name.
+def changed_settings(
+    before: AnyRunSettings, after: AnyRunSettings, config: Mapping[str, Any], folder: Path
+) -> dict[str, tuple[Any, Any]]:
+    """Return the old and the new value of each changed setting, by name; of functions that were edited, the digests.
 
-    before, after: the settings that the run has had, and those with which it goes on.
+    before, after: the settings that the run has had, and those with which it goes on.  config: the saved config.
     Raises ValueError if the run in `folder` must keep the value of a changed setting.
     """
     changed = changes(before, after)
     for name in structural_changes(before, after):
         was, now = changed[name]
         refuse_change(folder, name, value_for_message(was), value_for_message(now))
+    saved, code = config.get("code"), code_of(after)
+    if isinstance(saved, dict):
+        changed |= {f"the code of {name}": (str(saved[name])[:8], code[name][:8]) for name in edited(saved, code)}
     return changed
 
 

@@ -28,6 +28,7 @@ from alphago.training.call.start import (
     new_network,
     resumed_network,
 )
+from alphago.training.code_digest import code_of
 from alphago.training.judge import Judge
 from alphago.training.judges.held_out import HeldOut
 from alphago.training.judges.prediction import AT_ONCE, Counts, predict
@@ -163,11 +164,12 @@ def resumed_supervised_run(
         saved = from_data(SupervisedSettings, config["settings"], values, f"the run in {folder}")
     settings = change(saved, values).completed(len(given.lengths))
     held_out_games(given, settings)
-    changed = changed_settings(saved, settings, folder)
+    changed = changed_settings(saved, settings, config, folder)
     saved_path = config["given"]["dataset"]
     if path is not None and path != saved_path:  # the games are the same: the run compares their digests
         changed["dataset"] = (saved_path, path)
     config = {**config, "given": {"dataset": path or saved_path}, "settings": to_data(settings)}
+    config["code"] = code_of(settings)
     return Start(settings, model, config, changes=changed, watch=watch_of(settings.watch, given.env))
 
 

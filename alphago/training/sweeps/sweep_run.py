@@ -12,9 +12,9 @@ from alphago.system.files import LOCK, parse_json, read_file, write_atomic
 from alphago.system.interrupts import NO_FILE, comes_from_standard_input, has_importable_program
 from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
+from alphago.training.code_digest import code_of, text_of
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
-from alphago.training.sweeps.code_digest import code_of, text_of
 
 RESULT = "result.json"
 MOST_BYTES = 2**20  # largest result that is read

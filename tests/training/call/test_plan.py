@@ -162,6 +162,21 @@ class TestExact:
         assert listener.settings == stop.settings
         assert load_model(tmp_path / "cut").config == whole.config
 
+    def test_a_function_that_was_edited_is_told(self, tmp_path: Path) -> None:
+        """And kept among the changes; once."""
+
+        def steady(progress: float) -> float:
+            return 1.0
+
+        train(GO, 8, folder=tmp_path, reports=[interrupt_at(2)], schedule=steady, **SETTINGS)
+        assert not any("the code of" in note for note in go_on(tmp_path, schedule=steady, stop_after=1e-6)[1].notes)
+        steady.__code__ = (lambda progress: 0.5).__code__
+        notes = go_on(tmp_path, schedule=steady, stop_after=1e-6)[1].notes
+        assert sum(note.startswith(f"the code of {__name__}:") for note in notes) == 1
+        assert not any("the code of" in note for note in go_on(tmp_path, schedule=steady)[1].notes)
+        (change,) = json.loads((tmp_path / "config.json").read_text())["changes"]
+        assert change["setting"].endswith("steady")
+
     def test_a_game_in_plain_python(self, tmp_path: Path) -> None:
         env = TicTacToeEnv()
         net = train(env, 8, folder=tmp_path / "whole", reports=[], **TINY)

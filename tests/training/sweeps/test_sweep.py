@@ -17,7 +17,7 @@ import pytest
 
 from alphago.exams.statistics import mean_of_few
 from alphago.training.call.session import train
-from alphago.training.sweeps.code_digest import code_of
+from alphago.training.code_digest import code_of
 from alphago.training.sweeps.sweep import sweep
 from alphago.training.sweeps.sweep_result import SweepResult
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
@@ -185,7 +185,7 @@ def test_functions_and_objects_as_settings(tmp_path: Path) -> None:
 
 def test_code_is_the_same_in_every_process() -> None:
     """Although sets of texts have another order in each."""
-    text = "from tests.training.sweeps.calls import Scale; from alphago.training.sweeps.code_digest import code_of;"
+    text = "from tests.training.sweeps.calls import Scale; from alphago.training.code_digest import code_of;"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
     told = set()
     for seed in "123":

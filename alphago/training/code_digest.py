@@ -53,6 +53,12 @@ def code_of(*values: Any) -> dict[str, str]:
     return {f"Python {sys.version_info[0]}.{sys.version_info[1]}": "", **digests} if digests else {}
 
 
+def edited(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Return the names of which digests of `code_of` differ; none if another version of Python made the saved ones."""
+    same_python = next(iter(now), "") in saved
+    return [name for name, digest in now.items() if same_python and saved.get(name, digest) != digest]
+
+
 def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
     """Yield the functions and classes in a value that come neither with this package nor with an installed one.
 
