@@ -37,6 +37,7 @@ from alphago.mcts.analysis import BatchSearch, analyze
 from alphago.mcts.levels import LEVELS, describe_level, terms_of
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
+from alphago.records.begun import check_begun
 
 FOLDER = Path("runs/levels")
 FULL = 200  # readouts of full strength
@@ -62,21 +63,24 @@ SURE = 0.8  # value of a decided game
 
 
 def table() -> dict[str, Any]:
-    """Return the file's contents, with the present targets; a row whose target is another one is measured anew."""
+    """Return the file's contents, with the present targets and networks; rows of others are measured anew."""
     old = json.loads(levels.FILE.read_text("utf-8")) if levels.FILE.exists() else {"games": {}}
     wanted = {"go": {board: ("points", targets) for board, targets in POINTS.items()}}
     wanted |= {name: {str(size): ("win rate", RATES)} for name, size in OTHERS.items()}
     wanted["any"] = {"9": ("win rate", RATES)}
     games: dict[str, Any] = {}
+    networks = {name: load_model(name).digest for name in packaged_nets() if not name.endswith("-large")}
+    measured = old.get("networks", {})
     for game, boards in wanted.items():
         games[game] = {}
         for board, (unit, targets) in boards.items():
-            known = old["games"].get(game, {}).get(board, {}).get("levels", [{}] * LEVELS)
+            network = f"{board}x{board}" if game == "go" else game
+            same = measured.get(network) == networks.get(network)
+            known = old["games"].get(game, {}).get(board, {}).get("levels") if same else None
             readouts = READOUTS[board if unit == "points" else unit]
             aims = [{"target": t, "readouts": r} for t, r in zip(targets, readouts, strict=True)]
-            rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known, aims, strict=True)]
+            rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known or aims, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
-    networks = {name: load_model(name).digest for name in packaged_nets() if not name.endswith("-large")}
     return {"made": {"script": "benchmarks/levels.py", **stamp()}, "networks": networks, "full": FULL, "games": games}
 
 
@@ -129,14 +133,17 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
     The positions are undecided, as an exam's; a move's loss is what the engine's network sees after it, less than after
     the best of all tried: the levels' and the LIKELY most probable ones by the engine.  The same chance draws the moves
     of all levels.  A row gets `judged` [lost, low, high, positions].  What was found is in FOLDER, BLOCK by BLOCK, and
-    the same command goes on.
+    the same command goes on, with the same network and engine.
     """
     size, file = options.board_size, FOLDER / f"judged-{options.board_size}.json"
     net = load_model(f"{size}x{size}")
     env = exam_game(net.env, size)
-    known: list[list[list[float]]] = json.loads(file.read_text("utf-8")) if file.exists() else []  # of each block
     FOLDER.mkdir(parents=True, exist_ok=True)
     with AnalysisClient(options.engine) as engine:
+        begun = {"network": net.digest, "judge": engine.describe()}
+        saved = json.loads(file.read_text("utf-8")) if file.exists() else {"begun": begun, "losses": []}
+        check_begun(file, saved["begun"], begun)
+        known: list[list[list[float]]] = saved["losses"]  # of each block
         while sum(map(len, known)) < options.positions:
             drawn = own_positions(env, net, len(known), size * size // 2)
             likely = [likely_moves(engine, position) for position in drawn]
@@ -147,7 +154,7 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
                 leads = {action: lead_after(engine, position, action) for action in {*own, *best}}
                 losses.append([min(max(leads.values()) - leads[move], MOST_LOST) for move in own])
             known.append(losses)
-            file.write_text(json.dumps(known), "utf-8")
+            file.write_text(json.dumps(saved), "utf-8")
     lost = np.concatenate(known)
     for row, column in zip(found["games"]["go"][str(size)]["levels"], lost.T, strict=True):
         tell(row, "judged", mean_of(column), len(column))

@@ -1,14 +1,18 @@
 """Every script of benchmarks/ at the smallest scale, whose figures mean nothing: that none of them rots."""
 
+import argparse
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
 
 import pytest
 
 from alphago import ConnectFourEnv, GoEnv, GomokuEnv, NeuralNet
+from alphago.mcts import levels
 from tests.benchmarks.bench import BENCHMARKS, Bench
+from tests.exams.small_exams import engine
 
 # By script: what makes it small, and patterns that its output has to match, in this order.
 SMALL = {
@@ -178,3 +182,21 @@ def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
     assert five["status"] == "measured"
     assert five["wins"] + five["draws"] + five["losses"] == five["games"] == 2
     assert five["training"]["games"] == 4
+
+
+def test_levels_of_another_network_are_measured_anew(bench: Bench, tmp_path: Path) -> None:
+    """What was found for 9x9 before is neither kept in the table nor gone on with."""
+    saved = json.loads(levels.FILE.read_text())
+    saved["networks"]["9x9"] = "another"
+    (tmp_path / "levels.json").write_text(json.dumps(saved))
+    bench.patch.setattr(levels, "FILE", tmp_path / "levels.json")
+    bench.patch.chdir(tmp_path)
+    script = runpy.run_path(str(BENCHMARKS / "levels.py"))
+    measured = {board: found["levels"][0].get("exam") for board, found in script["table"]()["games"]["go"].items()}
+    assert (measured["9"], measured["7"] is None, measured["13"] is None) == (None, False, False)
+    (tmp_path / "runs" / "levels").mkdir(parents=True)
+    begun = {"network": "another", "judge": {"program": "oracle.py 0.7", "networks": ["oracle.bin.gz"]}}
+    (tmp_path / "runs" / "levels" / "judged-9.json").write_text(json.dumps({"begun": begun, "losses": [[[1.0]]]}))
+    options = argparse.Namespace(board_size=9, engine=engine(tmp_path), positions=1)
+    with pytest.raises(ValueError, match=r"must have been begun by the same call, got network \w+, where"):
+        script["measure_judged"](options, saved)
