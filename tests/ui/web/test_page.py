@@ -316,6 +316,13 @@ def test_the_keyboard_alone(chromium: Any) -> None:
         typed.press("Enter")
         visitor.says("Move 4")
         assert visitor.stones() == (2, 1)
+        for letters, move in (("uncheck", "Move 3"), ("check", "Move 2")):
+            getattr(visitor.part("letters"), letters)()
+            visitor.part("letters").blur()
+            visitor.press("End")
+            visitor.says("Move 4")
+            visitor.press("u", "ArrowLeft")  # without letters only the arrow does something
+            visitor.says(move)
 
 
 def test_a_field_keeps_its_focus_while_the_server_is_busy_or_lost(chromium: Any) -> None:

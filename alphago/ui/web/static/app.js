@@ -24,7 +24,7 @@ export class App {
     /** @type {Pick<WelcomeMessage, "games">} */
     this.welcome = { games: [] };
     this.known = new GameState();
-    this.look = { mode: "loss", ownership: true, numbers: false, sound: false };
+    this.look = { mode: "loss", ownership: true, numbers: false, sound: false, letters: true };
     this.waiting = false; // whether it is drawn soon
     this.board = new Board({ play: (action) => this.play(action), hover: () => this.state && this.column.hovered(),
       toggle: (point) => this.send("dead", { point }) });

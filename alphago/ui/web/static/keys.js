@@ -31,6 +31,7 @@ export function obeyKey(app, event) {
   if (inField || event.ctrlKey || event.metaKey || event.altKey || !app.state || app.root.hidden) return;
   const onButton = event.target.tagName === "BUTTON" || event.target.tagName === "SUMMARY";
   if (onButton && (event.key === " " || event.key === "Enter")) return;
+  if (event.key.length === 1 && event.key !== " " && !app.look.letters) return;
   const arrow = ARROWS[event.key];
   const action = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (event.shiftKey && arrow) app.board.moveCursor(...arrow);

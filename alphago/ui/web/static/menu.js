@@ -17,6 +17,7 @@ export class Menu {
     this.file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file",
       onchange: () => { app.read(this.file.files[0]); this.file.value = ""; } });
     const sound = box("sound", (checked) => { app.look.sound = checked; if (checked) click(); });
+    const letters = box("letters", (checked) => { app.look.letters = checked; }, true);
     this.typed = h("input", { type: "text", size: 5, "data-name": "typed", autocomplete: "off",
       onkeydown: (/** @type {KeyboardEvent} */ { key }) => { if (key === "Enter") this.playTyped(); else if (key === "Escape") this.typed.blur(); } });
     const { take } = app.options;
@@ -28,7 +29,7 @@ export class Menu {
       h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, button("new", () => app.dialog.open(), "ag-main"),
         this.open, this.save, button("link", () => app.copyLink()), this.take, this.file)),
       this.engine.element,
-      h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), sound),
+      h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), letters, sound),
       this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, keysOf([...Object.values(buttons).map(([, title = ""]) => title), ...say.keyList]))));
   }
 

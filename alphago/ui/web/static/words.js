@@ -96,6 +96,7 @@ export const buttons = {
   new: ["New game", "another game, its options, your colour (N)"], open: ["Open {0}", "open a saved game, or drop its file on the board"],
   save: ["Save {0}", "save the game as a file, with variations and analysis (S)"], link: ["Copy link", "a link that restores this position (L)"],
   take: ["Share as a page", "one file with this engine, which plays in any browser, offline"], sound: ["a sound at each move"],
+  letters: ["keys of one letter", "off, so that words that are spoken or typed by chance do nothing"],
   begin: ["Begin"], cancel: ["Cancel"],
 };
 
