@@ -18,25 +18,11 @@ from tests.ui.web import desks
 pytestmark = pytest.mark.campaign
 FLAT = 40.0  # megabytes over half of all messages: thousands that each left something would take more
 WORDS = [
-    "b",
-    "w",
-    "pass",
-    "resign",
-    "C3",
-    "A1",
-    "T19",
-    "5",
-    "0",
-    "-1",
-    "1e9",
-    "nan",
-    "Z9",
+    *["b", "w", "pass", "resign", "C3", "A1", "T19", "5", "0", "-1", "1e9", "nan", "Z9", "é", "#", "\x07"],
     "9" * 60,
-    "é",
-    "\x07",
-    "#",
     "",
 ]
+JUNK: list[Any] = [None, True, -1, 10**30, 1e308, float("nan"), "", "B", [], {}, [[1]], "é\0" * 9, [["B", "C3"]] * 40]
 GAMES = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "data").rglob("*.sgf"))]
 PIECES = [b"", b"(;", b")", b"[", b"]", b"\\", b";B[]", b"SZ[19:13]", b"KM[nan]", b"AB[aa:ss]", b"\xff"]
 OUT = ("quit", "loadsgf", "printsgf")  # which end the engine, or read and write files
@@ -60,28 +46,13 @@ def test_gtp() -> None:
 
 def changed(value: Any, chance: random.Random) -> Any:
     """A query with one of its values replaced, somewhere."""
-    junk: list[Any] = [
-        None,
-        True,
-        -1,
-        10**30,
-        1e308,
-        float("nan"),
-        "",
-        "B",
-        [],
-        {},
-        [[1]],
-        "é" * 50,
-        [["B", "C3"]] * 40,
-    ]
     if isinstance(value, dict) and value and chance.random() < 0.9:
         key = chance.choice(list(value))
         return {**value, chance.choice([key, key, "x"]): changed(value[key], chance)}
     if isinstance(value, list) and value and chance.random() < 0.7:
         at = chance.randrange(len(value))
         return [*value[:at], changed(value[at], chance), *value[at + 1 :]]
-    return chance.choice(junk)
+    return chance.choice(JUNK)
 
 
 def test_analysis_queries() -> None:
@@ -111,20 +82,7 @@ def test_page_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desks, "PATIENCE", patience)
     chance = random.Random(3)
     fields = ["moves", "game", "options", "maxVisits", "text", "link", "network", "nodes", "point", "dead", "level"]
-    values: list[Any] = [
-        None,
-        -1,
-        10**40,
-        "",
-        "C3",
-        "pass",
-        "go",
-        [],
-        {},
-        {"board_size": 3},
-        "é\u0000" * 9,
-        [["B", "C3"]],
-    ]
+    values = [*JUNK, "C3", "pass", "go", {"board_size": 3}]
 
     with Area("messages of a page") as area, desks.Asker() as asker:
 
