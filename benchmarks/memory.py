@@ -6,14 +6,13 @@ that are trained on, and policies are those of a run.
 
 import argparse
 import gc
-import io
 import tracemalloc
 
 from figures import Figures, add_option
 
 from alphago import ReplayMemory, load_model, selfplay
 from alphago.env.games import selfplay_game
-from alphago.records.record import RecordBuilder, save_records
+from alphago.records.record import RecordBuilder, records_to_bytes
 from alphago.system.settings import make
 from alphago.training.recipes import RECIPES
 from alphago.training.settings.run_settings import RunSettings
@@ -33,8 +32,7 @@ def main() -> None:
     names = ("opening_plies", "resign_threshold")
     chosen = {name: getattr(settings, name) for name in names}
     records = selfplay(env, load_model("9x9"), options.readouts, options.games, games_in_flight=64, seed=0, **chosen)
-    file = io.BytesIO()
-    save_records(file, records)
+    written = len(records_to_bytes(records))
     plies = sum(len(record) for record in records)
     ReplayMemory(env).add(records[:1])  # loads what stays loaded, which is no position's
     tracemalloc.start()
@@ -46,7 +44,7 @@ def main() -> None:
     held = tracemalloc.get_traced_memory()[0]
     positions = len(memory)
     print(f"{options.games} games of 9x9: {plies} moves, {positions} positions to train on")
-    for where, size in (("in memory", held), ("on disk", file.getbuffer().nbytes)):
+    for where, size in (("in memory", held), ("on disk", written)):
         each = size / positions
         figures.add("memory-ram" if where == "in memory" else "memory-disk", each * WANTED / 1e6)
         print(f"{where}: {each:.0f} bytes a position, {each * WANTED / 1e6:.0f} MB for {WANTED:,}")

@@ -14,7 +14,7 @@ from alphago.cli import main
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.records.record import load_records, save_records
+from alphago.records.record import load_records, records_to_bytes
 from alphago.ui.terminal.terminal_game import COUNT_PROMPT
 from tests.random_games import random_game
 
@@ -65,8 +65,7 @@ def test_learns_saves_and_plays(env: GameEnv) -> None:
     result = evaluate(env, again, "random", num_games=2, readouts=4)
     assert len(result.games) == 2
     (record,) = selfplay(env, again, 4, seed=0)
-    with open("games.npz", "wb") as file:
-        save_records(file, [record])
+    Path("games.npz").write_bytes(records_to_bytes([record]))
     (read,) = load_records("games.npz")
     assert read.moves.tolist() == record.moves.tolist()
     end = read.position(env)

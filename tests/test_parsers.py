@@ -1,6 +1,5 @@
 """Whatever is read from people or from disks, hypothesis writes: a value comes out, or the error that is documented."""
 
-import io
 import json
 import math
 import re
@@ -29,7 +28,7 @@ from alphago.env.packaged import packaged_nets
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
-from alphago.records.record import RecordBuilder, load_records, save_records
+from alphago.records.record import RecordBuilder, load_records, records_to_bytes
 from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
@@ -156,9 +155,7 @@ def a_record() -> bytes:
     """A file with a game of one move."""
     builder = RecordBuilder()
     builder.add(0, np.array([0.5, 0.5], np.float32), 0.25, 2, 1)
-    file = io.BytesIO()
-    save_records(file, [builder.finish(1.0, 1.0, False, 2)])
-    return file.getvalue()
+    return records_to_bytes([builder.finish(1.0, 1.0, False, 2)])
 
 
 A_STATE = to_bytes(State({"a": torch.arange(4.0)}, {"games": 3}))

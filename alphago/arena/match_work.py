@@ -21,8 +21,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.threads import one_torch_thread, own_thread
 from alphago.nn.travel import net_from_arrays, net_to_arrays
 from alphago.workers.jobs import JobPool
-from alphago.workers.packing import known_game, pack, plain_game, unpack
-from alphago.workers.work import RemoteWork
+from alphago.workers.work import RemoteWork, known_game, pack, plain_game, unpack
 
 GAMES_A_JOB = 8  # enough to fill batches, few enough to play again if a worker is lost; even, for pairs of games
 PLAYERS_BY_NAME = {kind.__name__: kind for kind in (PlayoutSettings, AlphaBetaSettings)}

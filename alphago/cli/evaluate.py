@@ -7,9 +7,8 @@ from typing import Any
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
-from alphago.cli.models import add_device, add_game, add_game_settings, given_game_settings
+from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
-from alphago.cli.who_works import add_workers
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import pool_of

@@ -5,15 +5,14 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
+from alphago.cli.label import with_bar
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, add_settings, given_settings, integer, option, read_value, settings_of
-from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import write_named
 from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
-from alphago.system.validation import make_settings
 
 if TYPE_CHECKING:
     from alphago.exams.exam_result import ExamResult
@@ -135,7 +134,7 @@ def make(options: argparse.Namespace) -> int:
     if missing or options.networks:
         got = f"no {' and no '.join(missing)}" if missing else f"the networks {' '.join(options.networks)}"
         raise ValueError(f"--make must come with --engine and --games and without networks, got {got}")
-    settings = make_settings(MakeSettings, **given_settings(options, MakeSettings))
+    settings = MakeSettings(**given_settings(options, MakeSettings))
     positions = with_bar(
         lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell)
     )

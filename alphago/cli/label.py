@@ -2,13 +2,15 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 
 from alphago.cli.options import Parser, add_settings, given_settings, integer, option
-from alphago.cli.positions_bar import with_bar
 from alphago.exams.drawn_positions import LabelSettings
 from alphago.system.files import typed_path
 from alphago.system.interrupts import INTERRUPTED
-from alphago.system.validation import make_settings
+from alphago.system.live_bar import LiveBar
+
+Tell = Callable[[int, int], object]  # (positions so far, positions wanted)
 
 
 def add_options(parser: Parser) -> None:
@@ -33,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         got = "none" if options.engine is None else "both"
         raise ValueError(f"there must be one teacher, --engine or --network, got {got}")
     engine = options.engine or own_engine(options.network)
-    settings = make_settings(LabelSettings, **given_settings(options, LabelSettings))
+    settings = LabelSettings(**given_settings(options, LabelSettings))
     positions = with_bar(
         lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell)
     )
@@ -47,3 +49,27 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0
+
+
+def with_bar(make: Callable[[Tell], int]) -> int | None:
+    """Call `make` while a bar shows its progress, for `label` and `exam --make`.
+
+    Returns the number of positions that `make` returns, None after an interrupt.
+
+    make: makes positions, and calls its argument with the number of positions so far, and the number in all.
+    """
+    bar = LiveBar(unit="position")
+
+    def tell(positions: int, total: int) -> None:
+        if bar.total is None:  # the first call: positions made before do not count for the speed
+            bar.total, bar.initial, bar.n = total, positions, positions
+        bar.update(positions - bar.n)
+
+    try:
+        return make(tell)
+    except KeyboardInterrupt:
+        bar.close()
+        print("stopped; the same command goes on", file=sys.stderr)
+        return None
+    finally:
+        bar.close()

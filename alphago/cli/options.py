@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -314,28 +314,11 @@ def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any 
     parser.add_argument(name, help=text, **more)
 
 
-def add_settings(
-    parser: argparse._ActionsContainer,
-    target: type,
-    *,
-    leave: Sequence[str] = (),
-    flags: Mapping[str, str] | None = None,
-    defaults: Mapping[str, Any] | None = None,
-    prefix: str = "",
-) -> None:
-    """Add an option to `parser` for every setting of the class `target`.
-
-    leave: names of settings to leave out.
-    flags: the flags' names, by setting, where they differ from the settings' names.
-    defaults: values, by setting, that the help shows instead of the class's defaults.
-    prefix: the prefix of all flags and of the names of the parsed options.
-    """
+def add_settings(parser: argparse._ActionsContainer, target: type, *, leave: Sequence[str] = ()) -> None:
+    """Add an option to `parser` for every setting of the class `target`; leave: names of settings to leave out."""
     for setting in settings_of(target):
-        name = setting.name
-        if name not in leave:
-            flag = "--" + (prefix + (flags or {}).get(name, name)).replace("_", "-")
-            default = (defaults or {}).get(name, setting.default)
-            add_setting(parser, flag, replace(setting, name=prefix + name, default=default))
+        if setting.name not in leave:
+            add_setting(parser, "--" + setting.name.replace("_", "-"), setting)
 
 
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
@@ -362,7 +345,7 @@ def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
     """Return the settings of the class `target` that were given on the command line, by name.
 
-    options: the parsed options.  prefix: as in `add_settings`.
+    options: the parsed options.  prefix: of the settings' names among them.
     """
     given = vars(options)
     names = [setting.name for setting in settings_of(target)]

@@ -7,10 +7,17 @@ import threading
 from pathlib import Path
 from types import TracebackType
 
-from alphago.cli.models import add_device, add_game, add_game_settings, add_model, given_game_settings, load
+from alphago.cli.models import (
+    add_device,
+    add_game,
+    add_game_settings,
+    add_model,
+    add_workers,
+    given_game_settings,
+    load,
+)
 from alphago.cli.options import Parser, integer, option
 from alphago.cli.settings_flags import add_flags, given_settings_of
-from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.rule import measured_threshold
@@ -22,7 +29,7 @@ from alphago.system.live_bar import LiveBar
 from alphago.system.settings import make
 from alphago.system.validation import check_int
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.runs.folder import default_folder, new_folder
+from alphago.training.runs.folder import new_folder
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.watch.game_log import game_text
 
@@ -75,31 +82,25 @@ class GameFolder:
     env: the game.  games: number of games to expect.
     as_records: whether to write one file of records instead of an SGF file for each game.
     verbose: whether to print each game.
-    Raises FileExistsError for a folder that is not empty.
     """
 
     def __init__(self, path: str | None, env: GameEnv, games: int, *, as_records: bool, verbose: bool = False) -> None:
         check_int("--games", games, 1)
-        self.is_named = path is not None
-        self.path = Path(path) if path is not None else default_folder(f"selfplay-{env.name}{env.N}")
-        self.expect_empty()
+        self.given = path
         self.env, self.games, self.as_records, self.verbose = env, games, as_records, verbose
         self.records: dict[int, GameRecord] = {}
         self.one_at_a_time = threading.Lock()
 
-    def expect_empty(self) -> None:
-        """Raise FileExistsError unless the folder is new or empty."""
-        if not is_new_or_empty(self.path):
-            raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
-
     def __enter__(self) -> "GameFolder":
         """Create and lock the folder; raise FileExistsError or BlockingIOError if another process uses it meanwhile."""
-        self.is_new = not self.is_named or not self.path.exists()  # a new folder is removed again if it stays empty
-        if self.is_named:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self.expect_empty()
+        if self.given is None:
+            self.path, self.is_new = new_folder(f"selfplay-{self.env.name}{self.env.N}"), True
         else:
-            self.path = new_folder(f"selfplay-{self.env.name}{self.env.N}")
+            self.path = Path(self.given)
+            if not is_new_or_empty(self.path):
+                raise FileExistsError(f"{self.path} must be a new or empty folder: choose another one")
+            self.is_new = not self.path.exists()  # then it is removed again if it stays empty
+            self.path.mkdir(parents=True, exist_ok=True)
         self.folder_lock = lock(self.path)
         self.bar = LiveBar(total=self.games, unit="game", desc="self-play")
         return self

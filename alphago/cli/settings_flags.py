@@ -4,7 +4,7 @@
 """
 
 import argparse
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, fields, replace
 from types import NoneType
 from typing import Any, get_type_hints
@@ -22,16 +22,12 @@ def add_flags(
     root: type,
     title: str,
     *,
-    flags: Mapping[str, str] = SHORT,
-    leave: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     notes: Mapping[str, str] | None = None,
 ) -> None:
     """Add a flag to `parser` for each setting of the class `root` that can be typed, and --set for the others.
 
     title: the heading of the settings that belong to no part.
-    flags: the flags' names, by keyword, where they differ from the keywords.
-    leave: keywords to leave out.
     defaults: values, by keyword, that the help shows instead of the settings' own.
     notes: sentences below headings, by heading.
     """
@@ -40,18 +36,18 @@ def add_flags(
     by_path = [path for path, address in known.items() if not address.keyword]
     for address in known.values():
         setting = setting_of(address)
-        if not address.keyword or address.keyword in leave or not (setting.types or setting.choices):
+        if not (address.keyword and (setting.types or setting.choices)):
             continue
         heading = address.title or title
         if heading not in groups:
             groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
-        names = {other.keyword: flag_of(other.keyword, flags) for other in known.values() if other.keyword}
+        names = {other.keyword: flag_of(other.keyword) for other in known.values() if other.keyword}
         siblings = [sibling for sibling in known.values() if sibling.owner is address.owner and sibling.keyword]
-        names |= {sibling.field.name: flag_of(sibling.keyword, flags) for sibling in siblings}
+        names |= {sibling.field.name: flag_of(sibling.keyword) for sibling in siblings}
         setting = replace(setting, default=default, text=in_shell(setting.text, names))
-        flag = flag_of(address.keyword, flags)
+        flag = flag_of(address.keyword)
         add_setting(groups[heading], flag, setting)
         parser.shorten(flag, brief(setting, address))
     if by_path:
@@ -90,9 +86,9 @@ def given_settings_of(options: argparse.Namespace, root: type) -> dict[str, Any]
     return given | getattr(options, BY_PATH, {})
 
 
-def flag_of(keyword: str, flags: Mapping[str, str]) -> str:
-    """Return the flag of a keyword; `flags` as in `add_flags`."""
-    return "--" + flags.get(keyword, keyword).replace("_", "-")
+def flag_of(keyword: str) -> str:
+    """Return the flag of a keyword."""
+    return "--" + SHORT.get(keyword, keyword).replace("_", "-")
 
 
 def setting_of(address: Address) -> Setting:

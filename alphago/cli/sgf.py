@@ -2,20 +2,16 @@
 
 import argparse
 import sys
-from collections import Counter
-from collections.abc import Callable
+import tempfile
 from pathlib import Path
 
+from alphago.cli.models import add_files_workers, chosen_processes
 from alphago.cli.options import Parser, add_settings, given_options, given_settings, integer, number, option
-from alphago.cli.who_works import add_files_workers, chosen_processes
-from alphago.records.converting import Converter, GameFilter
+from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
-from alphago.records.importing import ImportReport, convert_jobs, import_games, jobs
-from alphago.records.sources import find_indexes, read_indexes
+from alphago.records.importing import ImportReport, import_games
 from alphago.system.live_bar import LiveBar
-
-Progress = Callable[[int, int], object]  # (games read, games kept), both so far
 
 
 def add_options(parser: Parser) -> None:
@@ -62,12 +58,10 @@ def run(options: argparse.Namespace) -> int:
             bar.set_postfix_str(f"{kept} kept", refresh=False)
             bar.update(read - bar.n)
 
-        if options.to is None:
-            report = check(options, filter, workers, progress)
-        else:
+        with tempfile.TemporaryDirectory() as folder:
             report = import_games(
                 options.paths,
-                options.to,
+                options.to or folder,
                 filter=filter,
                 split=given_split(options),
                 index=options.index,
@@ -93,24 +87,6 @@ def given_split(options: argparse.Namespace) -> Split | None:
             f"{split.test}"
         )
     return split
-
-
-def check(options: argparse.Namespace, filter: GameFilter, workers: int | str, progress: Progress) -> ImportReport:
-    """Return a report of the games that an import would keep and leave out; duplicates are not detected.
-
-    options: the parsed options.  workers: as in `import_games`.
-    progress: called with the numbers of games read and kept so far.
-    """
-    paths = options.paths
-    indexes = [Path(file) for file in options.index] if options.index else find_indexes(paths)
-    report = ImportReport(rejected=Counter())
-    for batch in convert_jobs(Converter(filter, read_indexes(indexes)), jobs(paths), workers):
-        report.kept += len(batch.games)
-        report.rejected.update(batch.rejected)
-        for reason, sentences in batch.examples.items():
-            report.examples.setdefault(reason, sentences)
-        progress(report.kept + sum(report.rejected.values()), report.kept)
-    return report
 
 
 def without_dataset(report: ImportReport) -> str:

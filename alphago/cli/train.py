@@ -5,10 +5,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from alphago.cli.models import add_device, add_game, add_game_settings, check_named, given_game_settings
+from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, check_named, given_game_settings
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings_of
-from alphago.cli.who_works import add_workers
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names

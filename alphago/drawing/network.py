@@ -81,29 +81,20 @@ def add_box(shapes: list[Shape], box: Box, x: float, top: float, width: float, f
     return bottom + PILE_STEP * most_behind
 
 
-def join_repeats(boxes: Sequence[Box], most_period: int = 2) -> list[Box]:
+def join_repeats(boxes: Sequence[Box]) -> list[Box]:
     """Return the boxes, with each repetition joined into one box, whose `times` counts it.
 
-    A repetition is a box that occurs at least twice in a row, or a group of 2 to `most_period` boxes that occurs at
-    least three times in a row.
+    A repetition is a box that occurs at least twice in a row, or two boxes that occur at least three times in a row.
     """
     joined: list[Box] = []
     place = 0
     while place < len(boxes):
-        period, times = repetition_at(boxes, place, most_period)
+        single, double = (repetitions(boxes, place, period) for period in (1, 2))
+        period, times = (2, double) if single == 1 and double > 2 else (1, single)
         part = boxes[place : place + period]
         joined.append(part[0] if times == 1 else repeated_box(part, times))
         place += period * times
     return joined
-
-
-def repetition_at(boxes: Sequence[Box], place: int, most_period: int) -> tuple[int, int]:
-    """Return the period and the number of times of the repetition that begins at `place`; (1, 1) if there is none."""
-    for period in range(1, most_period + 1):
-        times = repetitions(boxes, place, period)
-        if times > 2 or (times == 2 and period == 1):
-            return period, times
-    return 1, 1
 
 
 def repeated_box(part: Sequence[Box], times: int) -> Box:

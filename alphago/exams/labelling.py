@@ -57,19 +57,19 @@ def label_games(
             "drawn": drawing_facts(records, labelling),
         }
         with LabelWriter(dataset, env, teacher) as writer:
-            tell(writer.count, labelling.positions)
+            tell(writer.games, labelling.positions)
             last_number = writer.drawn  # of the last position that an earlier call has labelled
             drawing = (drawn for drawn in draw(env, records, labelling) if drawn.number > last_number)
             try:
                 for drawn, label in labels(client, env, drawing, labelling.readouts):
-                    if writer.count >= labelling.positions:
+                    if writer.games >= labelling.positions:
                         break
                     position, moves = drawn.position, records[drawn.game].moves
                     writer.label(moves, len(position.moves), position.komi, label, drawn.number)
-                    tell(writer.count, labelling.positions)
+                    tell(writer.games, labelling.positions)
             finally:
                 writer.flush()
-            return writer.count
+            return writer.games
 
 
 def own_engine(network: str | Path) -> str:

@@ -3,7 +3,7 @@
 Kernels are compiled at their first call, one after the other, since numba's compiler admits one thread, and are then
 kept on disk. If those of the search are not there yet, a command that is about to play starts a second process,
 `python -m alphago.mcts.warm_up`, to compile them, and later loads them from disk. A kernel that both processes need
-at the same time is compiled by one of them (`alphago.system.kernels.turns`).
+at the same time is compiled by one of them (`alphago.system.kernels.cache`).
 """
 
 import atexit

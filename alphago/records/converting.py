@@ -16,14 +16,13 @@ from alphago.records.dataset import ENDED, RESULT, SKIPPED, UNKNOWN_KOMI, WHITE_
 from alphago.records.dataset_writer import Batch, Collector
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import FATAL, TOLD
-from alphago.records.sgf.following import PlayedStretch
 from alphago.records.sgf.game_line import LENIENT
 from alphago.records.sgf.reader import salvage_sgf
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import Stretch, board_of
+from alphago.records.sgf.stretches import PlayedStretch, Stretch, board_of
 from alphago.records.sgf.values import read_rank
 from alphago.records.sources import ID_DIGITS, NO_KOMI, NO_MARGIN, Piece
-from alphago.system.validation import check_ranges, setting, settings
+from alphago.system.validation import setting, settings
 
 DAMAGED = "damaged file"
 NO_RESULT, SIZE, RANK, HANDICAP, SHORT, LONG = "no result", "size", "rank", "handicap", "too short", "too long"
@@ -64,9 +63,6 @@ class GameFilter:
     cut: bool = setting(
         "keep the legal beginning of games that are damaged, truncated or have an illegal move", default=False
     )
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def has_player(self, players: Sequence[str]) -> bool:
         """Return whether the filter's player, if it has one, is among a game's players; players: their names."""

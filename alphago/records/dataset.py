@@ -240,23 +240,13 @@ class Dataset:
             chosen &= (self.rows["flags"] & RESULT) != 0
         return np.flatnonzero(chosen)
 
-    def _place(self, number: int) -> tuple[int, int]:
-        """Return the index of the part with game `number`, and the game's place in that part."""
-        part = int(np.searchsorted(self._ends, number, side="right"))  # how many parts end at or before the game
-        games_before_part = int(self._ends[part - 1]) if part else 0
-        return part, number - games_before_part
-
-    def words(self, number: int) -> tuple[np.void, np.ndarray]:
-        """Return a game in its stored form: its row, and its stones and plies, uint16."""
-        part, place = self._place(number)
-        games, moves, _ = self.parts[part]
-        row = games[place]
-        start = int(row["start"])
-        return row, moves[start : start + int(row["stones"]) + int(row["length"])]
-
     def game(self, number: int) -> StoredGame:
         """Return game `number`, 0 .. len - 1; raise ValueError if its stored moves are damaged."""
-        row, words = self.words(number)
+        part = int(np.searchsorted(self._ends, number, side="right"))  # how many parts end at or before the game
+        place = number - (int(self._ends[part - 1]) if part else 0)
+        games, moves, labels = self.parts[part]
+        row = games[place]
+        words = moves[row["start"] :][: int(row["stones"]) + int(row["length"])]
         stones, plies = words[: row["stones"]], words[row["stones"] :]
         actions = (plies & ACTION).astype(np.int32)
         points = (stones & POINT).astype(np.int32)
@@ -265,9 +255,6 @@ class Dataset:
         if is_cut_off or (actions > area).any() or (points >= area).any():
             raise ValueError(f"game {number} of {self.path} is damaged: {REPAIR}")
         is_white = (stones & WHITE_STONE) != 0
-        part, place = self._place(number)
-        labels = self.parts[part].labels
-        label = None if labels is None else labels[place]
         movers = np.where(np.arange(len(plies)) % 2, -row["first"], row["first"]).astype(np.int8)
         skipped = (plies & SKIPPED) != 0  # such plies are no moves; they let the colours alternate
         return StoredGame(
@@ -277,7 +264,7 @@ class Dataset:
             skipped=skipped,
             black=points[~is_white],
             white=points[is_white],
-            label=label,
+            label=None if labels is None else labels[place],
         )
 
     def games(self, numbers: Sequence[int] | np.ndarray | None = None) -> Iterator[StoredGame]:

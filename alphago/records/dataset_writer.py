@@ -81,7 +81,7 @@ class Batch(NamedTuple):
 
 
 class Collector:
-    """Collects games into a Batch."""
+    """Collects games, for a Batch or for a part."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
@@ -110,9 +110,15 @@ class Collector:
         if len(kept) < EXAMPLES:
             kept.append(sentence[:LONGEST_MESSAGE])
 
+    def take(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the games since the last call: rows, [n] of dtype GAME, and stones and plies, uint16."""
+        games = np.array(self.rows, GAME)
+        moves = np.concatenate(self.words).astype("<u2") if self.words else np.zeros(0, "<u2")
+        self.rows, self.words, self.length = [], [], 0
+        return games, moves
+
     def batch(self) -> Batch:
-        moves = np.concatenate(self.words) if self.words else np.zeros(0, np.uint16)
-        return Batch(np.array(self.rows, GAME), moves, self.rejected, self.examples)
+        return Batch(*self.take(), self.rejected, self.examples)
 
 
 def game_hash(size: int, first: int, stones: int, words: np.ndarray) -> int:
@@ -189,8 +195,7 @@ class DatasetWriter:
 
     def _open(self, split: Split | None) -> None:
         """Read or begin the index, and remove files that the index does not name; split: as in the constructor."""
-        self.batches: list[Batch] = []  # batches of games that wait to be written
-        self.waiting = 0  # the number of these games
+        self.waiting = Collector()  # games that are yet to be written
         self.rejected: Counter[str] = Counter()
         self.examples: dict[str, list[str]] = {}
         if (self.path / INDEX).exists():
@@ -221,7 +226,7 @@ class DatasetWriter:
     @property
     def games(self) -> int:
         """The number of games so far, including those not yet written."""
-        return sum(part["count"] for part in self.index["parts"]) + self.waiting
+        return sum(part["count"] for part in self.index["parts"]) + len(self.waiting.rows)
 
     @property
     def before(self) -> int:
@@ -272,11 +277,11 @@ class DatasetWriter:
         for reason, sentences in batch.examples.items():
             kept = self.examples.setdefault(reason, [])
             kept += sentences[: EXAMPLES - len(kept)]
-        if is_new.any():
-            self.batches.append(Batch(batch.games[is_new], batch.moves, Counter(), {}))
-            self.waiting += int(is_new.sum())
+        for row in batch.games[is_new]:
+            words = batch.moves[row["start"] :][: int(row["stones"]) + int(row["length"])]
+            self.waiting.add(dict(zip(GAME.names or (), row.item(), strict=True)), words)
         self.index["imports"][-1]["jobs"] = jobs
-        if self.waiting >= GAMES_PER_PART:
+        if len(self.waiting.rows) >= GAMES_PER_PART:
             self.flush()
 
     def finish(self) -> None:
@@ -286,10 +291,9 @@ class DatasetWriter:
 
     def flush(self) -> None:
         """Write the waiting games as a part, then the index."""
-        if self.waiting:
-            games, moves = join_batches(self.batches)
+        if self.waiting.rows:
+            games, moves = self.waiting.take()
             self.write_part({"games": games, "moves": moves})
-            self.batches, self.waiting = [], 0
         last = self.index["imports"][-1]
         last["rejected"], last["examples"] = dict(self.rejected), self.examples
         self.write_index()
@@ -331,7 +335,7 @@ class LabelWriter(DatasetWriter):
     def __init__(self, path: str | Path, env: GoEnv, teacher: Mapping[str, Any]) -> None:
         super().__init__(path)
         self.env = env
-        self.collector, self.labels = Collector(), list[np.ndarray]()  # of what is not yet written
+        self.labels: list[np.ndarray] = []  # of the games in `waiting`
         # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         try:
@@ -346,11 +350,6 @@ class LabelWriter(DatasetWriter):
         if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
             raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
         check_begun(self.path, self.index.get("teacher", teacher), teacher)
-
-    @property
-    def count(self) -> int:
-        """The number of labels, including those not yet written."""
-        return self.games + len(self.labels)
 
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.
@@ -370,7 +369,7 @@ class LabelWriter(DatasetWriter):
             "komi2": round(2 * komi),
             "rules": rules_code(self.env.rules),
         }
-        self.collector.add(row, moves[: ply + 1].astype("<u2"))
+        self.waiting.add(row, moves[: ply + 1].astype("<u2"))
         self.labels.append(label)
         self.drawn = drawn
         if len(self.labels) >= LABELS_PER_PART:
@@ -379,29 +378,12 @@ class LabelWriter(DatasetWriter):
     def flush(self) -> None:
         """Write the waiting labels as a part, then the index."""
         if self.labels:
-            batch = self.collector.batch()
-            arrays = {"games": batch.games, "moves": batch.moves, "labels": np.stack(self.labels)}
-            self.write_part(arrays, drawn=self.drawn)
-            self.collector, self.labels = Collector(), []
+            games, moves = self.waiting.take()
+            self.write_part({"games": games, "moves": moves, "labels": np.stack(self.labels)}, drawn=self.drawn)
+            self.labels = []
         self.write_index()
 
 
 def paths_of(entry: Mapping[str, Any]) -> list[str]:
     """Return the paths of an import's sources; entry: the import's entry in the index."""
     return [source[0] for source in entry["sources"]]
-
-
-def join_batches(batches: Sequence[Batch]) -> tuple[np.ndarray, np.ndarray]:
-    """Return `games` and `moves` of several batches, joined for one part, with `start` adjusted."""
-    games = []
-    words = [np.zeros(0, "<u2")]  # of each game; the empty one is for batches without games
-    total = 0  # the number of all these words
-    for batch in batches:
-        for row in batch.games:
-            start = int(row["start"])
-            words.append(batch.moves[start : start + int(row["stones"]) + int(row["length"])])
-            game = row.copy()
-            game["start"] = total
-            games.append(game)
-            total += len(words[-1])
-    return np.array(games, GAME), np.concatenate(words).astype("<u2")

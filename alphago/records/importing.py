@@ -31,8 +31,7 @@ from alphago.system.interrupts import (
 )
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import pool_of
-from alphago.workers.packing import pack, unpack
-from alphago.workers.work import RemoteWork
+from alphago.workers.work import RemoteWork, pack, unpack
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
@@ -128,29 +127,21 @@ def import_games(
         return ImportReport(kept, total=writer.games, rejected=writer.rejected, examples=writer.examples)
 
 
-def stamp(path: str | Path, dataset: str | Path) -> list[object]:
-    """Return [path, size, modification time] of a source, which change when it does; for a folder also a digest.
+def stamp(path: str | Path, dataset: str | Path) -> list[str]:
+    """Return [path, digest] of a source; the digest is of its files' names, sizes and times.
 
-    dataset: the dataset's folder.
-
-    A folder's size is the sum of its files' sizes, its time that of the newest file.  The digest is over the names,
-    sizes and times of the files.  Files in the dataset's own folder, and files that no import reads, are left out.
+    dataset: the dataset's folder.  Files in it, and files that no import reads, are left out.
     """
     place, written_to = Path(path), Path(dataset).resolve()
-    if not place.is_dir():
-        status = place.stat()
-        return [str(path), status.st_size, status.st_mtime_ns]
     digest = hashlib.blake2b(digest_size=16)
-    size = newest = 0
     for file in files_of(place):
-        if not OTHER_NAMES.search(file.name) and written_to not in file.resolve().parents:
+        is_read = file == place or not OTHER_NAMES.search(file.name)
+        if is_read and written_to not in file.resolve().parents:
             with contextlib.suppress(FileNotFoundError):  # deleted since the folder was listed
                 status = file.stat()
                 name = os.fsencode(file.relative_to(place))
                 digest.update(b"%d %d %d %s" % (len(name), status.st_size, status.st_mtime_ns, name))
-                size += status.st_size
-                newest = max(newest, int(status.st_mtime))
-    return [str(path), size, newest, digest.hexdigest()]
+    return [str(path), digest.hexdigest()]
 
 
 def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
@@ -181,10 +172,7 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
     if isinstance(workers, int) and workers > 1:
         yield from convert_in_processes(converter, groups, workers)
         return
-    if isinstance(workers, int):
-        yield from map(converter.convert, groups)
-        return
-    with pool_of(workers) as pool:
+    with pool_of(None if isinstance(workers, int) else workers) as pool:
         if pool is None:  # there are no others: this process converts
             yield from map(converter.convert, groups)
         else:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -139,20 +139,15 @@ def to_arrays(records: list[GameRecord]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def save_records(file: BinaryIO, records: list[GameRecord]) -> None:
-    """Write records to an open file as .npz, plain arrays only."""
-    write_npz(file, to_arrays(records))
-
-
 def records_to_bytes(records: list[GameRecord]) -> bytes:
-    """Return the contents of the file that `save_records` writes."""
+    """Return records as the contents of a file, an .npz archive of plain arrays."""
     file = io.BytesIO()
-    save_records(file, records)
+    write_npz(file, to_arrays(records))
     return file.getvalue()
 
 
 def load_records(path: str | Path) -> list[GameRecord]:
-    """Return the records in a file that `save_records` wrote; raise ValueError if the file is not such a file."""
+    """Return the records in a file with `records_to_bytes`; raise ValueError if the file is not such a file."""
     data = read_named(user_path(path))  # numpy gets bytes, since it would leave a file open that it cannot read
     if not data.startswith(ZIP_MARK):
         raise ValueError(f"{path} holds no game records (not an .npz archive)")

@@ -1,6 +1,7 @@
-"""Import optional libraries; ImportError says in one sentence which library is absent or broken."""
+"""Optional libraries: import one, or say in a sentence that it is absent or broken; IPython's shell in a notebook."""
 
 import importlib
+import sys
 from typing import Any
 
 
@@ -29,3 +30,13 @@ def optional_import(name: str, need: str) -> Any:
 def broken(name: str, need: str, error: Exception) -> ImportError:
     """Return the error for a library that is installed but cannot be imported."""
     return ImportError(f"{need} ({name} is installed, but broken: {type(error).__name__}: {error})")
+
+
+def notebook_shell() -> Any:
+    """Return IPython's shell if Python runs in a notebook (Jupyter, VS Code, Colab), otherwise None.
+
+    IPython is not imported: in a notebook it already is.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell if getattr(shell, "kernel", None) is not None else None

@@ -19,7 +19,6 @@ from alphago.system.validation import (
     UnusedSetting,
     check_keywords,
     keywords_of,
-    make_settings,
     near_misses,
     plain_number,
     qualified_name,
@@ -111,7 +110,7 @@ class PartField:
         for name in values:
             if name.partition(".")[0] not in known:
                 self.refuse(keyword, name, kind, self.prefix if prefix is None else prefix)
-        return make_settings(kind, **values) if part is None else change(part, values)
+        return kind(**values) if part is None else change(part, values)
 
     def refuse(self, keyword: str, name: str, kind: type, prefix: str) -> NoReturn:
         """Raise the error for a setting that a part of the class `kind` does not have, as `change` says."""
@@ -279,7 +278,7 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
                 path, value = next(iter(inner.items()))
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
             made[name] = declared.change(name, made[name], inner)
-    return make_settings(type(before), **made)
+    return type(before)(**made)
 
 
 def is_automatic(field: Field[Any]) -> bool:
@@ -338,7 +337,7 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
         inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
         inner = dict(given) if declared is not None and declared.is_group else inner
         values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
-    return make_settings(kind, **values)
+    return kind(**values)
 
 
 def value_from_data(

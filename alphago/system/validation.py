@@ -54,25 +54,6 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud
 UNSET: Literal[Unset.UNSET] = Unset.UNSET
 
 
-def make_settings(kind: type[Kind], **given: object) -> Kind:
-    """Return an instance of the settings dataclass `kind` with the given values.
-
-    Raises TypeError, which suggests similar names, for an unknown keyword; ValueError if the value of a setting that
-    is not optional is None.
-    """
-    check_keywords(kind.__qualname__, given, keywords_of(kind))
-    for name, value in given.items():
-        if value is None and not is_optional(kind, name):
-            raise ValueError(f"{name} must have a value, got None")
-    return kind(**given)
-
-
-def is_optional(kind: type, name: str) -> bool:
-    """Return whether the field `name` of the settings dataclass `kind` can be None."""
-    hint = get_type_hints(kind)[name]
-    return hint is Any or NoneType in get_args(hint) or kind.__dataclass_fields__[name].metadata["automatic"]  # type: ignore[attr-defined]
-
-
 def setting(
     text: str,
     *,
@@ -133,7 +114,8 @@ def check_ranges(instance: Any, owner: str = "") -> None:
     """Check numbers and bools in a `settings` object, and convert NumPy's numbers to Python's, for JSON.
 
     owner: the prefix of a field's name in messages, such as "a gate's ".
-    Raises ValueError, which names the field, for a number out of range, and for a value that must be a bool but is not.
+    Raises ValueError, which names the field, for a number out of range, for a value that must be a bool but is not, and
+    for a None that is no value of the field.
     """
     hints = get_type_hints(type(instance))
     for declaration in fields(instance):
@@ -145,7 +127,7 @@ def check_ranges(instance: Any, owner: str = "") -> None:
 def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -> Any:
     """Return the value of a `setting`, with a NumPy number converted; raise ValueError for a number out of range.
 
-    A setting without a declared range may have any value.  None is returned where the setting may be None.
+    A setting without a declared range may have any value, but None only where its type, or `automatic`, says so.
 
     name: the setting's name for the message.  hint: its type.  declared: its metadata.
     """
@@ -153,13 +135,13 @@ def check_range(name: str, value: Any, hint: Any, declared: Mapping[str, Any]) -
     most = declared.get("most", math.inf)
     is_positive = declared.get("positive", False)
     types = {hint, *get_args(hint)}  # such as {int | None, int, None}
-    may_be_none = NoneType in types or declared.get("automatic", False)
-    if value is None and may_be_none:
-        return None
+    if value is None:
+        if hint is Any or NoneType in types or declared.get("automatic", False):
+            return None
+        raise ValueError(f"{name} must have a value, got None")
     if hint is bool:
         return check_bool(name, value)
-    has_range = is_positive or least is not None
-    if not has_range:
+    if not is_positive and least is None:
         return plain_number(value)
     if is_positive:
         value = check_positive(name, value, most)
@@ -243,27 +225,10 @@ def check_arguments(
     signature = inspect.signature(function)
     try:
         signature.bind(*given, **named)
-        return
-    except TypeError:
-        parameters = signature.parameters.values()
-    positional = [item.name for item in parameters if item.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-    order = [name for name in positional if name != "self"]
-    if len(given) > len(positional):
-        count = len(given) - positional.count("self")  # without the object itself
-        raise TypeError(
-            f"{who} takes {', '.join(order) or 'nothing'} without a name before it, and all else as name=value; "
-            f"got {count} values without one"
-        ) from None
-    set_by_order = positional[: len(given)]
-    twice = [name for name in set_by_order if name in named]
-    if twice:
-        raise TypeError(
-            f"{who} got two values for {twice[0]}: {', '.join(order)} is the order of its arguments"
-        ) from None
-    no_default = inspect.Parameter.empty
-    required = [item.name for item in parameters if item.default is no_default and item.kind in BY_KEYWORD]
-    missing = [name for name in required if name not in (*set_by_order, *named)]
-    raise TypeError(f"{who} needs {' and '.join(missing)}: {who}({', '.join(order)}, …)") from None
+    except TypeError as error:
+        by_order = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        order = [name for name, item in signature.parameters.items() if item.kind is by_order and name != "self"]
+        raise TypeError(f"{who} must be called as {who}({', '.join([*order, '…'])}): {error}") from None
 
 
 def check_types(function: Callable[..., object], given: Sequence[object], named: Mapping[str, object]) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.levels import Level
-from alphago.system.notebook import notebook_shell
-from alphago.system.optional import optional_import
+from alphago.system.optional import notebook_shell, optional_import
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Choice, Engines
 from alphago.ui.web.new_game import open_link, start_of

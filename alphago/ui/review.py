@@ -14,8 +14,8 @@ from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.analyst import Analyst
 from alphago.records.sgf import MoveNote, SgfGame
+from alphago.records.sgf.document import Additions, with_additions
 from alphago.records.sgf.notes import KATRAIN_ADDED, KATRAIN_VERSION, katrain_values
-from alphago.records.sgf.variations import Additions, with_additions
 from alphago.ui.katago import line_texts, move_fields, root_fields
 from alphago.ui.why.explain import Explanation, explain_moves
 

@@ -8,7 +8,7 @@ from alphago.system.validation import check_int
 from alphago.workers.ray_cluster import cluster_here, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import SharedFolder
-from alphago.workers.transport import Transport
+from alphago.workers.work import Transport
 
 FOLDER = "folder:"
 MOST_WORKERS = 10_000

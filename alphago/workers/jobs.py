@@ -10,16 +10,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from math import log
 from queue import Empty, SimpleQueue
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
-from alphago.workers.transport import JobAnswer, Transport
-from alphago.workers.work import RemoteWork, to_publish, unsealed
+from alphago.workers.work import JobAnswer, RemoteWork, Transport, to_publish, unsealed
 
 COUNTED = ("done", "repeated", "bytes")
 MOST_FAILURES = 3  # failures of a job, from which the job is at fault
@@ -166,7 +164,6 @@ class JobPool:
                 "workers_slowest": min(speeds.values(), default=None),
                 "workers_fastest": max(speeds.values(), default=None),
                 "task_seconds": mean(lasted) if lasted else None,  # from giving the job to its answer
-                "task_spread": stdev(map(log, lasted)) if len(lasted) > 1 else None,  # of the logarithms
                 **{f"tasks_{name}": self.counts[name] for name in COUNTED},
             }
 

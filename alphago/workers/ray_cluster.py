@@ -20,8 +20,7 @@ from alphago.env.games import GAMES
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.transport import JobAnswer
-from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send

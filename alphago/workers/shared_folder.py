@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
-from alphago.workers.transport import JobAnswer
-from alphago.workers.work import WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
 
 BEAT = 0.5  # seconds between two beats
 QUIET = 3.0  # seconds without a beat after which a worker gets no tasks, as it may have died

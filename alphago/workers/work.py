@@ -1,6 +1,11 @@
-"""RemoteWork: what workers do.  A work travels as the name of a class of this package, and bytes without code."""
+"""What workers do, what travels to them, and what carries it.
+
+A RemoteWork travels as the name of a class of this package, and bytes without code; so do its jobs.  A Transport
+carries them.
+"""
 
 import hashlib
+import io
 import json
 import platform
 import threading
@@ -11,9 +16,14 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Self
+from typing import Any, NamedTuple, Protocol, Self
 
+import numpy as np
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, game_reference
 from alphago.system.files import parse_json
+from alphago.system.npz import read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
 SEAL = 16  # bytes of an answer's digest
@@ -130,3 +140,68 @@ def check_build(wanted: dict[str, str], *, exact: bool) -> None:
 def traceback_of(error: BaseException) -> str:
     """Return an exception's traceback as text, for a JobAnswer."""
     return "".join(traceback.format_exception(error))
+
+
+def pack(plain: object, arrays: dict[str, np.ndarray]) -> bytes:
+    """Convert plain data, which JSON can hold, and arrays by name to bytes."""
+    out = io.BytesIO()
+    np.savez(out, **{"": np.frombuffer(json.dumps(plain).encode(), np.uint8)}, **arrays)  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def unpack(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the two arguments of `pack` from its result."""
+    arrays = read_npz(data)
+    return json.loads(arrays.pop("").tobytes()), arrays
+
+
+def plain_game(env: GameEnv) -> list[Any]:
+    """Return a game as data for JSON."""
+    return [env.name, game_reference(type(env)), env.config]
+
+
+def known_game(plain: list[Any]) -> GameEnv:
+    """Return the game that `plain_game` converted; raise WorkerRefused if this program does not know the game."""
+    name, reference, config = plain
+    if name not in GAMES:
+        raise WorkerRefused(f"this worker must know the game {name!r}: start it with --game {reference}")
+    return GAMES[name](**config)
+
+
+class JobAnswer(NamedTuple):
+    """A worker's answer to the job `key`; with none of the last three fields, the worker has left before it was done.
+
+    done: the answer, as WorkBench.do returns it.  error: the traceback of an exception.
+    refused: why the worker cannot do the run's work; it gets no more jobs.
+    """
+
+    worker: str
+    key: str
+    done: bytes | None = None
+    error: str = ""
+    refused: str = ""
+
+
+class Transport(Protocol):
+    """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods."""
+
+    def publish(self, name: str, data: bytes, keep: set[str]) -> None:
+        """Give workers the work `name`, and drop all other works but those named in `keep`."""
+
+    def workers(self) -> dict[str, int]:
+        """Return for each worker that is there the number of jobs that it does at the same time."""
+
+    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
+        """Give a job to a worker; do nothing if the worker has just gone."""
+
+    def answers(self) -> list[JobAnswer]:
+        """Return the answers that have arrived; may wait for a short time."""
+
+    def why_gone(self, worker: str) -> str:
+        """Return a clause that says why a worker is gone; "" if that is not known."""
+
+    def how_to_join(self) -> str:
+        """Return a clause that says which machines are there, and how workers are added."""
+
+    def close(self) -> None:
+        """Release what the transport holds, such as processes and locks."""

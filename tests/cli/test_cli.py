@@ -58,10 +58,7 @@ def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: 
     ("command", "sentence"),
     [
         ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
-        ("train --gate-sprt 40", "argument --gate-sprt: must be a pair such as 0:40, got '40'"),
         ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be measured or none, got 'maybe'"),
-        ("train --first-readouts x", "argument --first-readouts: must be an integer, got 'x'"),
-        ("train --readouts none", "argument --readouts: must be an integer, got 'none'"),
     ],
 )
 def test_a_mistyped_value(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,33 +230,18 @@ def test_advice_that_names_an_option_is_for_commands_that_have_it() -> None:
 
 
 # Options of GNU Go, make, Ray and nvcc; and one that `train` explains, since Python's keyword is called so.
-FOREIGN = {
-    "--capture-all-dead",
-    "--chinese-rules",
-    "--forbid-suicide",
-    "--level",
-    "--mode",
-    "--allow-suicide",
-    "--never-resign",
-    "--simple-ko",
-    "--play-out-aftermath",
-    "--positional-superko",
-    "--situational-superko",
-    "--always-make",
-    "--address",
-    "--block",
-    "--num-cpus",
-    "--fmad",
-    "--argument",
-    "--user",
-    "--max-minutes",
-}
+FOREIGN = """
+--capture-all-dead --chinese-rules --forbid-suicide --level --mode --allow-suicide --never-resign --simple-ko
+--play-out-aftermath --positional-superko --situational-superko --always-make --address --block --num-cpus --fmad
+--argument --user --max-minutes
+"""
 
 
 def test_every_option_that_the_package_names_exists() -> None:
     """In each text of its sources but docstrings; those behind `alphago VERB` are options of this command."""
     parsers = {verb: set(parser_of(verb)._option_string_actions) | {"--help-all"} for verb in VERBS}
-    every = set().union(*parsers.values(), FOREIGN, {"--version"})
+    foreign = set(FOREIGN.split())
+    every = set().union(*parsers.values(), foreign, {"--version"})
     flag = r"(?<![\w-])--[a-z][a-z-]*[a-z](?![\w-])"
     wrong = []
     for path in sorted(Path(alphago.__file__).parent.rglob("*.py")):
@@ -269,6 +251,6 @@ def test_every_option_that_the_package_names_exists() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                 wrong += [(path.name, name) for name in re.findall(flag, node.value) if name not in every]
                 for verb, rest in re.findall(r"alphago (\w+)((?: [^`.:;]*)?)", node.value):
-                    allowed = parsers.get(verb, every) | FOREIGN
+                    allowed = parsers.get(verb, every) | foreign
                     wrong += [(path.name, verb, name) for name in re.findall(flag, rest) if name not in allowed]
     assert not wrong

@@ -39,11 +39,6 @@ def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert {"versions", "machine", "rates"} == set(facts)
 
 
-def test_a_wrong_time(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", "--seconds", "-1"]) == 2
-    assert capsys.readouterr().err == "alphago info: --seconds must be a number >= 0, got -1.0\n"
-
-
 def test_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first call does not count; at least one does."""
     clock = iter(range(0, 100, 2))

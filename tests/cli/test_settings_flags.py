@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from alphago.cli.options import Parser
-from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.cli.settings_flags import SHORT, add_flags, given_settings_of
 from alphago.system.settings import group, make, part
 from alphago.system.validation import setting, settings
 
@@ -51,9 +51,10 @@ class House:
 
 
 @pytest.fixture
-def parser() -> Parser:
+def parser(monkeypatch: pytest.MonkeyPatch) -> Parser:
+    monkeypatch.setitem(SHORT, "most_watts", "limit")
     parser = Parser(prog="house")
-    add_flags(parser, House, "house", flags={"most_watts": "limit"}, notes={"the aunt": "Any of these invites her."})
+    add_flags(parser, House, "house", notes={"the aunt": "Any of these invites her."})
     return parser
 
 

@@ -94,14 +94,11 @@ def test_a_preset_brings_its_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--board-size", "1"], "--board-size must be an integer from 2 to 25, got 1"),
-        (["--games", "0"], "--games must be an integer >= 1, got 0"),
         (["--model", "9x9", "--preset", "oware"], "9x9.safetensors plays go, got --preset oware, which is for oware"),
         (["--model", "7x7", "--preset", "cody2007"], "planes must be 18, got 16"),
         (["--model", "nowhere.safetensors"], "there is no file nowhere.safetensors"),
         (["--until", "nobody", "--games", "1"], "no player is called 'nobody'"),
         (["--game", "connect-four", "--until", "rave:100"], "env must be Go for rave:100, got ConnectFourEnv("),
-        (["--komi", "1.3"], "--komi must be a multiple of 0.5"),
     ],
 )
 def test_what_cannot_be_trained(

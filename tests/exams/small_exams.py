@@ -12,7 +12,7 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.exams.positions import Exam, exam_env, read_exam
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.records.record import save_records
+from alphago.records.record import records_to_bytes
 from alphago.training.call.selfplay_call import selfplay
 
 SIZE = 3
@@ -84,8 +84,7 @@ def prefers(*moves: str, value: float = 0.0) -> Any:
 def save_games(folder: Path, readouts: int, count: int) -> Path:
     """Games on 3x3, as a file of records."""
     records = selfplay(GoEnv(3, komi=0.5), HashEvaluator(), readouts, count, seed=1, groups=1, opening_plies=3)
-    with (folder / "games.npz").open("wb") as file:
-        save_records(file, records)
+    (folder / "games.npz").write_bytes(records_to_bytes(records))
     return folder / "games.npz"
 
 

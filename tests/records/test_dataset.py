@@ -103,13 +103,6 @@ class TestFormat:
         actions = words[row["stones"] :] & 0x3FFF
         assert actions.tolist() == dataset.game(0).moves.tolist()
 
-    def test_a_19x19_game_takes_less_than_a_kilobyte(self, tmp_path: Path) -> None:
-        for seed in range(40):
-            (tmp_path / f"{seed}.sgf").write_bytes(format_sgf(random_game(seed, length=300)))
-        imported(tmp_path / "d", tmp_path)
-        size = sum(path.stat().st_size for path in (tmp_path / "d").iterdir())
-        assert size / 40 < 1024
-
     def test_splits(self, tmp_path: Path) -> None:
         split = Split(0.25, 0.25)
         for seed in range(60):

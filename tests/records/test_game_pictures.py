@@ -8,7 +8,7 @@ import pytest
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer, record_of
-from alphago.records.record import GameRecord, load_records, save_records
+from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import parse_sgf
 from tests.drawing.reading import SPACE, shapes, texts
 
@@ -40,8 +40,7 @@ def test_a_ply_that_is_not_there() -> None:
 
 
 def test_a_record_from_a_file_needs_its_game(tmp_path: Path) -> None:
-    with open(tmp_path / "games.npz", "wb") as file:
-        save_records(file, [record()])
+    (tmp_path / "games.npz").write_bytes(records_to_bytes([record()]))
     (game,) = load_records(tmp_path / "games.npz")
     assert game._repr_svg_() is None
     with pytest.raises(ValueError, match=r"env must be the game of a record that was read from a file"):

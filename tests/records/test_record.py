@@ -11,7 +11,8 @@ import pytest
 
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise, save_records
+from alphago.records import record as module
+from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise
 
 GO = GoEnv(3)
 
@@ -42,8 +43,7 @@ def test_a_game_that_goes_on() -> None:
 
 
 def saved(path: Path, records: list[GameRecord]) -> Path:
-    with open(path, "wb") as file:
-        save_records(file, records)
+    path.write_bytes(module.records_to_bytes(records))
     return path
 
 

@@ -1,8 +1,6 @@
 """Files made to take long: reading takes time in proportion to their length, and what is left out is said."""
 
-import signal
 from collections.abc import Iterator
-from types import FrameType
 
 import pytest
 
@@ -10,20 +8,14 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf import grammar as grammar_module
-
-HANG = 120  # seconds: before, each of these files took from minutes to hours
+from tests.campaign.tally import hang_guard
 
 
 @pytest.fixture(autouse=True)
-def hang_guard() -> Iterator[None]:
-    def give_up(number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"reading takes more than {HANG} s")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(HANG)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+def _guarded() -> Iterator[None]:
+    """Before, each of these files took from minutes to hours."""
+    with hang_guard(120):
+        yield
 
 
 def games(text: str, **options: bool) -> list[SgfGame]:

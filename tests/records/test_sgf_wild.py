@@ -1,10 +1,12 @@
 """SGF from the wild: whatever a file is, its legal beginning is kept, and what is wrong is said with its place."""
 
 import base64
+import contextlib
 import gzip
 import itertools
 import json
 import random
+import string
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -127,7 +129,7 @@ class TestForms:
 
     def test_passes_and_broken_lines(self) -> None:
         assert only("(;SZ[19];B[];W[tt];B[a\na])".replace(";W[tt]", ";W[p\r\nd]")).moves == (361, 72, 0)
-        assert only("(;SZ[21];B[tt])").moves == (19 * 21 + 19,)
+        assert only("(;SZ[21];B[tt];W[``])").moves == (19 * 21 + 19, 21 * 21)
 
     def test_brackets_that_are_not_escaped(self) -> None:
         """A bracket that is closed within a text, before what is no SGF, is part of the text, also when it is saved."""
@@ -146,10 +148,6 @@ class TestForms:
         lines = [moves(game) for game in salvage_sgf(text, all_lines=True)]
         assert lines == ["B A5, W B4, B C3", "B A5, W C5, B D5", "B A5, W C5, B E5"]
         assert [moves(game) for game in salvage_sgf(text)] == lines[:1]
-
-    @pytest.mark.parametrize("game", ["GM[]", "GM[ 1 ]", "GM[GO]", "GM[Weiqi]", ""])
-    def test_what_go_is_called(self, game: str) -> None:
-        assert only(f"(;{game}SZ[5];B[aa])").faults == ()
 
     def test_sizes(self) -> None:
         for size in range(2, 26):
@@ -217,14 +215,19 @@ class TestValues:
     @pytest.mark.parametrize(
         ("komi", "texts"),
         [
-            (7.5, "375|3.75|3又3/4子|黑贴3又3/4子|+7.5|7½|3¾|7 1/2"),
+            (None, ""),
+            (0, "0"),
+            (150, "150.0"),
+            (-361.5, "-361.5"),
+            (7.5, "7.500|750|375|3.75|3又3/4子|黑贴3又3/4子|+7.5|7½|3¾|7 1/2"),
             (6.5, "650|6,5|６．５|6.5目|6目半|6집반|6½ points"),
             (0.5, "½"),
             (5.5, "5.5 points|五目半"),
             (-0.5, "-0.5"),
+            (-7.5, "-750"),
         ],
     )
-    def test_odd_komi(self, komi: float, texts: str) -> None:
+    def test_odd_komi(self, komi: float | None, texts: str) -> None:
         assert {text: read_komi(text) for text in texts.split("|")} == dict.fromkeys(texts.split("|"), komi)
 
     def test_a_komi_that_cannot_be_read(self) -> None:
@@ -600,6 +603,44 @@ def test_a_name_that_lost_its_value() -> None:
 def test_any_bytes(data: bytes) -> None:
     for game in salvage_sgf(data, all_lines=True):
         assert game.position().moves == game.moves
+
+
+POINT = st.text("abcdestz[]:", max_size=3)
+NAME = st.sampled_from(["B", "W", "AB", "AW", "AE", "SZ", "KM", "RU", "HA", "PL", "RE", "C", "CA", "GM", "FF", "XX"])
+VALUE = st.one_of(POINT, st.text(max_size=6), st.sampled_from(["5", "0", "-1", "6.5", "375", "nan", "1e9", "UTF-8"]))
+NODE = st.lists(st.tuples(NAME, VALUE), max_size=5).map(lambda node: "".join(f"{n}[{v}]" for n, v in node))
+TREE = st.lists(NODE, min_size=1, max_size=8).map(lambda nodes: f"(;{';'.join(nodes)})")
+
+
+@settings(max_examples=60, deadline=None)
+@given(TREE)
+def test_anything_that_looks_like_a_game(text: str) -> None:
+    with contextlib.suppress(ValueError):
+        game = parse_sgf(text, "test.sgf")
+        assert game.position().moves == game.moves
+        again = parse_sgf(format_sgf(game))
+        assert (again.moves, again.setup, again.komi) == (game.moves, game.setup, game.komi)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 25),
+    st.lists(st.integers(0, 10**6), max_size=30),
+    st.integers(-2000, 2000),
+    st.text(string.printable, max_size=20),
+)
+def test_what_is_written_is_read_again(size: int, choices: list[int], komi2: int, comment: str) -> None:
+    position = GoEnv(size).position()
+    for choice in choices:
+        legal = [action for action, is_legal in enumerate(position.legal_mask) if is_legal]
+        if legal:
+            position = position.play(legal[choice % len(legal)])
+    komi = komi2 / 2
+    players = (comment.strip(), "")
+    game = SgfGame(size, position.moves, komi, players=players)
+    again = parse_sgf(format_sgf(game))
+    assert (again.board_size, again.moves, again.komi) == (size, position.moves, komi)
+    assert again.players[0].split() == comment.split()
 
 
 class TestNodesBehindTheRoot:

@@ -15,19 +15,16 @@ import alphago
 from alphago import (
     ConnectFourEnv,
     GoEnv,
-    GomokuEnv,
     Gumbel,
     MCTSPlayer,
     NeuralNet,
     OwareEnv,
     Puct,
     ReplayMemory,
-    ReversiEnv,
     check_game,
     evaluate,
     load_model,
     play,
-    plot,
     selfplay,
     train,
 )
@@ -51,44 +48,33 @@ GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
 
 
+# What functions return, and classes to derive from, which nobody makes by hand.
+MADE = (
+    "Analysis ExamResult Explanation GameBatch GameEnv GameRecord IllegalMove MatchResult Position Report SweepResult"
+)
+CALLS = [
+    *(getattr(alphago, name) for name in alphago.__all__ if name not in (*MADE.split(), "SearchSettings")),
+    *(GO.position, GO.replace, OwareEnv().position, LossWeights, Gate, Opponent, TournamentSettings, Entrant, Engine),
+    *(Sprt, run_settings, RunSettings, LearningSettings),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
+def test_an_unknown_keyword_is_refused(call: Callable[..., Any]) -> None:
+    with pytest.raises(TypeError, match=r" has no keyword 'nonsense_': (did you mean|there are) "):
+        call(nonsense_=1)
+
+
 @pytest.mark.parametrize(
     ("call", "typo", "meant"),
     [
         (GoEnv, "kommi", "komi"),
-        (GomokuEnv, "conect_row", "connect_row"),
-        (ReversiEnv, "bord_size", "board_size"),
-        (OwareEnv, "max_move", "max_moves"),
         (GO.position, "blak", "black"),
-        (OwareEnv().position, "house", "houses"),
-        (GO.replace, "kommi", "komi"),
         (NeuralNet, "tower_hight", "tower_height"),
-        (load_model, "bas_net", "base_net"),
-        (MCTSPlayer, "num_readout", "num_readouts"),
         (Puct, "c_pukt", "c_puct"),
-        (Gumbel, "c_skale", "c_scale"),
-        (LossWeights, "ownershp", "ownership"),
-        (Gate, "winrate", "win_rate"),
-        (Opponent, "readout", "readouts"),
-        (TournamentSettings, "random_openings", "random_opening"),
-        (Entrant, "serch", "search"),
-        (Engine, "time_out", "timeout"),
-        (Sprt, "elo_1", "elo1"),
         (run_settings, "batchsize", "batch_size"),
-        (RunSettings, "max_minute", "max_minutes"),
-        (LearningSettings, "batchsize", "batch_size"),
-        (ReplayMemory, "capazity", "capacity"),
-        (evaluate, "num_game", "num_games"),
-        (selfplay, "sead", "seed"),
         (selfplay, "resign_treshold", "resign_threshold"),
-        (check_game, "game", "games"),
-        (play, "num_readout", "num_readouts"),
-        (plot, "outt", "out"),
-        (train, "tower_hight", "tower_height"),
-        (train, "folderr", "folder"),
-        (train, "presett", "preset"),
         (train, "stop_affter", "stop_after"),
-        (train, "modle", "model"),
-        (train, "devise", "device"),
         (train, "learning_rat", "learning_rate"),
     ],
 )
@@ -101,44 +87,18 @@ def test_near_misses_of_a_typo(call: Callable[..., Any], typo: str, meant: str) 
     ("call", "sentence"),
     [
         (lambda: ConnectFourEnv(komi=3), "ConnectFourEnv has no keyword 'komi': there are none"),
-        (lambda: GomokuEnv(5).position(black="C3"), "GomokuEnv.position has no keyword 'black': there are history, b"),
-        (lambda: TicTacToeEnv().position(xyz=1), "TicTacToeEnv.position has no keyword 'xyz': there are history"),
         (lambda: OwareEnv().position(slots=1), "OwareEnv.position has no keyword 'slots': there are houses, margin"),
-    ],
-)
-def test_what_there_is_where_nothing_is_near(call: Callable[[], Any], sentence: str) -> None:
-    with pytest.raises(TypeError, match=sentence):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
+        (lambda: train(num_games=3), r"train must be called as train\(env, num_games, …\): missing .* argument: 'env'"),
+        (lambda: load_model("a", GO, None), r"load_model must be called as load_model\(path, env, …\): too many pos"),
         (
-            lambda: evaluate(GO, "random"),
-            r"^evaluate needs white: evaluate\(env, black, white, num_games, readouts, …\)$",
+            lambda: evaluate(GO, "random", "random", black="random"),
+            r"evaluate must be called as evaluate\(env, black, white, .*…\): multiple values for argument 'black'",
         ),
-        (lambda: evaluate(), "^evaluate needs env and black and white: "),
-        (lambda: train(num_games=3), r"^train needs env: train\(env, num_games, …\)$"),
-        (lambda: MCTSPlayer(GO), r"^MCTSPlayer needs network: MCTSPlayer\(env, network, "),
-        (lambda: load_model("a", GO, None), "^load_model takes path, env without a name before it, .* got 3 values"),
-        (lambda: evaluate(GO, "random", "random", black="random"), "^evaluate got two values for black: env, black, "),
+        (lambda: GoEnv(9, 17, 7.5), r"GoEnv must be called as GoEnv\(board_size, planes, …\): too many positional"),
+        (lambda: ConnectFourEnv(7), r"ConnectFourEnv must be called as ConnectFourEnv\(…\): too many positional"),
     ],
 )
-def test_what_is_missing_or_too_much_is_named(call: Callable[[], Any], sentence: str) -> None:
-    with pytest.raises(TypeError, match=sentence):
-        call()
-
-
-@pytest.mark.parametrize(
-    ("call", "sentence"),
-    [
-        (lambda: GoEnv(9, 17, 7.5), "GoEnv takes board_size, planes without a name before it, and all else "),
-        (lambda: ConnectFourEnv(7), "ConnectFourEnv takes nothing without a name before it, .* got 1 values"),
-        (lambda: GO.position("A1", "B1", 1, 7.5, 9), "GoEnv.position takes black, white, to_play, komi without a n"),
-    ],
-)
-def test_games_name_what_comes_without_a_name(call: Callable[[], Any], sentence: str) -> None:
+def test_how_a_function_is_called(call: Callable[[], Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=f"^{sentence}"):
         call()
 
@@ -238,20 +198,14 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     ("call", "name"),
     [
         (lambda: GoEnv(3, komi="seven"), "komi"),
-        (lambda: GoEnv(3, komi=[7]), "komi"),
         (lambda: GoEnv(3, margin_weight="1"), "margin_weight"),
-        (lambda: GoEnv(3, komi_spread="1"), "komi_spread"),
-        (lambda: GoEnv(3, komi_spread=float("inf")), "komi_spread"),
         (lambda: GoEnv(3, komi_spread=10**400), "komi_spread"),
         (lambda: GoEnv(3, ko=[]), "ko"),
         (lambda: GO.position(black=[3.7]), "stones"),
-        (lambda: GO.position(black=[True]), "stones"),
         (lambda: GO.position(white=5), "stones"),
         (lambda: train(GO, stop_after="5"), "stop_after"),
-        (lambda: train(GO, stop_after=float("inf")), "stop_after"),
         (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale"),
         (lambda: Puct(leaves=1.5), "leaves"),
-        (lambda: Puct(c_puct=float("inf")), "c_puct"),
         (lambda: Puct(dirichlet_alpha="1"), "dirichlet_alpha"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
@@ -262,22 +216,16 @@ def test_public_functions_keep_signature_and_docstring() -> None:
         (lambda: selfplay(GO, HashEvaluator(), seed=-1), "seed"),
         (lambda: evaluate(GO, "random", "random", "2"), "num_games"),
         (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts"),
-        (lambda: evaluate(GO, "random", "random", 2, seed=-1), "seed"),
         (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies"),
         (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), seed=1.5), "seed"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), 10**8), "num_readouts"),
         (lambda: Puct(decisive_moves="no"), "decisive_moves"),
         (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode"),
         (lambda: LossWeights(policy="1"), "policy"),
-        (lambda: LossWeights(kl=2), "kl"),
         (lambda: Gate(sprt=5), "sprt"),
         (lambda: ResidualTower(GO.planes, 8, -1), "height"),
-        (lambda: ResidualTower(GO.planes, "8", 1), "channels"),
         (lambda: DenseBase(GO.planes, (3, 3), [0]), "hidden"),
         (lambda: ReplayMemory(GO, capacity="9"), "capacity"),
         (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share"),
-        (lambda: ReplayMemory(GO, surprise_share=2), "surprise_share"),
     ],
 )
 def test_a_wrong_value_is_refused_by_name(call: Callable[[], Any], name: str) -> None:

@@ -11,11 +11,10 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules, handicap_points, most_handicap, read_rules
 from alphago.records.sgf import faults as kinds
 from alphago.records.sgf.faults import Fault
-from alphago.records.sgf.following import Followed, PlayedStretch
 from alphago.records.sgf.grammar import Node, plain_text
 from alphago.records.sgf.notes import read_notes, without_generated
 from alphago.records.sgf.sgf_game import SgfGame
-from alphago.records.sgf.stretches import KEPT, STONES, Stretch, board_of, stones_of
+from alphago.records.sgf.stretches import KEPT, STONES, Followed, PlayedStretch, Stretch, board_of, stones_of
 from alphago.records.sgf.values import RATED_NAME, WRITTEN, read_handicap, read_komi, read_point, read_size
 from alphago.system.validation import shown
 

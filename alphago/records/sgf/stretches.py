@@ -1,16 +1,25 @@
-"""Stretches: the plays of a line between two nodes that set up stones.
+"""Stretches: the plays of a line between two nodes that set up stones, followed up to the first illegal play.
 
-A node that sets up stones after the first play divides a line of play into stretches.
+A node that sets up stones after the first play divides a line of play into stretches.  A set-up that changes nothing
+does not end one: its plays go on from the board that has been followed so far.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
 from alphago.env.board import StonesEnv
+from alphago.env.game import PLAYER_NAMES
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import ENDLESS, Rules
+from alphago.env.kernels import go as kernels
+from alphago.env.kernels import go_lines
+from alphago.env.kernels import go_row as layout
+from alphago.records.sgf import faults as kinds
+from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import Node
 from alphago.records.sgf.values import read_rectangle
 
@@ -70,3 +79,139 @@ def board_of(size: int, rules: Rules, plays: int = 0) -> GoEnv:
     while cap < plays + 1:
         cap = 1 << cap.bit_length()  # the next power of two
     return cached_board(size, rules, min(cap, ENDLESS - 1))
+
+
+class Followed:
+    """The legal plays of a stretch in one game, and the fault of the first illegal play.
+
+    legal_plays: number of legal plays at the beginning of the stretch.
+    fault: the fault of the next play; None if all plays are legal.
+    """
+
+    def __init__(self, stretch: Stretch, env: GoEnv, number: int | None) -> None:
+        """Follow a stretch in the game `env`.
+
+        number: number of the game in its file, for the fault.
+        """
+        self.stretch, self.env, self.number = stretch, env, number
+        self.fault: Fault | None = None
+        self.legal_plays = 0
+        self.batch = env.new_batch(1)
+        stones = stretch.stones.reshape(env.N, env.N) if stretch.stones.any() else None
+        try:
+            self.batch.reset(np.zeros(1, np.int64), stones=stones, to_play=stretch.to_play or 1)  # unknown: Black
+        except ValueError as error:
+            self.fault = Fault(kinds.DEAD, str(error), number)
+            return
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Follow the plays that were appended to the stretch, up to the first illegal one."""
+        stretch = self.stretch
+        colours = np.array(stretch.colours[self.legal_plays :], np.int32)
+        actions = np.array(stretch.actions[self.legal_plays :], np.int32)
+        count = go_lines.follow(self.batch.rows[0], colours, actions)
+        self.legal_plays += count
+        if count < len(actions):
+            position = GoPosition(self.env, self.batch, {})
+            self.fault = replace(illegal(stretch, position, self.legal_plays, self.ply_count), game=self.number)
+
+    @property
+    def ply_count(self) -> int:
+        """The number of plies: of the legal plays without passes after the end of the game."""
+        return int(self.batch.rows[0, layout.PLY])
+
+    @property
+    def plies(self) -> tuple[int, ...]:
+        """The actions of the plies."""
+        return tuple(self.stretch.actions[: self.ply_count])
+
+    @property
+    def movers(self) -> tuple[int, ...]:
+        """Who played each ply, +1 Black, -1 White."""
+        return tuple(self.stretch.colours[: self.ply_count])
+
+    @property
+    def node_of(self) -> list[int]:
+        """The number of each ply's node."""
+        return self.stretch.nodes[: self.ply_count]
+
+    def board(self) -> np.ndarray:
+        """Return the board after the last ply, int8 [N * N]."""
+        board = np.zeros(self.env.N * self.env.N, np.int8)
+        kernels.board(self.batch.rows[0], board)
+        return board
+
+
+class PlayedStretch:
+    """Consecutive stretches, between which no set-up changes anything, followed as one stretch.
+
+    stretch: the plays of all of them.  followed: the legal plays.
+    level: index in `games` of the game in which the plays are followed; it only rises.
+    """
+
+    def __init__(self, stretch: Stretch, games: Sequence[Callable[[int], GoEnv]], number: int | None) -> None:
+        """Follow a stretch.
+
+        games: functions that take a number of plays and return a game that is long enough.  The functions differ in the
+            rules of their games.  The rules of the first are used, those of the others only if the rules before them
+            forbid a repetition or suicide.
+        number: number of the game in its file, for the fault.
+        """
+        self.stretch, self.games, self.number = stretch, games, number
+        self.level = 0
+        self.followed = self.follow(0)
+        self.try_other_rules()
+
+    def follow(self, level: int) -> Followed:
+        """Follow all plays by the rules of `games[level]`."""
+        return Followed(self.stretch, self.games[level](len(self.stretch.actions)), self.number)
+
+    def join(self, stretch: Stretch) -> None:
+        """Append the plays of the next stretch, whose set-up changed nothing."""
+        self.stretch.colours += stretch.colours
+        self.stretch.actions += stretch.actions
+        self.stretch.nodes += stretch.nodes
+        game = self.games[self.level](len(self.stretch.actions))
+        if game.max_moves > self.followed.env.max_moves:
+            self.followed = self.follow(self.level)  # from the start, since it needs a longer game
+        else:
+            self.followed.go_on()
+        self.try_other_rules()
+
+    def try_other_rules(self) -> None:
+        """If the rules forbid a repetition or suicide, use the rules of the later game that allows the most plies."""
+        fault = self.followed.fault
+        if fault is None or fault.kind not in (kinds.REPETITION, kinds.SUICIDE):
+            return
+        for level in range(self.level + 1, len(self.games)):
+            other = self.follow(level)
+            if other.ply_count > self.followed.ply_count:
+                self.followed, self.level = other, level
+
+
+def kind_of(position: GoPosition, action: int) -> str:
+    """Return the kind of fault of an illegal action; position: the position before it, where the game is not over."""
+    if action == position.env.pass_action:
+        return kinds.REPETITION  # a pass repeats the board, in a game that forbids early passes
+    if position.board.ravel()[action]:
+        return kinds.OCCUPIED
+    return kinds.REPETITION if position.repeats(action) else kinds.SUICIDE
+
+
+def illegal(stretch: Stretch, position: GoPosition, play: int, plies: int) -> Fault:
+    """Return the fault for the first illegal play of a stretch; the caller sets its `game`.
+
+    position: the position before the play.  play: the play's index in the stretch.  plies: number of moves before it.
+    """
+    env, action, colour = position.env, stretch.actions[play], stretch.colours[play]
+    if position.is_over:
+        last = env.max_moves
+        kind = kinds.ENDED
+        why = f"the game ends after move {last}" if plies == last else "two passes have ended the game"
+    else:
+        kind = kind_of(position, action)
+        why = position.why_illegal(action)
+    move = f"{PLAYER_NAMES[colour]} {env.to_text(action)}"
+    text = f"move {plies + 1}, {move}, is illegal: {why}"
+    return Fault(kind, text, node=stretch.nodes[play], move=plies + 1)

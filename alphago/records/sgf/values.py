@@ -1,10 +1,19 @@
-"""Parse values of SGF properties: board size, komi, handicap, points, ranks."""
+"""Read and write values of SGF properties: board size, komi, handicap, points, ranks.
+
+They are written as this package, Sabaki and KaTrain read them.
+
+Source: "SGF file format FF[4]", https://www.red-bean.com/sgf/
+"""
 
 import contextlib
 import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from alphago.env.board import StonesEnv
 from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, check_komi
+from alphago.records.sgf.grammar import Node
 from alphago.system.validation import shown
 
 LARGEST_KOMI = 100  # points; from USUAL_KOMI a whole number above it is in hundredths of a point
@@ -115,7 +124,8 @@ def komi_number(text: str) -> float:
 def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
     """Return the action in a property value; raise ValueError for a point off the board.
 
-    A move may also be written as some programs write it: D4 instead of dp, and "pass" instead of an empty value.
+    A move may also be written as some programs write it: D4 instead of dp, and "pass", or two backticks (the letter
+    before a), instead of an empty value.
 
     kind: "move", which may be a pass, or "stone".
     """
@@ -123,7 +133,7 @@ def read_point(env: StonesEnv, text: str, kind: str = "move") -> int:
         text = "".join(text.split()) if len(text) < LONGEST else text.strip()  # a value may have line breaks within
     height, width = env.plane_shape
     tt_is_pass = env.N <= 19  # on larger boards tt is a point
-    if kind == "move" and (text == "" or (text == "tt" and tt_is_pass)):
+    if kind == "move" and (text in ("", "``") or (text == "tt" and tt_is_pass)):
         return height * width
     if len(text) == 2 and POINT.fullmatch(text):
         column, row = ord(text[0]) - ord("a"), ord(text[1]) - ord("a")
@@ -164,3 +174,28 @@ def read_rank(text: str) -> int:
             return -min(number, 30)
         return min(number, 9) + (FIRST_PRO if PRO.search(normalised) else 0)
     return next((FIRST_PRO + rank for title, rank in TITLE_RANKS.items() if title in normalised), 0)
+
+
+def stone_properties(env: StonesEnv, stones: np.ndarray) -> Node:
+    """Return the properties that place stones, int8 [height, width]: 1 black, -1 white."""
+    return point_properties(env, {name: np.flatnonzero(stones == sign) for name, sign in (("AB", 1), ("AW", -1))})
+
+
+def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.ndarray]) -> Node:
+    """Return properties whose values are points; points: actions by property, of which empty ones are left out."""
+    return {
+        name: [point_text(env, int(action)) for action in actions] for name, actions in points.items() if len(actions)
+    }
+
+
+def komi_text(komi: float) -> str:
+    """Return komi as text that `read_komi` and other programs read correctly: 6.5, 7, 150.0."""
+    return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
+
+
+def point_text(env: StonesEnv, action: int) -> str:
+    """Return an action in SGF notation: letters for column and row, from the top left; empty for a pass."""
+    if action == env.pass_action:
+        return ""
+    row, column = divmod(action, env.plane_shape[1])
+    return chr(ord("a") + column) + chr(ord("a") + row)

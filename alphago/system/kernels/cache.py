@@ -4,13 +4,13 @@ Kernels whose file cannot be read or is damaged are compiled again, and if the d
 given.  numba's own cache raises an exception in these cases, or writes to another folder.
 """
 
+import contextlib
 import functools
 import hashlib
 import os
 import pickle
 import secrets
 import sys
-import threading
 import time
 import warnings
 from operator import attrgetter
@@ -25,45 +25,91 @@ from numba.core.serialize import dumps
 from numba.core.typing.templates import Signature
 
 from alphago.system.kernels.private_folder import make_private
-from alphago.system.kernels.turns import Turn
+
+if sys.platform != "win32":
+    import fcntl
 
 DIGEST_BYTES = 32  # of SHA-256
+PATIENCE = 20.0  # seconds that a process waits for another process's compiler, which may be suspended
+GLANCE = 0.02  # seconds between two attempts to lock the file
 
 # Whether compiled code has addresses of this process in it, which mean nothing to another one.
 uses_addresses = attrgetter("library.has_dynamic_globals")
 
 
 class CompilingTime:
-    """The seconds in which this process has compiled kernels, or has waited for another process to compile them."""
+    """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
+
+    numba compiles in one thread at a time, which calls `begin` and `end`; any thread may read `seconds`.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._in_progress: set[Path] = set()  # kernels are compiled within others, and several threads may wait
-        self._before = 0.0  # seconds until `_in_progress` was last empty
-        self._began = 0.0  # the time at which it was no longer
+        self._depth = 0  # kernels are compiled within others
+        self._state: tuple[float, float | None] = 0.0, None  # seconds before, and when the present ones began
 
     @property
     def seconds(self) -> float:
-        with self._lock:
-            return self._before + (time.monotonic() - self._began if self._in_progress else 0.0)
+        before, began = self._state
+        return before if began is None else before + time.monotonic() - began
 
-    def begin(self, path: Path) -> None:
-        """Begin with a kernel; path: its file."""
-        with self._lock:
-            if not self._in_progress:
-                self._began = time.monotonic()
-            self._in_progress.add(path)
+    def begin(self) -> None:
+        """Begin with a kernel."""
+        if not self._depth:
+            self._state = self.seconds, time.monotonic()
+        self._depth += 1
 
-    def end(self, path: Path) -> None:
-        """End with a kernel, if it was begun."""
-        with self._lock:
-            was_in_progress = bool(self._in_progress)
-            self._in_progress.discard(path)
-            if was_in_progress and not self._in_progress:
-                self._before += time.monotonic() - self._began
+    def end(self) -> None:
+        """End with a kernel that was begun."""
+        self._depth -= 1
+        if not self._depth:
+            self._state = self.seconds, None
 
 
 compiling_time = CompilingTime()
+
+
+class Turn:
+    """A file lock, held by the one process that compiles a function into the file `path`.
+
+    The lock only saves work: a process that does not get it (after PATIENCE, on Windows, or if no lock can be created)
+    compiles too.  The lock is a file beside `path`, which `end` removes; the system releases the lock of a killed
+    process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lock = path.with_name(f"{path.name}.lock")
+        self.handle: int | None = None
+
+    def take(self) -> bool:
+        """Wait for the lock; return whether this process has to compile the function.
+
+        If another process has written the file meanwhile, the lock is released and the result is False.
+        """
+        if sys.platform == "win32":
+            return True
+        until = time.monotonic() + PATIENCE
+        with contextlib.suppress(OSError):
+            make_private(self.path.parent)
+            self.handle = os.open(self.lock, os.O_CREAT | os.O_RDWR)
+            while time.monotonic() < until:
+                try:
+                    fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    time.sleep(GLANCE)
+        if self.path.exists():
+            self.end()
+            return False
+        return True  # with the lock, or without it
+
+    def end(self) -> None:
+        """Release the lock, so that other processes can continue."""
+        if self.handle is not None:
+            with contextlib.suppress(OSError):
+                self.lock.unlink(missing_ok=True)
+            os.close(self.handle)
+            self.handle = None
 
 
 class KernelCache:
@@ -106,7 +152,7 @@ class KernelCache:
         found = self.read(path, signature, target_context)
         if found is not None:
             return found
-        compiling_time.begin(path)
+        compiling_time.begin()
         if not path.exists() and path not in self.turns:
             turn = Turn(path)  # a damaged file is compiled again without a turn
             if turn.take():  # waits for another process that has the turn
@@ -114,7 +160,7 @@ class KernelCache:
             else:
                 found = self.read(path, signature, target_context)
                 if found is not None:
-                    compiling_time.end(path)
+                    compiling_time.end()
         return found
 
     def make_folders(self) -> None:
@@ -150,7 +196,7 @@ class KernelCache:
                 without_annotation = result._replace(type_annotation="")
                 self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
-            compiling_time.end(path)
+            compiling_time.end()
             turn = self.turns.pop(path, None)
             if turn is not None:
                 turn.end()
@@ -170,11 +216,6 @@ class KernelCache:
                 f"compiled kernels cannot be kept in {self.folder} ({error.strerror}): each process will compile them "
                 "anew, unless NUMBA_CACHE_DIR names a folder of your own"
             )
-
-    def flush(self) -> None:
-        """Remove all files of the function."""
-        for path in Path(self.cache_path).glob(f"{self.stem}-*.kernel"):
-            path.unlink(missing_ok=True)
 
 
 @functools.cache

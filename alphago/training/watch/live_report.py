@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
 from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
-from alphago.system.notebook import notebook_shell
+from alphago.system.optional import notebook_shell
 from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
 from alphago.training.watch.panels import LIVE, points
 from alphago.training.watch.report import ConsoleReport, Progress, Report

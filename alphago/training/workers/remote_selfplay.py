@@ -24,7 +24,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import JobPool
-from alphago.workers.transport import Transport
+from alphago.workers.work import Transport
 
 WAIT = 0.1  # seconds to wait for answers before `go_on` looks at the clock, at `stop` and for news
 

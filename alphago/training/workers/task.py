@@ -19,7 +19,7 @@ from alphago.nn.travel import net_from_arrays, net_to_arrays
 from alphago.records.record import GameRecord, read_arrays, to_arrays
 from alphago.system.settings import from_data, to_data
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.workers.packing import known_game, pack, plain_game, unpack
+from alphago.workers.work import known_game, pack, plain_game, unpack
 
 COMPILED = "compiled"  # name of the array beside those of the network's weights
 FASTEST = 1  # level of zlib

@@ -10,8 +10,8 @@ from alphago.env.go_count import count_of
 from alphago.env.go_rules import read_rules
 from alphago.env.position import IllegalMove
 from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf.document import Additions, with_additions
 from alphago.records.sgf.faults import BOARD, FATAL, FINAL_SET_UP, HANDICAP, SET_UP, TOLD
-from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import check_regular, os_error_text, user_path, write_atomic
 from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message

@@ -14,7 +14,7 @@ from alphago.mcts.levels import Level, check_level
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
-from alphago.system.notebook import notebook_shell
+from alphago.system.optional import notebook_shell
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, keywords_of
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.line_editing import line_editing

@@ -9,8 +9,8 @@ from alphago.env.go_count import GoCount
 from alphago.env.position import Position
 from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, salvage_sgf
+from alphago.records.sgf.document import Additions, with_additions
 from alphago.records.sgf.faults import TOLD
-from alphago.records.sgf.variations import Additions, with_additions
 from alphago.system.files import explain_os_error, write_named
 from alphago.ui.terminal.screen import Screen
 

@@ -19,8 +19,7 @@ from alphago.records.sgf.game_line import GO, SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
 from alphago.records.sgf.stretches import KEPT, STONES, stones_of
-from alphago.records.sgf.values import read_point, read_sides
-from alphago.records.sgf.writing import komi_text, point_properties, point_text, stone_properties
+from alphago.records.sgf.values import komi_text, point_properties, point_text, read_point, read_sides, stone_properties
 from alphago.system.validation import shown
 from alphago.ui.web.game_tree import GameTree, Node
 from alphago.ui.web.new_game import link_of, open_link, usual_game

@@ -1,11 +1,16 @@
-"""Compiled code on disk is never trusted when it is damaged, and never needed."""
+"""Compiled code on disk is never trusted when it is damaged, and never needed.
+
+Processes that start together compile each kernel once; a turn that ends lets the next one go on.
+"""
 
 import hashlib
 import inspect
 import os
 import pickle
 import runpy
+import subprocess
 import sys
+import threading
 import tokenize
 import warnings
 from collections.abc import Callable
@@ -17,7 +22,7 @@ import numpy as np
 import pytest
 
 from alphago.system.kernels import jit
-from alphago.system.kernels.cache import compiling_time, warn_once
+from alphago.system.kernels.cache import Turn, compiling_time, warn_once
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -114,15 +119,6 @@ def test_a_kernel_without_a_file() -> None:
     assert (row[0], names["double"].stats.cache_path) == (42, None)
 
 
-def test_recompiling(double: Callable[..., Any], tmp_path: Path) -> None:
-    """numba's own verb empties the cache first."""
-    function, _ = double()
-    (path,) = (tmp_path / "cache").rglob("*.kernel")
-    path.write_bytes(b"")
-    function.recompile()
-    assert path.stat().st_size > 0
-
-
 class Evil:
     """A pickle of it makes a folder."""
 
@@ -156,3 +152,74 @@ def test_what_others_may_have_written_is_not_loaded(double: Callable[..., Any], 
         assert double()[1] == 42
     assert not ran.exists()
     assert not list(path.parent.glob("*.lock"))
+
+
+needs_locks = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+PROGRAM = """
+import sys
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from own_kernels import outer
+out = np.zeros(1, np.int64)
+print("ready", flush=True)
+sys.stdin.readline()
+outer(np.array([20]), out)
+assert out[0] == 42
+print(sum(outer.stats.cache_misses.values()))
+"""
+KERNELS = """
+from alphago.system.kernels.jit import kernel, load, part, store
+
+@part
+def inner(x):
+    return x + 1
+
+@kernel
+def outer(row, out):
+    store(out, 0, 2 * inner(load(row, 0)))
+"""
+
+
+@needs_locks
+def test_two_processes_compile_it_once(tmp_path: Path) -> None:
+    (tmp_path / "own_kernels.py").write_text(KERNELS)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command, pipes = [sys.executable, "-c", PROGRAM, str(tmp_path)], dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    processes = [subprocess.Popen(command, env=environment, text=True, **pipes) for _ in range(2)]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    outputs = [process.communicate(timeout=300)[0] for process in processes]
+    assert sorted(outputs) == ["0\n", "1\n"]
+    assert {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {".kernel"}
+
+
+@needs_locks
+@pytest.mark.parametrize("compiles", [True, False])
+def test_the_second_waits_for_the_first(tmp_path: Path, compiles: bool) -> None:
+    path = tmp_path / "new" / "a.kernel"
+    first, second, took = Turn(path), Turn(path), list[bool]()
+    assert first.take()
+    waits = threading.Thread(target=lambda: took.append(second.take()))
+    waits.start()
+    waits.join(0.2)
+    assert not took
+    if compiles:
+        path.write_bytes(b"code")
+    first.end()
+    waits.join(60)
+    assert took == [not compiles]
+    second.end()
+    assert [one.name for one in path.parent.iterdir()] == (["a.kernel"] if compiles else [])
+
+
+@needs_locks
+def test_where_no_lock_can_be_made_everybody_compiles(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    turn = Turn(tmp_path / "file" / "a.kernel")
+    assert turn.take()
+    turn.end()

@@ -14,7 +14,7 @@ from alphago.arena.engine import Engine, EngineError
 from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
-from alphago.records.record import GameRecord, save_records
+from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.cores import available_cores
@@ -33,8 +33,7 @@ def records() -> list[GameRecord]:
 
 
 def save(path: Path, records: list[GameRecord]) -> Path:
-    with path.open("wb") as file:
-        save_records(file, records)
+    path.write_bytes(records_to_bytes(records))
     return path
 
 

@@ -18,7 +18,7 @@ from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset
 from alphago.records.dataset_writer import Split
 from alphago.records.importing import import_games
-from alphago.records.record import GameRecord, save_records
+from alphago.records.record import GameRecord, records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.session import train
@@ -158,8 +158,7 @@ class TestSamples:
 class TestGames:
     def test_what_a_dataset_may_be(self, dataset: Path, tmp_path: Path) -> None:
         records = selfplay(ENV, HashEvaluator(), 4, 40, seed=1, groups=1)
-        with (tmp_path / "games.npz").open("wb") as file:
-            save_records(file, records)
+        (tmp_path / "games.npz").write_bytes(records_to_bytes(records))
         assert isinstance(given_games(ENV, dataset), DatasetGames)
         assert isinstance(given_games(ENV, Dataset(dataset)), DatasetGames)
         for one in (records, tmp_path, str(tmp_path / "games.npz"), dataset.parent / "sgf"):

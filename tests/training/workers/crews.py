@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
-from alphago.workers.transport import JobAnswer
-from alphago.workers.work import WorkBench, WorkerRefused
+from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused
 
 NEVER = threading.Event()
 Behaviour = Callable[[JobAnswer], JobAnswer | None]  # what a worker makes of the right answer; None: it dies instead

@@ -25,8 +25,7 @@ from alphago.training.workers.group_player import GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Task, Version
 from alphago.workers import jobs
-from alphago.workers.transport import JobAnswer
-from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
+from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (

@@ -12,7 +12,7 @@ from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.player import MCTSPlayer
-from alphago.records.record import RecordBuilder, save_records
+from alphago.records.record import RecordBuilder, records_to_bytes
 from alphago.records.sgf import read_sgf
 from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave, load_game, save_game
@@ -235,8 +235,7 @@ def test_the_count_of_a_loaded_game_is_saved_once_it_is_agreed(tmp_path):
 def test_a_record_of_another_game(tmp_path):
     """Connect Four has no komi."""
     record = RecordBuilder({"komi": 2.5}).finish(1.0, 1.0, False, 7)
-    with open(tmp_path / "go.npz", "wb") as file:
-        save_records(file, [record])
+    (tmp_path / "go.npz").write_bytes(records_to_bytes([record]))
     position, text = talk(ConnectFourEnv(), f"load {tmp_path / 'go.npz'}", "quit")
     assert f"Not loaded: {tmp_path / 'go.npz'} must hold a game of ConnectFourEnv(" in text
     assert "komi" in text
