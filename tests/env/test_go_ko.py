@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from alphago.env.check import check_game
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.position import IllegalMove
 from tests.diagrams import board, draw, is_legal, play, position, tidy
-from tests.naive.go import NaiveGoEnv
 
 KO_RULES = ("simple", "positional", "situational")
 
@@ -63,18 +61,6 @@ def test_sending_two_returning_one() -> None:
         sent.play(sent.env.from_text("B5"))
 
 
-def test_situational_superko_counts_turns_that_were_passed() -> None:
-    """The first board had White to move, then Black: after the two are returned it would be White's again."""
-    assert allowing(SENT, "W pass, B A5, W C5", "B5", to_play="white") == {"simple"}
-
-
-def test_after_it_was_returned_a_pass_completes_the_circle() -> None:
-    """A pass is legal everywhere; sending the two again makes a second situation of its kind."""
-    again = "B A5, W C5, B B5, W pass"
-    assert is_legal(under(SENT, again, "simple"), "A5")
-    assert not is_legal(under(SENT, again, "situational"), "A5")
-
-
 TRIPLE_KO = """
     . X O . . . . . .
     X O . O . . . . .
@@ -86,10 +72,6 @@ TRIPLE_KO = """
     X O . O . . . . .
     . X O . . . . . .
     """
-
-
-def test_a_triple_ko_may_go_on_after_moves_elsewhere() -> None:
-    assert allowing(TRIPLE_KO, "B C8, W B5, B C2, W J9, B J1, W B8, B C5", "B2") == set(KO_RULES)
 
 
 ETERNAL_LIFE = """
@@ -114,8 +96,6 @@ def test_what_goes_round_under_simple_ko_alone(board: str, moves: str, last: str
     assert draw(play(again, f"{moves}, W {last}, {moves}, W {last}")) == draw(start)
 
 
-# --- suicide ---------------------------------------------------------------------------------------
-
 CORNER = """
     . O X .
     X X X .
@@ -132,77 +112,11 @@ def test_several_stones_may_take_themselves_off_where_suicide_is_allowed() -> No
     assert gone.score() == 16 - 7.5
 
 
-def test_suicide_of_several_chains_at_once() -> None:
-    drawing = """
-        O . O X
-        X O X .
-        . X . .
-        . . . .
-        """
-    gone = under(drawing, "W B4", "simple", True, to_play="white")
-    assert draw(gone) == tidy(". . . X / X . X . / . X . . / . . . .".replace("/", "\n"))
-    # Black's stones have their liberties back.
-    assert is_legal(gone, "B4")
-    assert is_legal(play(gone, "B D1"), "B3")
-
-
 @pytest.mark.parametrize("ko", KO_RULES)
 def test_a_single_stones_suicide_is_a_repetition_under_every_rule(ko: str) -> None:
     alone = under(". X . / X . . / . . .".replace("/", "\n"), "", ko, True, to_play="white")
     with pytest.raises(IllegalMove, match="illegal move A3: suicide that repeats a board, in GoEnv"):
         alone.play(alone.env.from_text("A3"))
-
-
-def test_suicide_that_brings_a_board_back_is_superko_of_stones_that_nobody_took_before() -> None:
-    """White adds a second stone to one that died: the board before the first one is back."""
-    drawing = ". . X . / X X X . / . . . . / . . . .".replace("/", "\n")
-    # White B4, Black passes, White A4: both are gone, and the board is the first one.
-    assert allowing(drawing, "W B4, B pass", "A4", True, to_play="white") == {"simple", "situational"}
-    assert allowing(drawing, "W B4, B D1", "A4", True, to_play="white") == set(KO_RULES)
-    assert allowing(drawing, "B pass, W B4, B pass", "A4", True) == {"simple"}
-
-
-def test_enemies_are_taken_before_own_stones() -> None:
-    drawing = """
-        . O X .
-        O O X .
-        X X . .
-        . . . .
-        """
-    taken = under(drawing, "B A4", "positional", True)
-    assert draw(taken) == tidy("X . X . / . . X . / X X . . / . . . .".replace("/", "\n"))
-
-
-# --- bent four in the corner -----------------------------------------------------------------------
-
-BENT_FOUR = """
-    O O . . X O
-    O X X X X O
-    X X O O O O
-    O O O . O .
-    . O O O O O
-    O O . O O .
-    """
-KILLED = "W C6, B D6, W B6, B A6, W A5"
-
-
-def test_bent_four_in_the_corner_counts_as_it_stands_until_it_is_played_out() -> None:
-    """No ruling: by area and without a move, the stones in the corner and Black's around them both live."""
-    stands = position(BENT_FOUR, env=GoEnv(6, komi=0))
-    assert stands.score() == 7 - 27
-    assert not stands.pass_alive[:2, :5].any()
-
-
-@pytest.mark.parametrize("ko", KO_RULES)
-def test_bent_four_in_the_corner_is_a_ko_that_the_surrounded_side_has_to_win(ko: str) -> None:
-    taken = under(BENT_FOUR, KILLED, ko, to_play="white")
-    assert not is_legal(taken, "A6")
-    dead = play(taken, "B pass, W A6, B C6, W A6, B pass, W A5, B B6, W A5, B A6, W A5")
-    assert not (dead.board == 1).any()
-    assert dead.score() == -36 - dead.komi
-
-
-# --- the ways to end a game ------------------------------------------------------------------------
 
 
 def test_a_game_without_a_cap_goes_on_until_two_passes() -> None:
@@ -220,15 +134,6 @@ def test_a_game_without_a_cap_goes_on_until_two_passes() -> None:
     assert batch.is_over(slot, np.empty(1, np.bool_))[0]
 
 
-@pytest.mark.parametrize("ko", KO_RULES)
-def test_the_contract_holds_without_a_cap(ko: str) -> None:
-    check_game(GoEnv(2, ko=ko, suicide=ko == "positional", max_moves=300), games=2)
-    options = {"ko": ko, "max_moves": 0}
-    start = GoEnv(3, **options).position()
-    twin = NaiveGoEnv(3, ko=ko).new()
-    assert np.array_equal(start.legal_mask, twin.legal_mask())
-
-
 def test_fixed_turns() -> None:
     """Each side plays so often; passes use a turn up, and two of them end nothing."""
     env = GoEnv(3, turns=3, komi=0)
@@ -240,56 +145,3 @@ def test_fixed_turns() -> None:
     assert ended.score() == 0  # a stone each, and the empty points touch both
     assert env.resized(5).turns == 3
     assert env.replace(turns=None).max_moves == 12
-
-
-def test_in_games_of_fixed_turns_a_pass_may_be_the_last_resort() -> None:
-    """As in cody2007's: no pass while there is another move."""
-    env = GoEnv(2, turns=2, first_pass=4)
-    assert not env.position().legal_mask[-1]
-    full = env.position(black="A1 A2 B1", to_play="black")
-    assert np.flatnonzero(full.legal_mask).tolist() == [env.pass_action]
-
-
-def test_passes_are_no_boards_of_their_own() -> None:
-    """Positional superko: the board alone counts, however often and by whom it was passed on."""
-    passed = position(KO, "B C4, W pass, B A1, W B4")
-    assert not is_legal(passed, "C4")
-    assert is_legal(play(passed, "B pass, W E1"), "C4")
-
-
-def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:
-    """White takes E5 and surrounds it with three chains, one on two sides; taking them back repeats the start."""
-    drawing = """
-        . . . . . . . . .
-        . . . . X . . . .
-        . . . X . X . . .
-        . . . X . X X . .
-        . . X . X . . X .
-        . . X . . X X . .
-        . . . X X . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        """
-    moves = "W E6, B pass, W F5, B pass, W D5, B pass, W E4, B pass, W E7, B pass, W G5, B pass, W D4"
-    surrounded = position(drawing, moves, to_play="white")
-    assert draw(surrounded) == tidy(
-        """
-        . . . . . . . . .
-        . . . . X . . . .
-        . . . X O X . . .
-        . . . X O X X . .
-        . . X O . O O X .
-        . . X O O X X . .
-        . . . X X . . . .
-        . . . . . . . . .
-        . . . . . . . . .
-        """
-    )
-    assert not is_legal(surrounded, "E5")
-    assert (play(surrounded, "B A1, W J9, B E5").board == -1).sum() == 1
-
-
-def test_superko_remembers_the_set_up_board_but_nothing_before_it() -> None:
-    taken = position(KO, "B C4")
-    assert not is_legal(taken, "B4")
-    assert is_legal(position(draw(taken), to_play="white"), "B4")
