@@ -1,4 +1,4 @@
-"""Own eyes, which random playouts do not fill."""
+"""Own eyes, which random playouts do not fill: on drawings, and beside plain Go."""
 
 import numpy as np
 import pytest
@@ -33,30 +33,6 @@ def test_an_eye_in_the_middle_is_false_with_two_enemies_at_its_corners(corners: 
     assert eyes_of(CENTRE.format(*corners)) == eyes
 
 
-@pytest.mark.parametrize(("corners", "eyes"), [("..", "C5"), ("XX", "C5"), ("O.", ""), (".O", ""), ("OO", "")])
-def test_an_eye_on_the_edge_is_false_with_one(corners: str, eyes: str) -> None:
-    drawing = """
-        . X . X .
-        . {} X {} .
-        . . . . .
-        . . . . .
-        . . . . .
-        """
-    assert eyes_of(drawing.format(*corners)) == eyes
-
-
-@pytest.mark.parametrize(("corner", "eyes"), [(".", "A5"), ("X", "A5"), ("O", "")])
-def test_an_eye_in_the_corner_is_false_with_one(corner: str, eyes: str) -> None:
-    drawing = f"""
-        . X . . .
-        X {corner} . . .
-        . . . . .
-        . . . . .
-        . . . . .
-        """
-    assert eyes_of(drawing) == eyes
-
-
 def test_every_corner_and_edge_of_the_board() -> None:
     drawing = """
         . X . X .
@@ -67,27 +43,6 @@ def test_every_corner_and_edge_of_the_board() -> None:
         """
     assert eyes_of(drawing) == "A5 C5 E5 A3 E3 A1 C1 E1"
     assert eyes_of(drawing, "white") == ""  # they are Black's
-
-
-def test_larger_spaces_and_the_enemys_eyes_are_no_own_eyes() -> None:
-    drawing = """
-        . . X O .
-        X X X O O
-        O O O . .
-        . O . . .
-        O O . . .
-        """
-    assert eyes_of(drawing) == ""  # A5 and B5 are one space of two points
-    assert eyes_of(drawing, "white") == "E5 A2"
-
-
-def test_both_eyes_of_a_group() -> None:
-    drawing = """
-        X X X
-        X . X
-        X X .
-        """
-    assert eyes_of(drawing) == "B2 C1"
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
