@@ -93,30 +93,7 @@ def test_a_stone_turns_lines_in_several_directions() -> None:
     ]
 
 
-def test_who_cannot_move_passes() -> None:
-    """The first position of a 4x4 board in which only the pass is left."""
-    env = ReversiEnv(4)
-    waiting = [env.position()]
-    while True:
-        position = waiting.pop()
-        legal = position.legal_mask.nonzero()[0]
-        if legal.tolist() == [env.pass_action]:
-            break
-        waiting += [position.play(int(action)) for action in legal]
-    after = position.play(env.from_text("pass"))
-    assert after.to_play == -position.to_play
-    assert (after.board == position.board).all()
-    assert not after.legal_mask[env.pass_action]
-    assert after.legal_mask.any()
-
-
 @pytest.mark.parametrize("size", [2, 7, 18, 0])
 def test_bad_sizes(size: int) -> None:
     with pytest.raises(ValueError, match=f"board_size must be .*, got {size}"):
         ReversiEnv(size)
-
-
-@pytest.mark.parametrize("text", ["I3", "A9", "", "d"])
-def test_no_points(text: str) -> None:
-    with pytest.raises(ValueError, match=r"expected A1 to H8 \(no column I\) or pass"):
-        ReversiEnv().from_text(text)
