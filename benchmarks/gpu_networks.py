@@ -15,11 +15,10 @@ from torch.utils.flop_counter import FlopCounterMode
 from alphago import GoEnv, NeuralNet, selfplay, train
 from alphago.env.batch import GameBatch
 from alphago.nn.threads import Workers
-from alphago.training.batches import to_device
+from alphago.training.batches import random_sample, to_device
 from alphago.training.history import METRICS, number, read_history
 from alphago.training.learner import Learner
 from alphago.training.metrics import mean_shares, overhead
-from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.learning_settings import LearningSettings

@@ -18,8 +18,8 @@ from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
 from alphago.system.settings import make
+from alphago.training.batches import random_sample
 from alphago.training.learner import Learner
-from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.settings.run_settings import RunSettings
 

@@ -15,8 +15,8 @@ from alphago.env.oware import OwareEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import FEW_STEPS
 from alphago.training.recipes import BOARDS, RECIPES
+from alphago.training.settings.learning_settings import Window
 from alphago.training.watch.diagnosis import RULES
-from alphago.training.window import Window
 from tests.blocks import Block, find_blocks, run_block
 
 ROOT = Path(__file__).parents[1]

@@ -29,12 +29,11 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, records_to_bytes
-from alphago.training.curriculum import check_curriculum
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
-from alphago.training.runs.state import State, state_from_bytes, to_bytes
+from alphago.training.runs.folder import State, state_from_bytes, to_bytes
 from alphago.training.settings.learning_settings import LearningSettings
-from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.run_settings import RunSettings, check_curriculum
 from tests.training.small_runs import run_settings
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -17,8 +17,8 @@ from alphago.nn.inference.cpu_forms import FORMS
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.cores import available_cores
+from alphago.training.batches import random_sample
 from alphago.training.learner import Learner
-from alphago.training.precision import random_sample
 from alphago.training.recipes import RECIPES
 from alphago.training.settings.learning_settings import LearningSettings
 

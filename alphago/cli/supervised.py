@@ -44,7 +44,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.training.runs.going_on import call_options
+    from alphago.training.runs.config import call_options
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from alphago.env.game import GameEnv
 from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import Sample
 
@@ -105,3 +106,18 @@ class Prefetcher:
         if self._state_before_draw is not None:  # the last batch drawn was not yielded
             self.state = self._state_before_draw
             self._state_before_draw = None
+
+
+def random_sample(env: GameEnv, count: int) -> Sample:
+    """Return a Sample of `count` random rows, the same on every call."""
+    generator = np.random.default_rng(1)
+    points = env.plane_shape[0] * env.plane_shape[1] if env.has_ownership else 0
+    return Sample(
+        planes=generator.integers(0, 2, (count, env.planes, *env.plane_shape)).astype(np.float32),
+        policy=generator.dirichlet(np.full(env.action_space, 0.1), count).astype(np.float32),  # few likely moves
+        value=generator.uniform(-1, 1, count).astype(np.float32),
+        weight=np.ones(count, np.float32),
+        score=np.zeros(count, np.float32),
+        ownership=generator.integers(-1, 2, (count, points)).astype(np.int8),  # -1, 0 or 1
+        ended=np.ones(count, np.float32),
+    )

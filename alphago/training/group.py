@@ -18,8 +18,7 @@ from alphago.mcts.rule import resigns, temperature_plies
 from alphago.mcts.search import Search
 from alphago.records.record import GameRecord, RecordBuilder, add_moves
 from alphago.system.stopwatch import GAMES, Stopwatch
-from alphago.training.beginning import draw_beginning
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
 from alphago.training.source import OnGame
 
 PLAYED_OUT = 2**31 - 1  # in `Slots.opening`: the game was resigned, and the policy plays the rest of it

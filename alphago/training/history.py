@@ -3,7 +3,7 @@
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,18 +97,6 @@ def truncate(path: Path, length: int) -> str:
         os.truncate(path, left)
     lines = complete_lines.count(b"\n")
     return f"{path} has lost its end: {left} of {length} bytes are left, {lines} lines; it goes on after them"
-
-
-def unreadable_lines(path: Path) -> str:
-    """Return a sentence that lists the damaged lines of a log, which readers skip; "" if it has none."""
-    lines = log_bytes(path).splitlines()
-    damaged = [number for number, line in enumerate(lines, 1) if not parse_row(line)]
-    return f"{path} has damaged lines, which are left out: {abridged(damaged)} of {len(lines)}" if damaged else ""
-
-
-def abridged(numbers: Sequence[int], most: int = 5) -> str:
-    """Return numbers as a text such as "2, 5, 8, …", with at most `most` of them."""
-    return ", ".join(map(str, numbers[:most])) + (", …" if len(numbers) > most else "")
 
 
 def parse_row(line: bytes) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Judge: the interface between a run and the parts that judge its networks, by matches or otherwise."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -16,19 +16,21 @@ RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this
 class Judge(Protocol[RunT]):
     """A judge of a run's networks: the gate, the proof of strength, or a judge that only measures.
 
-    A class that derives from Judge must define `name`, `due`, `judge`, `state` and `restore`.
+    A class that derives from Judge must define `name`, `due` and `judge`.
 
     name: the judge's name in the run's state and in evaluations.jsonl.
     decides: whether a verdict may end the run or change self-play's networks.  If so, the run is saved after each
         verdict.
     best: the network that self-play uses instead of the latest one; None if it uses the latest.
     ends_run: whether this judge's verdict ends the run.
+    saved: names of the attributes that the run's state keeps, plain data.
     """
 
     name: str
     decides: bool = True
     best: NeuralNet | None = None
     ends_run: bool = False
+    saved: Sequence[str] = ()
 
     def due(self, run: RunT) -> bool:
         """Return whether to judge now; called between two iterations and at the run's end."""
@@ -57,6 +59,7 @@ class Judge(Protocol[RunT]):
 
     def state(self) -> dict[str, Any]:
         """Return the judge's other data for the run's state, as plain data."""
+        return {name: getattr(self, name) for name in self.saved}
 
     def restore(self, run: RunT, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from a saved state of the run.
@@ -64,6 +67,8 @@ class Judge(Protocol[RunT]):
         tensors: all tensors of the run's state.
         state: the result of this judge's method `state`; None if the saved run did not have this judge.
         """
+        for name, value in (state or {}).items():
+            setattr(self, name, value)
 
     def close(self) -> None:
         """Release what the judge holds, such as processes; called when the run's call ends."""

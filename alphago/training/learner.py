@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
@@ -102,10 +103,7 @@ class Learner:
         if self.optimizer.defaults.get("capturable"):
             for group in self.optimizer.param_groups:  # CUDA graphs read the rate of a step from the GPU's memory
                 group["lr"] = torch.tensor(float(group["lr"]), device=device)
-        if isinstance(settings.bfloat16, bool):
-            self.autocast = settings.bfloat16
-        else:
-            self.autocast = trains_in_bfloat16(sum(parameter.numel() for parameter in net.parameters()), device)
+        self.autocast = bool(choose_bfloat16(settings, net, device).bfloat16)
 
     def resize(self, env: GameEnv) -> None:
         """Replace `net` by a network for the board of `env` with the same weights, and keep the optimizer."""
@@ -171,21 +169,16 @@ class Learner:
         if shapes not in self._on_gpu:
             inputs = Inputs(batch)
             compute = partial(self._accumulate_whole, inputs.batch, inputs.share)
-            self._on_gpu[shapes] = Steps(
-                inputs, accumulate=Captured(compute), update=self._captured_update(), gradients=[]
-            )
+            # A graph of the optimizer's step must read the learning rate from the GPU's memory.
+            reads_rate = self.optimizer.defaults.get("capturable")
+            update = Captured(lambda: self.optimizer.step()) if reads_rate else self.optimizer.step
+            self._on_gpu[shapes] = Steps(inputs, accumulate=Captured(compute), update=update, gradients=[])
         return self._on_gpu[shapes]
 
     def _accumulate_whole(self, batch: DeviceSample, share: torch.Tensor) -> Accumulated:
         """Compute the gradients of a batch that is not split among threads."""
         buffers = [buffer.clone() for buffer in self.net.buffers()]
         return Accumulated(batch_metrics(batch, [self.gradients(self.net, batch, share)]), buffers)
-
-    def _captured_update(self) -> Callable[[], object]:
-        """Return the optimizer's step as a graph if the optimizer reads its learning rate from the GPU's memory."""
-        if not self.optimizer.defaults.get("capturable"):
-            return self.optimizer.step
-        return Captured(lambda: self.optimizer.step())
 
     def update(self, accumulated: Accumulated, *, progress: float = 0.0) -> dict[str, float] | None:
         """Change the weights by the gradients that `accumulate` has left in the parameters of `net`.
@@ -238,7 +231,7 @@ class Learner:
                 if isinstance(value, torch.Tensor):
                     tensors[f"optimizer.{field}.{name}"] = value
                 elif isinstance(value, (int, float)):
-                    tensors[f"number.{field}.{name}"] = torch.tensor(value, dtype=number_type(value))
+                    tensors[f"number.{field}.{name}"] = torch.from_numpy(np.array(value))
                 elif value is not None:
                     kind = type(self.optimizer).__name__
                     what = f"{field} is a {type(value).__name__}, must be a tensor or a number"
@@ -314,6 +307,13 @@ class Learner:
         return {"fresh_policy_loss": float(losses.policy), "fresh_value_loss": float(losses.value)}
 
 
+def choose_bfloat16(settings: LearningSettings, net: NeuralNet, device: torch.device = CPU) -> LearningSettings:
+    """Return the settings; if `bfloat16` is None, with what is faster on this device for a network of this size."""
+    if settings.bfloat16 is not None:
+        return settings
+    return replace(settings, bfloat16=trains_in_bfloat16(sum(weight.numel() for weight in net.parameters()), device))
+
+
 def call_loss(function: LossFunction, *arguments: torch.Tensor) -> Losses:
     """Call a custom loss function and return its result; raise TypeError unless the result is Losses."""
     losses = function(*arguments)
@@ -324,13 +324,6 @@ def call_loss(function: LossFunction, *arguments: torch.Tensor) -> Losses:
 
 # (net, settings, workers, device) -> an object with the public attributes and methods of Learner
 MakeLearner = Callable[..., Learner]
-
-
-def number_type(value: int | float) -> torch.dtype:
-    """Return a dtype that represents `value` exactly."""
-    if isinstance(value, bool):
-        return torch.bool
-    return torch.int64 if isinstance(value, int) else torch.float64
 
 
 def replica(net: NeuralNet) -> NeuralNet:

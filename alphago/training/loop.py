@@ -1,6 +1,6 @@
 """AlphaZero's algorithm on one page: play, remember, learn, publish, judge.
 
-    SelfPlayRun           everything that lasts from one iteration to the next
+    Run                   everything that lasts from one iteration to the next
     play, remember        self-play by one frozen network (group.py) fills the memory (memory.py)
     learn                 gradient steps on samples from memory (learner.py)
     run.publish, judge    the new network plays next; a judge may decide otherwise (judge.py, judges/)
@@ -9,7 +9,7 @@ An iteration plays some moves in every game, trains on `samples_per_position` sa
 publishes the new network.  If `stop` is set, training stops between two moves or two gradient steps.  The next call
 continues from there, and a run limited by `num_games` ends with bit-identical weights.
 
-`train` in call/session.py calls `train_loop`.
+`train_run` in call/session.py calls `train_loop`.
 """
 
 import threading
@@ -18,13 +18,12 @@ from alphago.records.record import GameRecord
 from alphago.system.stopwatch import NET, OPTIMIZER, PLAYING, SAMPLING
 from alphago.training.metrics import game_metrics
 from alphago.training.run import Run, Stopped
-from alphago.training.selfplay_run import SelfPlayRun
 
 Metrics = dict[str, float]
 FRESH_POSITIONS = 256  # positions of new games on which the network is tested before it is trained on them
 
 
-def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
+def train_loop(run: Run, stop: threading.Event) -> None:
     """Train until the run is over; raise Stopped if `stop` is set within an iteration or a match."""
     run.judge(stop)  # repeats a match that an earlier `stop` has interrupted
     while not run.is_over and not stop.is_set():
@@ -36,7 +35,7 @@ def train_loop(run: SelfPlayRun, stop: threading.Event) -> None:
         run.judge(stop)  # the gate and other judges, if due
 
 
-def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
+def play(run: Run, stop: threading.Event) -> list[GameRecord]:
     """Play the iteration's moves in every game, but end when the run's time is over; return the finished games.
 
     Raises Stopped if `stop` is set while moves are left to play.
@@ -53,7 +52,7 @@ def play(run: SelfPlayRun, stop: threading.Event) -> list[GameRecord]:
 
 
 @SAMPLING
-def remember(run: SelfPlayRun, records: list[GameRecord]) -> None:
+def remember(run: Run, records: list[GameRecord]) -> None:
     """Put finished games into memory, and test the network on their positions before it is trained on them.
 
     The memory decides how many samples to train on.

@@ -252,12 +252,6 @@ class ReplayMemory:
             self._positions -= len(self.entries.popleft().plies)
         self._columns = None
 
-    def retarget(self, targets: Targets) -> None:
-        """Make the value and policy targets of all games anew, by another rule."""
-        self.targets = targets
-        self.entries = deque(entry._replace(values=values_of(targets, entry.records[0])) for entry in self.entries)
-        self._columns = None
-
     def latest(self, count: int) -> list[GameRecord]:
         """Return the latest `count` games, newest first."""
         return [entry.records[0] for entry in islice(reversed(self.entries), count)]

@@ -35,35 +35,18 @@ WORK = (
 NECESSARY = (NET.name, OPTIMIZER.name)  # all other kinds of work are overhead
 
 
-class ProcessorMeter:
-    """A measurement of the processor's utilization, which begins when the object is created.
+class Pace:
+    """A measurement of one iteration, which begins when the object is created: of the processor, and of self-play.
 
-    threads: number of the run's threads that compute.
+    source: the source of the run's games.  threads: number of the run's threads that compute.
     """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, source: GameSource, threads: int) -> None:
+        self.source = source
         self.threads = threads
         self.began = time.monotonic()
         self.processor = time.process_time()
         self.compiled = compiling_time.seconds
-
-    def metrics(self) -> dict[str, float | None]:
-        """Return the metrics of the time so far, by name; kernels are compiled by one thread, which does not count."""
-        compiled = compiling_time.seconds - self.compiled
-        seconds = time.monotonic() - self.began - compiled
-        processor = time.process_time() - self.processor - compiled
-        return {"processor_share": max(0.0, processor) / max(seconds * self.threads, 1e-9)}
-
-
-class Pace(ProcessorMeter):
-    """A measurement of one iteration: the processor's utilization, and self-play's speed and share of the time.
-
-    source: the source of the run's games.
-    """
-
-    def __init__(self, source: GameSource, threads: int) -> None:
-        super().__init__(threads)
-        self.source = source
         # The source's numbers at the iteration's beginning.
         self.moves = source.moves
         self.readouts = source.readouts_done
@@ -83,13 +66,17 @@ class Pace(ProcessorMeter):
         moves, playing = self.so_far()
         total = time.monotonic() - self.began
         readouts = self.source.readouts_done - self.readouts
-        return {
-            "moves": moves,
-            "moves_per_second": moves / max(playing, 1e-9) if readouts else None,
-            "readouts_per_second": readouts / max(playing, 1e-9) if readouts else None,
-            "selfplay_share": playing / max(total, 1e-9) if readouts else None,
-            **super().metrics(),
-        }
+        speeds = (moves / max(playing, 1e-9), readouts / max(playing, 1e-9), playing / max(total, 1e-9))
+        names = ("moves_per_second", "readouts_per_second", "selfplay_share")
+        searched = dict(zip(names, speeds, strict=True)) if readouts else dict.fromkeys(names)
+        return {"moves": moves, **searched, "processor_share": self.processor_share()}
+
+    def processor_share(self) -> float:
+        """Return the share of the threads' time on the processor, without that of compiling kernels."""
+        compiled = compiling_time.seconds - self.compiled
+        seconds = time.monotonic() - self.began - compiled
+        processor = time.process_time() - self.processor - compiled
+        return max(0.0, processor) / max(seconds * self.threads, 1e-9)
 
 
 def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float | None]:
@@ -101,8 +88,7 @@ def game_metrics(records: Sequence[GameRecord], env: GameEnv) -> dict[str, float
     records: games of `env`; if there are none, all metrics are None.
     """
     if not records:
-        names = ("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped")
-        return dict.fromkeys(names)
+        return dict.fromkeys(("game_length", "pass_rate", "black_wins", "draws", "resignations", "capped"))
     lengths = [len(record) for record in records]
     moves = np.concatenate([record.moves for record in records])
     return {

@@ -176,16 +176,7 @@ def cosine(progress: float) -> float:
     return LAST_SHARE + (1 - LAST_SHARE) * 0.5 * (1 + math.cos(math.pi * progress))
 
 
-def constant(progress: float) -> float:
-    """Return 1, the learning rate's factor at any progress."""
-    return 1.0
-
-
-SCHEDULES: dict[str, Schedule] = {
-    "cosine": cosine,
-    "steps": lambda progress: factor_of_steps(ALPHAGO_ZERO, progress),
-    "constant": constant,
-}
+SCHEDULES: dict[str, Steps | Schedule] = {"cosine": cosine, "steps": ALPHAGO_ZERO, "constant": ()}
 
 
 def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
@@ -194,18 +185,13 @@ def rate_factor(schedule: str | Steps | Schedule, progress: float) -> float:
     schedule: a name in SCHEDULES, or a function or steps from `check_schedule`.
     """
     progress = min(max(progress, 0.0), 1.0)
-    if isinstance(schedule, tuple):
-        return factor_of_steps(schedule, progress)
-    factor_at = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
-    factor = factor_at(progress)
+    chosen = SCHEDULES[schedule] if isinstance(schedule, str) else schedule
+    if isinstance(chosen, tuple):  # the factor of the last step that has begun; 1 before the first
+        return next((factor for begin, factor in reversed(chosen) if progress >= begin), 1.0)
+    factor = chosen(progress)
     if not 0 <= factor < math.inf:
         raise ValueError(f"schedule must give a factor >= 0, got {factor} at progress {progress:g}")
     return factor
-
-
-def factor_of_steps(steps: Steps, progress: float) -> float:
-    """Return the factor of the last of `steps` whose progress is at most `progress`; 1 before the first step."""
-    return next((factor for step_progress, factor in reversed(steps) if progress >= step_progress), 1.0)
 
 
 def check_schedule(schedule: object) -> str | Steps | Schedule:

@@ -4,28 +4,32 @@ import itertools
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator, fitting_network
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, quick_switches
-from alphago.system.stopwatch import SAVING, Stopwatch
+from alphago.records.record import GameRecord
+from alphago.system.stopwatch import PUBLISHING, SAVING, Stopwatch
 from alphago.training.batches import Batch, Prefetcher, to_device
-from alphago.training.history import Row
+from alphago.training.history import EVALUATIONS, METRICS, Row
 from alphago.training.judge import Judge
 from alphago.training.learner import Learner, MakeLearner
 from alphago.training.measures import mean_metrics
-from alphago.training.memory import Sample
-from alphago.training.runs.folder import RunFolder
-from alphago.training.runs.state import State
-from alphago.training.settings.run_settings import AnyRunSettings
+from alphago.training.memory import Memory
+from alphago.training.metrics import Pace, game_metrics, time_shares
+from alphago.training.runs.folder import RunFolder, State
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.source import MakeSource
+from alphago.training.stage import Stage
 from alphago.training.watch.report import Reporter
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
@@ -52,32 +56,29 @@ class RunCounts:
 
 
 class Run:
-    """The state of a training run, without the origin of its games, which a derived class adds.
+    """The state of a training run; the loop itself is `alphago.training.loop.train_loop`.
 
-    The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two gradient steps
-    `state` returns what another Run needs to continue.
+    The constructor begins the run, or continues it from a saved state; `close` ends it.  Between any two moves and any
+    two gradient steps `state` returns what another Run needs to continue.
 
     model: the network, which is trained in place.
     env: the game that the network is to play in the end.
     workers: the threads of gradient steps, and of self-play.
-    make_learner: makes the learner of the model.
+    make_source: makes each stage's source of games.  make_learner: makes the learner of the model.
     judges: in the order in which they judge.
     device: of training and self-play: "cpu", "cuda", or "host" (the GPU's code on the CPU, for tests).
     state: saved in the folder; None to begin.  `damage` has its sentences about damaged files, and those found later.
     """
 
-    settings: AnyRunSettings
-    inference_dtype: str | None = None  # dtype in which judges evaluate the networks; None for the fastest
-    game_metrics: Mapping[str, Any]  # metrics of the games that finished in the current iteration
-
     def __init__(
         self,
-        settings: AnyRunSettings,
+        settings: RunSettings,
         model: NeuralNet,
         *,
         env: GameEnv,
         folder: RunFolder,
         workers: Workers,
+        make_source: MakeSource = SelfPlay,
         make_learner: MakeLearner = Learner,
         judges: Sequence[Judge[Any]] = (),
         reporter: Reporter | None = None,
@@ -85,9 +86,11 @@ class Run:
         state: State | None = None,
     ) -> None:
         self.settings = settings
+        self.lessons = settings.lessons(env)
         self.goal = env
         self.folder = folder
         self.workers = workers
+        self.make_source = make_source
         self.learner = make_learner(model, settings.learning, workers, torch_device(device))
         self.judges = judges
         self.reporter = Reporter([]) if reporter is None else reporter
@@ -98,11 +101,12 @@ class Run:
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()
-        self.game_metrics = {}
         self.step_metrics: list[dict[str, float]] = []  # of the gradient steps of the current iteration
+        self._closing = ExitStack()  # closes the current stage's source
         try:
             if state is None:
-                self._begin()
+                self._enter(lesson=0, games=0, first=0)
+                self.publish()
             else:
                 self._restore(state)
                 self.clock.restore(state.data["clock"])
@@ -110,47 +114,9 @@ class Run:
             self.close()
             raise
 
-    # --- what a derived class adds ---
-
-    @property
-    def env(self) -> GameEnv:
-        """The game on the board that is learned now."""
-        return self.goal
-
-    @property
-    def positions(self) -> int:
-        """The number of positions of the games so far."""
-        return self.counts.positions
-
-    @property
-    def can_learn(self) -> bool:
-        """Whether gradient steps may be taken."""
-        return True
-
-    def publish(self) -> None:
-        """Let self-play continue with the present `player`; do nothing in a run without self-play."""
-
-    def draw(self, number: int, generator: np.random.Generator) -> Sample[np.ndarray]:
-        """Return the next batch of positions to learn; number: the batch's number since samples last became due."""
-        raise NotImplementedError
-
-    def _begin(self) -> None:
-        """Begin the run."""
-
-    def _own_metrics(self) -> Mapping[str, Any]:
-        """Return the iteration's metrics of where the games come from, and the shares of its time."""
-        raise NotImplementedError
-
-    def _own_notes(self) -> Mapping[str, str]:
-        """Return texts to save in the network's file."""
-        return {}
-
-    def _own_state(self) -> tuple[Mapping[str, torch.Tensor], Mapping[str, Any]]:
-        """Return the derived class's part of the state: tensors by name, and plain data."""
-        raise NotImplementedError
-
     def close(self) -> None:
-        """Close judges and learner."""
+        """Close source, judges and learner; no more games can be played."""
+        self._closing.close()
         for judge in self.judges:
             judge.close()
         self.learner.close()
@@ -159,12 +125,49 @@ class Run:
         """Give some of the run's counts new values, by name."""
         self.counts = replace(self.counts, **changes)
 
+    def _enter(self, *, lesson: int, games: int, first: int, kept: Memory | None = None) -> None:
+        """Begin a stage.
+
+        lesson: index of the stage's lesson in the run's lessons.  games: finished games of the run before the stage.
+        first: number of the stage's first game.
+        kept: the memory of the previous stage, if that stage had the same board.
+        """
+        self._closing.close()
+        self.entered = {"lesson": lesson, "games": games, "first": first}
+        env = self.lessons[lesson].env
+        self.stage = Stage(
+            env,
+            self.settings,
+            numbers=range(first, first + self.settings.game_limit - games),
+            workers=self.workers,
+            make_source=self.make_source,
+            kept=kept,
+            device=self.device,
+        )
+        self._closing.callback(self.stage.source.close)
+        # The published network and its number of gradient steps; None before the first is published.
+        self._published: tuple[NeuralNet, int] | None = None
+        self.learner.resize(env)
+        self.set_counts(samples_due=0.0, batches_taken=0, readouts=0)
+        self.game_metrics: Mapping[str, Any] = {}  # of the games that finished in the current iteration
+        self.pace = Pace(self.stage.source, self.workers.count)
+
+    @property
+    def env(self) -> GameEnv:
+        """The game on the board that is learned now."""
+        return self.stage.env
+
     # --- progress ---
 
     @property
     def games(self) -> int:
         """The number of finished games."""
         return self.counts.games
+
+    @property
+    def positions(self) -> int:
+        """The number of positions of the games so far."""
+        return self.counts.positions + self.stage.memory.added
 
     @property
     def progress(self) -> float:
@@ -199,7 +202,7 @@ class Run:
     @property
     def batches_due(self) -> int:
         """The number of batches to train on before the next iteration."""
-        return int(self.counts.samples_due // self.settings.learning.batch_size) if self.can_learn else 0
+        return int(self.counts.samples_due // self.settings.learning.batch_size) if self.stage.memory.can_learn else 0
 
     @property
     def standing(self) -> dict[str, float]:
@@ -213,22 +216,65 @@ class Run:
 
     # --- the parts of an iteration ---
 
+    @property
+    def pause_at(self) -> float:
+        """The value of time.monotonic() at which self-play pauses, because a checkpoint is due or the time is over."""
+        # A state has no search trees.  So a run whose search keeps its trees between moves is saved between iterations.
+        if self.settings.selfplay.search.keeps_trees:
+            return self.clock.deadline
+        return min(self.saving.next, self.clock.deadline)
+
+    def begin_iteration(self) -> None:
+        """Begin an iteration unless one is in progress; enter the next stage and raise the readouts if due."""
+        if not self.counts.in_iteration:
+            self._enter_next_stage()
+            self.set_counts(in_iteration=True, readouts=self.settings.readouts_at(self.progress))
+            self.stage.source.begin(
+                self.settings.plies_per_iteration,
+                readouts=self.counts.readouts,
+                side_by_side=self.settings.side_by_side(self.games),
+                resign_threshold=self.stage.resign_threshold,
+            )
+            self.game_metrics = game_metrics([], self.stage.env)  # all None until games finish
+        self.pace = Pace(self.stage.source, self.workers.count)
+
+    def _enter_next_stage(self) -> None:
+        """Enter the next stage if the run's progress has reached it; a prolonged run never goes back to a stage."""
+        lessons_over = sum(self.progress >= lesson.end for lesson in self.lessons[:-1])  # the last is never over
+        if lessons_over > self.entered["lesson"]:
+            self.checkpoint(keep=True)
+            before = self.stage
+            positions = self.positions
+            kept = before.memory if before.env == self.lessons[lessons_over].env else None
+            self._enter(lesson=lessons_over, games=self.games, first=before.source.begun, kept=kept)
+            self.set_counts(positions=positions - self.stage.memory.added)  # `added` is above 0 if the memory goes on
+            self.publish()
+
+    def add_games(self, records: list[GameRecord]) -> None:
+        """Put finished games into memory, count them, queue them to be saved in the run's folder, and report them."""
+        if samples := self.stage.remember(records):
+            self.set_counts(samples_due=self.counts.samples_due + samples, batches_taken=0)
+        if self.stage.source.plays:
+            self.folder.shards.add(records, self.stage.env.N)
+        self.set_counts(games=self.games + len(records))
+        self.reporter.games(self.stage.env, records)
+
     def batches(self, may_go_on: Callable[[], bool]) -> Iterator[Batch]:
         """Yield the batches that are due; a batch is drawn while the network learns from the previous one.
 
         may_go_on: function that returns False to end the iteration before all batches are taken.
         """
         numbers = itertools.count(self.counts.batches_taken)
+        size = self.settings.learning.batch_size
 
         def draw(generator: np.random.Generator) -> Batch:
-            return to_device(self.draw(next(numbers), generator), self.learner.device)
+            return to_device(self.stage.memory.batch(next(numbers), size, generator), self.learner.device)
 
         # Beside a GPU, the thread that draws must not keep the learner from Python for long.
         with quick_switches(self.learner.device.type != "cpu"):
             for batch in self.prefetcher.batches(self.batches_due, draw, may_go_on):
                 counts = self.counts
-                samples_due = counts.samples_due - self.settings.learning.batch_size
-                self.set_counts(samples_due=samples_due, batches_taken=counts.batches_taken + 1)
+                self.set_counts(samples_due=counts.samples_due - size, batches_taken=counts.batches_taken + 1)
                 yield batch
 
     def end_iteration(self) -> None:
@@ -242,13 +288,19 @@ class Run:
             "steps": self.learner.steps,
             "skipped_steps": self.learner.skipped,
             "learning_rate": self.learner.rate(self.progress),
-            **self._own_metrics(),
+            "memory": len(self.stage.memory),
+            "readouts": self.counts.readouts,
+            "resign_threshold": self.stage.resign_threshold,
+            **self.pace.metrics(),
+            **time_shares(self.stopwatch.take(), self.stage.source.time_spent(), self.workers.count),
+            **self.stage.memory.metrics(),
+            **self.stage.source.metrics(),
             **mean_metrics(self.step_metrics),
             **self.game_metrics,
-            "gpu_busy": self.reporter.gpu_busy(),
+            "gpu_busy": self.reporter.meter.busy(),
         }
         self.step_metrics = []
-        self.folder.add_metrics(metrics)
+        self.folder.add_row(METRICS, metrics)
         self.reporter.iteration(metrics)
         ckp_freq = self.settings.ckp_freq
         has_passed_multiple = self.games // ckp_freq > self.counts.saved_games // ckp_freq
@@ -257,11 +309,23 @@ class Run:
         else:
             self.autosave()
 
+    @PUBLISHING
+    def publish(self) -> None:
+        """Let self-play continue with a snapshot of the present `player`, if it has changed."""
+        for judge in self.judges:
+            judge.hand_over(self.stage)
+        # The latest network changes with its steps; the best network is a new object whenever it changes.
+        latest = self.learner.net, self.learner.steps
+        present = latest if self.best is None else (self.best, 0)
+        if present != self._published:
+            self.stage.source.publish(self.player.resized(self.env), self.settings.selfplay_dtype)
+            self._published = present
+
     def match_evaluator(self, net: NeuralNet, env: GameEnv) -> Evaluator:
         """Return the evaluator of a network for a judge's matches of `env`, in the run's dtype and on its device."""
         net_for_board = fitting_network(net, env)
         assert isinstance(net_for_board, NeuralNet)
-        return net_for_board.evaluator(self.inference_dtype, self.device)
+        return net_for_board.evaluator(self.settings.selfplay_dtype, self.device)
 
     def judge(self, stop: threading.Event) -> None:
         """Run each judge that is due, unless an iteration is in progress; raise Stopped if `stop` is set first."""
@@ -283,7 +347,7 @@ class Run:
 
         row: the entries of `self.standing`, "judge" and "opponent" with their names, and the measurements by name.
         """
-        self.folder.add_match(row)
+        self.folder.add_row(EVALUATIONS, row)
         self.reporter.match(row)
 
     # --- saved state ---
@@ -295,7 +359,7 @@ class Run:
         keep: whether to save the network also under its number of games, where later networks do not replace it.
         """
         began = time.monotonic()
-        notes = {"seconds": f"{self.clock.seconds:.3f}", **self._own_notes()}
+        notes = {"seconds": f"{self.clock.seconds:.3f}", **self.stage.notes()}
         if keep:
             self.set_counts(saved_games=self.games)
         path = self.folder.checkpoint(self.player, self.games, self.state(), keep=keep, notes=notes)
@@ -309,9 +373,10 @@ class Run:
 
     def state(self) -> State:
         """Return the run's state; the threads of self-play must not be playing."""
-        own_tensors, own_data = self._own_state()
+        stage_tensors, stage = self.stage.state()
         data = {
-            **own_data,
+            "entered": self.entered,
+            "stage": stage,
             "counts": asdict(self.counts),
             "game_metrics": self.game_metrics,
             "step_metrics": list(self.step_metrics),
@@ -321,14 +386,15 @@ class Run:
             "clock": self.clock.state(),
             "judges": {judge.name: judge.state() for judge in self.judges},
         }
-        tensors = {**self.learner.tensors(), **own_tensors}
+        tensors = {**self.learner.tensors(), **stage_tensors}
         for judge in self.judges:
             tensors.update(judge.tensors())
         return State(tensors, data)
 
     def _restore(self, state: State) -> None:
-        """Continue from a state saved in this run's folder."""
+        """Continue from a state: first the stage, then networks and judges, then the games, which need a network."""
         data = state.data
+        self._enter(**data["entered"])
         self.counts = RunCounts(**data["counts"])
         self.game_metrics = data["game_metrics"]
         self.step_metrics = data["step_metrics"]
@@ -336,3 +402,7 @@ class Run:
         self.prefetcher.state = data["generator"]
         for judge in self.judges:
             judge.restore(self, state.tensors, data["judges"].get(judge.name))
+        self.publish()
+        records, lost = self.folder.shards.latest(data["stage"]["memory"]["games"], self.stage.env.N)
+        self.stage.restore(records, state.tensors, data["stage"])
+        state.notes += lost

@@ -6,8 +6,9 @@ Of G groups, group i mod G plays game i, so games do not depend on the speed of 
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, OnGame
 
 
+@dataclass(eq=False)
 class SelfPlay(GameSource):
     """The GameSource that plays games in threads of this process.
 
@@ -33,26 +35,15 @@ class SelfPlay(GameSource):
     device: the name of the network's device, such as "cpu" or "cuda".
     """
 
-    group_class = Group  # a derived class may name a derived class of Group
-
-    def __init__(
-        self,
-        env: GameEnv,
-        settings: SelfPlaySettings,
-        numbers: range,
-        workers: Workers,
-        *,
-        seed: int = 0,
-        device: str = "cpu",
-    ) -> None:
-        self.env = env
-        self.settings = settings
-        self.numbers = numbers
-        self.workers = workers
-        self.seed = seed
-        self.device = device
-        self.evaluator: Evaluator | None = None  # until the first network is published
-        self.groups: Sequence[GroupPlan] = []  # none until games begin
+    env: GameEnv
+    settings: SelfPlaySettings
+    numbers: range
+    workers: Workers
+    seed: int = field(default=0, kw_only=True)
+    device: str = field(default="cpu", kw_only=True)
+    evaluator: Evaluator | None = field(default=None, init=False)  # until the first network is published
+    groups: Sequence[GroupPlan] = field(default=(), init=False)  # none until games begin
+    group_class: ClassVar[type[Group]] = Group  # a derived class may name a derived class of Group
 
     def _new_groups(self) -> Sequence[GroupPlan]:
         """Return the groups of games that have not begun: group i of G has every G-th number, from the i-th on."""

@@ -19,7 +19,11 @@ class GameSource(Protocol):
     In each iteration a run calls `publish` if the network has changed, then `begin`, then `go_on` until it returns
     True, then `take`.  Between two moves it may call `state`, from which another source of the same class and settings
     can continue.  A run makes a source for each stage, and closes it when the stage or `train` ends.
+
+    plays: whether the games are new, so that the run's folder keeps them.
     """
+
+    plays: bool = True
 
     def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
         """Let the next iterations use a snapshot of a network; dtype: dtype of inference, as in NetEvaluator."""

@@ -1,8 +1,11 @@
 """A stage of a run: the game of one board, the source of its games, its memory, and its threshold of resignation."""
 
+import io
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from alphago.env.game import GameEnv
@@ -10,14 +13,16 @@ from alphago.env.games import selfplay_game
 from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
+from alphago.system.npz import read_npz
 from alphago.system.validation import qualified_name
-from alphago.training.beginning import draw_beginning
 from alphago.training.memory import Memory
-from alphago.training.resignation import AdaptiveThreshold, Resignation, calibrate
-from alphago.training.runs.state import pack_arrays, tensor_name, unpack_arrays
+from alphago.training.resignation import AdaptiveThreshold, calibrate
 from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.selfplay_settings import draw_beginning
 from alphago.training.source import GameSource, MakeSource
+from alphago.training.targets import as_targets
 
+FASTEST = 1  # level of zlib
 CALIBRATION_GAMES = 1000  # number of latest games on which the resignation threshold is calibrated
 
 
@@ -52,7 +57,7 @@ class Stage:
         self.adaptive = AdaptiveThreshold() if settings.adaptive_resignation else None
         self.memory = kept or settings.memory.make_memory(
             self.variant,
-            targets=settings.target_rule,
+            targets=as_targets(settings.targets),
             masked=settings.learning.weights.masked,
             start=settings.start_training_after,
             seed=settings.seed,
@@ -95,14 +100,13 @@ class Stage:
         seed, number = record.seed
         return not draw_beginning(self.variant, self.selfplay, seed, number).may_resign
 
-    def resignation(self) -> Resignation | None:
-        """Return the fitted resignation threshold with its errors, for a checkpoint; None if no threshold was found.
+    def notes(self) -> dict[str, str]:
+        """Return the fitted resignation threshold with its errors as texts, for a checkpoint; {} if none was found.
 
         If the threshold is not adaptive, it is fitted now to the latest CALIBRATION_GAMES games in memory.
         """
-        if self.adaptive is not None:
-            return self.adaptive.found
-        return calibrate(self.memory.latest(CALIBRATION_GAMES))
+        found = calibrate(self.memory.latest(CALIBRATION_GAMES)) if self.adaptive is None else self.adaptive.found
+        return {} if found is None else found.notes()
 
     def state(self) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
         """Return what `restore` needs beside the games in memory: tensors by name, and plain data."""
@@ -128,3 +132,20 @@ class Stage:
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])
         self.source.restore(unpack_arrays(tensors[tensor_name(self.env.N)]), data["source"])
+
+
+def pack_arrays(arrays: Mapping[str, np.ndarray]) -> torch.Tensor:
+    """Store named arrays in one compressed uint8 tensor [n], so that a state's many games take little space."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return torch.frombuffer(bytearray(zlib.compress(file.getbuffer(), level=FASTEST)), dtype=torch.uint8)
+
+
+def unpack_arrays(data: torch.Tensor) -> dict[str, np.ndarray]:
+    """Return the named arrays in a tensor of `pack_arrays`."""
+    return read_npz(zlib.decompress(data.numpy().data))
+
+
+def tensor_name(board: int) -> str:
+    """Return the name, in a run's state, of the tensor with the games in progress on boards of size `board`."""
+    return f"selfplay{board}.games"

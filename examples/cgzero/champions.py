@@ -22,8 +22,9 @@ from alphago.nn.parts import numbered_tensors, strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.judge import Judge
-from alphago.training.judges.candidate import Terms, log_match, play_candidate
-from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.judges.candidate import log_match, play_candidate
+from alphago.training.run import Run
+from alphago.training.settings.judge_settings import Gate
 from alphago.training.stage import Stage
 
 PREFIX = "champion."  # prefix of the networks' tensors in a run's state, before the network's number
@@ -99,7 +100,7 @@ class Champions:
         return ChampionKeeper(self, net)
 
 
-class ChampionKeeper(Judge[SelfPlayRun]):
+class ChampionKeeper(Judge[Run]):
     """The judge that keeps a run's two best networks and its latest candidates; it logs matches in evaluations.jsonl.
 
     Each network has a number: 0 for the run's first network, k for candidate k.
@@ -156,7 +157,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
                 f"champions must have source=CGZeroGames(), whose games two networks play, got {stage.source!r}"
             )
 
-    def due(self, run: SelfPlayRun) -> bool:
+    def due(self, run: Run) -> bool:
         """Return whether the latest network should play the champions now."""
         if run.learner.steps <= self.judged_steps:
             return False
@@ -167,7 +168,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         return run.games // every > self.judged_games // every
 
     @MATCHES
-    def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play matches of the latest network, the candidate, against both champions, and replace champions if it wins.
 
         The candidate becomes the best network if its win rate against the best is at least `Champions.win_rate`.  The
@@ -177,7 +178,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         Returns False, with nothing changed, if `stop` was set before the matches were over.
         """
         champions = self.champions
-        terms = Terms(champions.win_rate, champions.games, champions.readouts)
+        terms = Gate(champions.win_rate, champions.games, readouts=champions.readouts)
         seed = 2 * self.candidates  # `seed` and `seed + 1`, for up to two matches of a candidate
         try:
             against_best = against_second = play_candidate(run, self.best, terms, seed, stop)
@@ -219,7 +220,7 @@ class ChampionKeeper(Judge[SelfPlayRun]):
         """Return the networks' numbers and the judge's counters, which `restore` needs, as plain data."""
         return {"networks": sorted(self.nets), **{name: getattr(self, name) for name in FIELDS}}
 
-    def restore(self, run: SelfPlayRun, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.
 
         If `state` is None, the saved run had no champions, and the latest network becomes both champions.

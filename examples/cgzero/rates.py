@@ -12,7 +12,7 @@ from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
 from alphago.system.validation import check_float, check_int, setting, settings
 from alphago.training.judge import Judge
-from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.run import Run
 
 Rates = tuple[tuple[int, float], ...]  # pairs (first generation, factor from this generation on), in order
 
@@ -39,7 +39,7 @@ class GenerationRates:
         return next(factor for first, factor in reversed(self.rates) if generation >= first)
 
 
-class RateKeeper(Judge[SelfPlayRun]):
+class RateKeeper(Judge[Run]):
     """A judge without verdicts: when it is asked, between two iterations, it sets the factor of the next generation."""
 
     name = "rates"
@@ -49,7 +49,7 @@ class RateKeeper(Judge[SelfPlayRun]):
         self.rates = rates
         self.present = 1.0  # the learner's factor
 
-    def due(self, run: SelfPlayRun) -> bool:
+    def due(self, run: Run) -> bool:
         memory = run.stage.memory
         if not isinstance(memory, SamplePool):
             raise TypeError(f"GenerationRates need the generations of memory=Pool(), got {memory!r}")
@@ -57,13 +57,13 @@ class RateKeeper(Judge[SelfPlayRun]):
             self.present = run.learner.factor = self.rates.factor(memory.current.generation)
         return False
 
-    def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> bool:
         return True
 
     def state(self) -> dict[str, Any]:
         return {"factor": self.present}
 
-    def restore(self, run: SelfPlayRun, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         if state is not None:
             self.present = run.learner.factor = state["factor"]
 

@@ -19,6 +19,7 @@ from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.judges.watched import make_watched
+from alphago.training.settings.judge_settings import WatchList
 from tests.naive.minimax import minimax
 from tests.random_games import going_on
 
@@ -208,5 +209,5 @@ class TestNames:
             read_entrants(["net.safetensors@8", "alphabeta:8@3"])
 
     def test_watched_by_a_run(self) -> None:
-        (watched,) = make_watched(["alphabeta:4@16"], OwareEnv())
+        (watched,) = make_watched(WatchList(("alphabeta:4@16",)), OwareEnv())
         assert watched.name == "alphabeta:4@16"

@@ -140,7 +140,7 @@ def test_errors_as_sentences(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("alphago.training.call.session.train", fail)
+    monkeypatch.setattr("alphago.training.call.train.train", fail)
     assert main(["train"]) == 2
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
@@ -166,7 +166,7 @@ def test_a_full_disk_behind_the_output() -> None:
 
 
 def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("alphago.training.call.session.train", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("alphago.training.call.train.train", lambda *_, **__: {}["missing"])
     with pytest.raises(KeyError):
         main(["train"])
 

@@ -11,8 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_selfplay import GoSelfPlayGame
 from alphago.env.selfplay_game import SelfPlayGame
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.training.beginning import draw_beginning
-from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings, draw_beginning
 
 
 @pytest.mark.parametrize("env", [*(make_game(name) for name in GAMES if name != "go"), TicTacToeEnv()], ids=str)

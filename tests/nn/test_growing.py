@@ -7,7 +7,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.growing import grow
 from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
-from alphago.training.call.start import NetworkWish, new_network
+from alphago.training.call.start import Call, new_network
 
 ENV = GoEnv(5)
 
@@ -56,8 +56,7 @@ def test_all_new_weights_can_learn(small: NeuralNet) -> None:
 
 def test_a_run_grows_its_model(small: NeuralNet) -> None:
     small.taught_by = "a teacher"
-    wish = NetworkWish.of(small, ENV, "cpu", tower_height=None, channels=8)
-    net, _ = new_network(ENV, wish, {}, 0)
+    net, _ = new_network(Call(ENV, small, {"channels": 8}, "cpu"), {}, 0)
     assert (net.tower_height, net.channels, net.taught_by) == (2, 8, "a teacher")
     small.taught_by = ""
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,15 +22,14 @@ from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.settings import make, spread
 from alphago.system.validation import UNSET, Unset
-from alphago.training.call.progress import RunProgress
-from alphago.training.call.session import Call, begin, open_run, train
-from alphago.training.call.start import NetworkWish, Start, new_run, resumed_run, seeded
+from alphago.training.call.session import open_run
+from alphago.training.call.start import Call, Start, seeded
+from alphago.training.call.train import new_run, resumed_run, train
 from alphago.training.judge import Judge
-from alphago.training.judges.made import make_judges
 from alphago.training.loop import train_loop
+from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.selfplay import SelfPlay
-from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
@@ -137,7 +137,17 @@ def started(
     env: GameEnv, given: Mapping[str, Any], *, device: str = "cpu", preset: str | None = None, **sizes: int
 ) -> Start:
     """How a new run starts whose call gives these settings."""
-    return new_run(env, spread(RunSettings, given), preset, NetworkWish(None, sizes, device))
+    return new_run(Call(env, None, sizes, device), spread(RunSettings, given), preset)
+
+
+class Made(NamedTuple):
+    """Settings of a judge that is there already."""
+
+    judge: Judge[Run]
+    chooses: bool = False
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> Judge[Run]:
+        return self.judge
 
 
 @contextmanager
@@ -147,35 +157,33 @@ def opened(
     env: GameEnv = GO,
     *,
     saving: SavingTimes | None = None,
-    extra: Sequence[Judge[SelfPlayRun]] = (),
+    extra: Sequence[Judge[Run]] = (),
     source: MakeSource = SelfPlay,
     until: Opponent | None = None,
     report: Listener | None = None,
     tower_height: int = SIZES["tower_height"],
     **settings: Any,
-) -> Iterator[SelfPlayRun]:
+) -> Iterator[Run]:
     """The run that `train` makes, with other parts, for tests that take it further themselves."""
     given = spread(RunSettings, {**SETTINGS, "num_games": num_games, "until": until, **settings})
-    wish = NetworkWish(None, {**SIZES, "tower_height": tower_height}, "cpu")
+    call = Call(
+        env,
+        None,
+        {**SIZES, "tower_height": tower_height},
+        "cpu",
+        reports=[report or Listener()],
+        parts={"make_source": source},
+    )
     with RunFolder(folder) as run_folder:
         config = run_folder.config
         if config is None:
-            start = new_run(env, given, None, wish)
+            start = new_run(call, given, None)
         else:
-            start = resumed_run(env, given, None, wish, config=config, folder=folder)
-
-        def make_run(**parts: Any) -> SelfPlayRun:
-            settings = start.settings
-            assert isinstance(settings, RunSettings)
-            judges = [*make_judges(settings, start.watch, env, start.model, folder), *extra]
-            return SelfPlayRun(
-                settings, start.model, env=env, folder=run_folder, judges=judges, make_source=source, **parts
-            )
-
-        call = Call([report or Listener()], None, "")
-        with open_run(start, run_folder, call, "cpu", make_run) as (made, is_new):
+            start = resumed_run(call, given, None, config, folder)
+        settings_of_run = replace(start.settings, judges=(*start.settings.judges, *map(Made, extra)))
+        start = replace(start, settings=settings_of_run)
+        with open_run(call, start, run_folder, "cpu") as made:
             made.saving = saving or made.saving
-            begin(made, start, RunProgress(made), [], is_new=is_new)
             yield made
 
 
@@ -230,6 +238,8 @@ def games_in(folder: Path) -> list[GameRecord]:
 
 class RandomGames:
     """A GameSource without a network: whole games of random moves, one after the other."""
+
+    plays = True
 
     def __init__(
         self, env: GameEnv, settings: Any, numbers: range, workers: Any, *, seed: int = 0, device: str = "cpu"

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference.hardware import torch_device
@@ -33,10 +32,6 @@ def test_threads_share_a_batch(sample: Sample, threads: int) -> None:
     assert np.array_equal(np.concatenate([part.value for part in parts]), sample.value)
     assert len(parts) == min(threads, 20)
     assert all(len(part.value) for part in parts)
-
-
-def test_a_sample_is_the_same_on_the_cpu(sample: Sample) -> None:
-    assert to_device(sample, torch.device("cpu")) is sample
 
 
 @pytest.mark.gpu

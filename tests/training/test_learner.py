@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
@@ -285,25 +284,6 @@ class TestParts:
         assert fall["ownership_loss"] < 0.8
         assert fall["score_loss"] < 0.8
 
-    def test_points_without_ownership(self) -> None:
-        """A game may have a margin and no board that is shared out."""
-        torch.manual_seed(0)
-        env = OwareEnv()
-        net = NeuralNet(env, value=AddedForecast(DenseValue(8, env.plane_shape), 8), tower_height=1, channels=8)
-        fall = self.fall(net, samples_of(env, 32), 0.02)
-        assert fall["score_loss"] < 0.8
-        assert "ownership_loss" not in fall
-
-    def test_a_weight_of_zero_teaches_nothing(self, go_sample: Sample, workers: Workers) -> None:
-        net = go_network()
-        before = state(net)
-        losses = LossWeights(ownership=0, score=0)
-        learner = learner_of(net, workers, losses=losses)
-        learner.step(go_sample)
-        assert torch.equal(net.value.owner.weight, before["value.owner.weight"]) is False  # it is part of the value
-        assert torch.equal(net.value.last.weight[1], before["value.last.weight"][1])  # the score's row
-        assert not torch.equal(net.value.last.weight[0], before["value.last.weight"][0])
-
     @pytest.mark.parametrize("bfloat16", [True, False])
     def test_bfloat16_is_a_setting(self, go_sample: Sample, bfloat16: bool) -> None:
         net = go_network()
@@ -334,11 +314,6 @@ class TestParts:
         learner.step(nothing)
         for name, tensor in state(net).items():
             torch.testing.assert_close(tensor, before[name] * (1 - 0.1 * 2 * 0.5), msg=name)
-
-    def test_a_schedule_is_a_setting(self, workers: Workers) -> None:
-        learner = learner_of(network(), workers, 0.02, schedule="steps")
-        learner.steps = WARM_UP_STEPS
-        assert [learner.rate(progress) for progress in (0, 0.5, 0.6, 1)] == pytest.approx([0.02, 0.02, 0.002, 0.0002])
 
 
 class TestGoingOn:
@@ -477,12 +452,3 @@ class TestGpu:
             learner = Learner(go_network(), LearningSettings(losses=loss), workers, torch_device("cuda"))
             assert all(learner.step(go_sample) is not None for _ in range(5))
             assert not any(steps.accumulate.is_captured for steps in learner._on_gpu.values())
-
-    def test_it_learns_in_bfloat16(self, go_sample: Sample) -> None:
-        """The loss on one batch falls."""
-        with Workers(1) as workers:
-            learner = Learner(go_network(), LearningSettings(learning_rate=0.01), workers, torch_device("cuda"))
-            assert learner.autocast
-            losses = [learner.step(go_sample)["policy_loss"] for _ in range(60)]  # type: ignore[index]
-        assert losses[-1] < losses[0]
-        assert learner.losses_on(go_sample)["fresh_policy_loss"] < losses[0]

@@ -10,10 +10,9 @@ import pytest
 from alphago.arena.match import evaluate
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.loop import learn, play, remember, train_loop
 from alphago.training.run import Stopped
 from alphago.training.selfplay import SelfPlay
@@ -150,9 +149,3 @@ class TestLearns:
         """Its rules in kernels take no time."""
         small = {"channels": 16, "batch_size": 64, "samples_per_position": 6}
         self.learns(GomokuEnv(3, 3, planes=3), tmp_path, seed=1, raw_losses=30, **small)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-    def test_whatever_the_seed(self, tmp_path: Path, seed: int) -> None:
-        """In plain Python, with a larger network."""
-        self.learns(TicTacToeEnv(), tmp_path, seed, raw_losses=20)

@@ -5,9 +5,11 @@ import pytest
 
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.puct import Puct
+from alphago.nn.loss import ILLEGAL
 from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory
@@ -40,23 +42,6 @@ class TestWindow:
             assert len(memory) == left, length
         assert [len(entry.records[0]) for entry in memory.entries] == [50, 4, 1]
         assert memory.added == 8 + 8 + 8 + 3 + 1 + 50 + 4 + 1
-
-    def test_many_at_once(self) -> None:
-        one, other = ReplayMemory(GO, 30), ReplayMemory(GO, 30)
-        records = [made_up(length) for length in (5, 9, 1, 14, 7, 12, 3)]
-        one.add(records)
-        for record in records:
-            other.add([record])
-        assert [[entry.records[0] for entry in memory.entries] for memory in (one, other)] == [records[3:]] * 2
-
-    def test_only_what_is_in_the_window_is_drawn(self) -> None:
-        memory = ReplayMemory(GO, 6)
-        memory.add([made_up(6, outcome=1), made_up(6, outcome=-1)])
-        sample = memory.sample(64, np.random.default_rng(0))
-        assert set(sample.value) <= {-1, 1}
-        assert len(memory.entries) == 1
-        movers = made_up(6).movers
-        assert set(sample.value * -1) == set(movers.astype(np.float32))
 
     def test_games_without_moves_do_no_harm(self) -> None:
         """Resigned before the first move."""
@@ -220,12 +205,6 @@ class TestLabels:
         sample = memory.sample(2000, np.random.default_rng(0))
         assert sample.value.mean() == pytest.approx(wanted.mean(), abs=0.1)
 
-    @pytest.mark.parametrize("outcome", [-1.0, 0.0, 0.25])
-    def test_draws_and_graded_results(self, outcome: float) -> None:
-        memory = ReplayMemory(GO)
-        memory.add([made_up(2, outcome=outcome)])
-        assert set(abs(memory.sample(20, np.random.default_rng(0)).value)) == {abs(np.float32(outcome))}
-
     def test_pass_labels(self) -> None:
         """A pass stays a pass under every symmetry; an older program could not learn it at all."""
         builder = RecordBuilder()
@@ -286,3 +265,27 @@ class TestLabels:
         assert len(seen) > 30
         stones = sample.planes[:, :2].sum(axis=(1, 2, 3))
         assert set(stones.tolist()) == {0, 1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("env", [TicTacToeEnv(), GoEnv(3, komi=0.5), OwareEnv(planes="one-hot")], ids=str)
+def test_illegal_actions_are_marked(env: GameEnv) -> None:
+    """Exactly those, under each symmetry; all else is as without marks."""
+    records = games(env, 1)
+    illegal = {}
+    for record in records:
+        for ply in range(len(record)):
+            position = record.position(env, ply)
+            for points, actions in zip(*env.symmetries, strict=True):
+                planes = position.planes().reshape(env.planes, -1)[:, points].astype(np.float32)
+                illegal[planes.tobytes()] = ~position.legal_mask[actions]
+    samples = []
+    for masked in (False, True):
+        memory = ReplayMemory(env, masked=masked)
+        memory.add(records)
+        samples.append(memory.sample(150, np.random.default_rng(1)))
+    plain, marked = samples
+    for planes, policy in zip(marked.planes, marked.policy, strict=True):
+        assert np.array_equal(policy == ILLEGAL, illegal[planes.tobytes()])
+    assert (marked.policy == ILLEGAL).any()
+    assert np.array_equal(np.maximum(marked.policy, 0), plain.policy)
+    assert all(np.array_equal(a, b) for a, b in zip(plain[2:], marked[2:], strict=True))

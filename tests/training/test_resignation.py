@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.beginning import draw_beginning
 from alphago.training.loop import train_loop
 from alphago.training.resignation import (
     FEWEST,
@@ -20,7 +19,8 @@ from alphago.training.resignation import (
     calibrate,
     sides_of,
 )
-from tests.training.small_runs import games_in, go_on, opened, run, run_killed, same
+from alphago.training.settings.selfplay_settings import draw_beginning
+from tests.training.small_runs import games_in, opened, run
 
 
 def game(black: list[float], white: list[float], outcome: float, resigned: bool = False) -> GameRecord:
@@ -67,18 +67,15 @@ def test_what_it_says_is_what_happens() -> None:
     assert -1 < found.threshold < -0.1
 
 
-def test_draws_are_not_lost() -> None:
-    records = [game([-0.9], [0.9], 0.0) for _ in range(100)]
-    assert calibrate(records) is None
-
-
-def test_resigned_games_prove_nothing() -> None:
-    assert calibrate([game([-0.9], [0.9], -1, resigned=True) for _ in range(100)]) is None
-
-
-@pytest.mark.parametrize("count", [0, FEWEST - 1])
-def test_too_few_games(count: int) -> None:
-    assert calibrate([game([-0.9], [0.9], -1)] * count) is None
+def test_games_that_prove_nothing() -> None:
+    """Draws, games that were resigned, and too few."""
+    for records in (
+        [game([-0.9], [0.9], 0.0)] * 100,
+        [game([-0.9], [0.9], -1, resigned=True)] * 100,
+        [game([-0.9], [0.9], -1)] * (FEWEST - 1),
+        [],
+    ):
+        assert calibrate(records) is None
 
 
 def test_enough_games() -> None:
@@ -123,21 +120,6 @@ class TestRuns:
         """A threshold after a few games, which tiny networks reach."""
         monkeypatch.setattr("alphago.training.resignation.FEWEST", 4)
         monkeypatch.setattr("alphago.training.resignation.HIGHEST", -0.02)
-
-    @pytest.mark.slow
-    @pytest.mark.usefixtures("quick")
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path) -> None:
-        """Games resign below the threshold that the ones played out tell, and a killed run ends with the same."""
-        net, listener = run(tmp_path / "run", 24, **self.SETTINGS)
-        thresholds = [row["resign_threshold"] for row in listener.rows]
-        assert thresholds[0] is None
-        assert len(set(thresholds)) > 2
-        games = games_in(tmp_path / "run")
-        assert 0 < sum(game.resigned for game in games) < len(games) / 2
-        for saves in (20, 60):
-            run_killed(tmp_path / str(saves), saves, num_games=24, **self.SETTINGS)
-            again, _ = go_on(tmp_path / str(saves))
-            assert same(again, net)
 
     @pytest.mark.usefixtures("quick")
     def test_only_games_that_are_played_out_tell(self, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from tests.training.small_runs import (
     games_in,
     opened,
     run,
+    run_settings,
     same,
 )
 
@@ -123,11 +124,6 @@ class TestWhatItLeaves:
         for record in records:
             assert record.position(GO).is_over
 
-    def test_every_weight_has_changed(self, finished_run: Small) -> None:
-        torch.manual_seed(3)
-        fresh = NeuralNet(GO, tower_height=0, channels=8)
-        assert not any(map(torch.equal, finished_run.net.parameters(), fresh.parameters()))
-
     def test_when_to_resign_is_kept_with_the_weights(self, tmp_path: Path) -> None:
         """Once there are games enough in which low values were right."""
 
@@ -147,11 +143,11 @@ class TestWhatItLeaves:
         assert (float(notes["resign_threshold"]), notes["resignations_wrong"]) == (-0.45, "0.0000")
 
 
-class TestReproducibility:
-    def test_the_same_seed_gives_the_same_network(self, tmp_path: Path) -> None:
-        nets = [run(tmp_path / str(i), 8, groups=1, seed=seed)[0] for i, seed in enumerate((5, 5, 6))]
-        assert same(nets[0], nets[1])
-        assert not same(nets[0], nets[2])
+@pytest.mark.parametrize("dtype", ["float32", "int8", None])
+def test_self_play_computes_in_what_the_settings_say(tmp_path: Path, dtype: str | None) -> None:
+    with opened(tmp_path, tower_height=1, selfplay_dtype=dtype) as run:
+        evaluator = run.stage.source.evaluator  # type: ignore[attr-defined]
+        assert evaluator.dtype == run.player.evaluator(run.settings.selfplay_dtype).dtype
 
 
 class TestGamesInFlight:
@@ -198,6 +194,12 @@ class TestStages:
         records = games_in(tmp_path)
         assert {record.policies.shape[1] for record in records} == {5, 10, 17}
         assert sorted(record.seed for record in records) == [(0, number) for number in range(30)]
+
+    def test_komi_of_each_board(self) -> None:
+        """The run's own is as it was given, the others have their usual one."""
+        boards = run_settings(curriculum=((5, 0.1), (9, 0.1), (7, 0.1))).lessons(GoEnv(9, komi=5.5))
+        assert [lesson.env for lesson in boards] == [GoEnv(5), GoEnv(9, komi=5.5), GoEnv(7), GoEnv(9, komi=5.5)]
+        assert [lesson.end for lesson in boards] == pytest.approx([0.1, 0.2, 0.3, 1.0])
 
     def test_compiling_takes_no_board_its_time(self, tmp_path: Path) -> None:
         """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
@@ -303,8 +305,3 @@ class TestJudges:
             judge.refuses = False
             train_loop(run, threading.Event())
             assert judge.looks == 3
-
-
-def test_it_prints_nothing_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(tmp_path, 2, source=RandomGames)
-    assert capsys.readouterr() == ("", "")

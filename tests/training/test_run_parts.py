@@ -18,8 +18,8 @@ from alphago.system.settings import from_data, to_data
 from alphago.training.judge import Judge
 from alphago.training.memory import ReplayMemory
 from alphago.training.run import Run
+from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings
-from alphago.training.window import Window
 from tests.training.small_runs import go_on, run, run_killed, run_settings, same
 
 

@@ -9,15 +9,13 @@ import pytest
 
 from alphago.env.batch import GameBatch
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import GameRecord
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.session import train
 from alphago.training.loop import train_loop
 from alphago.training.source import GameSource
 from tests.training.small_runs import (
     GO,
-    SIZES,
     EagerSaving,
     Killed,
     RandomGames,
@@ -77,13 +75,6 @@ class TestSource:
         assert go_on(tmp_path, 12, source=Sources())[1].last["games"] == 12
 
 
-@pytest.mark.filterwarnings("ignore:this run is over")
-def test_a_call_without_settings_plays(tmp_path: Path) -> None:
-    (record,) = selfplay(GO, UniformEvaluator(), 4, device="cpu", seed=0)
-    assert record.position(GO).is_over or record.resigned
-    train(GO, 1, folder=tmp_path, reports=[], readouts=2, device="cpu", **SIZES)
-
-
 def test_each_call_plays_new_games() -> None:
     """Their records say the seed that gives them again."""
     first, second = (selfplay(GO, HashEvaluator(), 4, 4, device="cpu") for _ in range(2))
@@ -98,18 +89,6 @@ def test_each_game_is_told_as_it_ends() -> None:
     heard: dict[int, GameRecord] = {}
     records = selfplay(TicTacToeEnv(), HashEvaluator(), 4, 9, groups=2, device="cpu", on_game=heard.__setitem__)
     assert [heard[number] for number in range(9)] == records
-
-
-def test_openings_are_drawn_unless_told_otherwise() -> None:
-    """A twentieth of the longest game on average, which are not trained on."""
-    drawn, none = (
-        [
-            int((record.weights == 0).sum())
-            for record in selfplay(GO, HashEvaluator(), 4, 60, device="cpu", seed=0, **given)
-        ]
-        for given in ({}, {"opening_plies": 0})
-    )
-    assert sum(drawn) > 0 == sum(none)
 
 
 class Unasked(HashEvaluator):

@@ -5,8 +5,8 @@ import pytest
 
 from alphago.records.record import GameRecord, RecordBuilder
 from alphago.training.memory import ReplayMemory, window
+from alphago.training.settings.learning_settings import Window
 from alphago.training.targets import LambdaReturns
-from alphago.training.window import Window
 from tests.training.small_runs import GO
 
 

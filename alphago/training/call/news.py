@@ -5,11 +5,8 @@ from typing import Any
 from alphago.env.games import selfplay_game
 from alphago.system.settings import addresses, value_to_data
 from alphago.training.call.start import Start, value_for_message
-from alphago.training.history import unreadable_lines
 from alphago.training.run import Run
-from alphago.training.runs.folder import LOGS
-from alphago.training.settings.run_settings import RunSettings
-from alphago.training.window import Window
+from alphago.training.settings.learning_settings import Window
 
 
 def news_of_beginning(run: Run, start: Start) -> list[str]:
@@ -18,7 +15,6 @@ def news_of_beginning(run: Run, start: Start) -> list[str]:
     return [
         f"a new run of {run.goal} begins in {run.folder.path}",
         f"its network is {start.model}, from {run.goal.planes} planes of {height}x{width}",
-        *start.notes,
         *too_few_games(run, start),
     ]
 
@@ -26,7 +22,7 @@ def news_of_beginning(run: Run, start: Start) -> list[str]:
 def too_few_games(run: Run, start: Start) -> list[str]:
     """Return a sentence about a new run whose games have too few positions for a gradient step, or none."""
     settings = start.settings
-    if not isinstance(settings, RunSettings) or settings.num_games is None or not isinstance(settings.memory, Window):
+    if settings.num_games is None or not isinstance(settings.memory, Window):
         return []
     length, least = selfplay_game(run.goal).usual_length, settings.start_training_after
     if settings.num_games * length >= least:
@@ -41,8 +37,7 @@ def news_of_going_on(run: Run, start: Start) -> list[str]:
     """Return sentences about a run that continues, and log its changed settings in config.json."""
     folder = run.folder
     where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
-    news = list(filter(None, (unreadable_lines(folder.path / name) for name in LOGS)))
-    news += [
+    news = [
         f"{name} is {value_for_message(now)!r} from now on, not {value_for_message(was)!r}"
         for name, (was, now) in start.changes.items()
     ]

@@ -1,14 +1,13 @@
 """The progress of a run: its share, the current activity, and an estimate of the remaining time."""
 
 from collections import deque
-from typing import NamedTuple
+from itertools import islice, pairwise
 
 from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
 from alphago.training.selfplay import SelfPlay
-from alphago.training.selfplay_run import SelfPlayRun
 from alphago.training.watch.diagnosis import RULES
 from alphago.training.watch.recent import SETTLED
 from alphago.training.watch.report import Progress, ProgressReport
@@ -28,15 +27,6 @@ ACTIVITIES = {
 }
 
 
-class Speed(NamedTuple):
-    """The moves and gradient steps of an iteration, and the seconds of learning and of all other work."""
-
-    moves: int
-    steps: int
-    learning: float  # seconds
-    other: float  # seconds
-
-
 class RunProgress(ProgressReport):
     """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
@@ -45,12 +35,17 @@ class RunProgress(ProgressReport):
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        # The games and seconds at the ends of iterations; the first entry is the beginning.
-        self.iteration_ends = deque([(run.games, run.clock.seconds)], LATEST + 1)
+        # The totals of the run when this object was created, then the rows of metrics.jsonl.
+        first: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
+        self.rows = deque([first], LATEST + 1)
 
     def iteration(self, metrics: Row) -> None:
         """Take the end of an iteration into account."""
-        self.iteration_ends.append((metrics["games"], metrics["seconds"]))
+        self.rows.append(metrics)
+
+    def growth(self, key: str) -> float:
+        """Return the increase of a total of the run over the latest iterations."""
+        return float(self.rows[-1][key] - self.rows[0][key])
 
     def __call__(self) -> Progress:
         """Return the progress of the run at this moment."""
@@ -72,28 +67,16 @@ class RunProgress(ProgressReport):
 
     def _seconds_until(self, games: int) -> float | None:
         """Estimate the seconds until `games` games are trained on; None while the speed is unknown."""
-        first_games, first_seconds = self.iteration_ends[0]
-        last_games, last_seconds = self.iteration_ends[-1]
-        if last_games == first_games:
-            return None
-        return (games - last_games) * (last_seconds - first_seconds) / (last_games - first_games)
+        done = self.growth("games")
+        return (games - self.rows[-1]["games"]) * self.growth("seconds") / done if done else None
 
 
 class SelfPlayProgress(RunProgress):
-    """The progress of a run of self-play, estimated from the remaining moves and gradient steps.
+    """The progress of a run of self-play, estimated from the remaining moves and gradient steps."""
 
-    step_seconds: assumed seconds of a gradient step until the first ones are measured; None if unknown.
-    """
-
-    run: SelfPlayRun
-
-    def __init__(self, run: SelfPlayRun, step_seconds: float | None = None) -> None:
+    def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.step_seconds = step_seconds
-        self.speeds: tuple[Speed, ...] = ()
         self.games_before = run.games
-        # The totals of the run at the end of the latest iteration.
-        self.totals: Row = {"games": run.games, "steps": run.learner.steps, "seconds": run.clock.seconds}
         # The sums over the iterations since this object was created.
         self.moves = 0
         self.finished_games = 0
@@ -104,8 +87,8 @@ class SelfPlayProgress(RunProgress):
         now, run = super().__call__(), self.run
         has_settled = now.activity == PLAY and now.seconds >= SETTLED
         if has_settled and run.device == "cpu" and type(run.stage.source) is SelfPlay:  # not a GPU's work, nor workers'
-            worked = run.pace.metrics()["processor_share"]
-            if worked is not None and worked < STARVED:
+            worked = run.pace.processor_share()
+            if worked < STARVED:
                 return now._replace(activity=f"{PLAY} with {worked:.0%} of the processor")
         return now
 
@@ -115,11 +98,8 @@ class SelfPlayProgress(RunProgress):
         metrics: "games", "steps" and "seconds" are totals of the run; "moves", "optimizer_share" and the mean
             "game_length" are of this iteration.
         """
-        new_games, new_steps, seconds = (metrics[name] - self.totals[name] for name in ("games", "steps", "seconds"))
-        self.totals = metrics
-        learning = seconds * metrics["optimizer_share"]
-        speed = Speed(moves=metrics["moves"], steps=new_steps, learning=learning, other=seconds - learning)
-        self.speeds = (*self.speeds, speed)[-LATEST:]
+        new_games = metrics["games"] - self.rows[-1]["games"]
+        super().iteration(metrics)
         self.moves += metrics["moves"]
         if new_games and metrics["game_length"] is not None:
             self.finished_games += new_games
@@ -141,17 +121,23 @@ class SelfPlayProgress(RunProgress):
         steps = samples / settings.learning.batch_size * settings.epochs
         return self._moves_left(games, length, side_by_side) * move_seconds + steps * step_seconds
 
+    def _learning(self) -> float:
+        """Return the seconds of gradient steps in the latest iterations."""
+        pairs = pairwise(self.rows)
+        return sum((row["seconds"] - before["seconds"]) * row["optimizer_share"] for before, row in pairs)
+
     def _move_seconds(self) -> float | None:
         """Return the mean seconds of a move, with all work but gradient steps; None if unknown."""
-        if self.speeds:
-            return sum(speed.other for speed in self.speeds) / max(1.0, sum(speed.moves for speed in self.speeds))
+        if len(self.rows) > 1:
+            moves = sum(row["moves"] for row in islice(self.rows, 1, None))
+            return (self.growth("seconds") - self._learning()) / max(1.0, moves)
         moves, seconds = self.run.pace.so_far()
         return seconds / moves if moves and seconds >= LEAST_SECONDS else None
 
     def _step_seconds(self) -> float | None:
         """Return the mean seconds of a gradient step; None if unknown."""
-        steps = sum(speed.steps for speed in self.speeds)
-        return sum(speed.learning for speed in self.speeds) / steps if steps else self.step_seconds
+        steps = self.growth("steps")
+        return self._learning() / steps if steps else None
 
     def _moves_left(self, games: int, length: float, side_by_side: int) -> float:
         """Estimate the number of moves until `games` games are played.

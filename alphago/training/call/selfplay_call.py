@@ -3,7 +3,6 @@
 import secrets
 import sys
 from dataclasses import replace
-from typing import Any
 
 from alphago.env.game import GameEnv, check_env
 from alphago.mcts.evaluator import as_evaluator, fitting_network
@@ -22,6 +21,7 @@ from alphago.training.settings.selfplay_settings import (
 )
 from alphago.training.source import OnGame
 from alphago.training.workers.group_player import ChunkPlayer
+from alphago.training.workers.remote_selfplay import RemoteGroup
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import JobPool, pool_of
 
@@ -93,20 +93,11 @@ def network_for_workers(nn: object, env: GameEnv) -> NeuralNet:
     return net
 
 
-def new_group_state(numbers: range, settings: SelfPlaySettings) -> dict[str, Any]:
-    """Return the state, as `GroupPlan.state` does, of a group that begins all these games and plays them to the end.
-
-    numbers: the games' numbers.
-    """
-    return {
-        "next": numbers.start,  # the first game that has not begun
-        "left": sys.maxsize,  # moves to play: more than any game has
-        "readouts": settings.readouts,
-        "resign_threshold": settings.resign_threshold,
-        "capacity": len(numbers),  # number of slots in use
-        "finished": 0,  # number of finished games
-        "slots": [None] * len(numbers),  # None: empty, so the next game begins there
-    }
+def whole_games(version: Version, numbers: range) -> Task:
+    """Return the task to begin the games with these numbers, all at a time, and to play them to their ends."""
+    group = RemoteGroup(version.env, version.settings, len(numbers), seed=version.seed, numbers=numbers)
+    group.left = sys.maxsize  # moves to play: more than any game has
+    return group.task()
 
 
 def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame | None) -> list[GameRecord]:
@@ -115,9 +106,9 @@ def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame
     version: the network and settings that all jobs share.  games: number of games.  on_game: as in `selfplay`.
     """
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
-    tasks = (Task(end=chunk.stop, step=1, state=new_group_state(chunk, version.settings), games=[]) for chunk in chunks)
     records: dict[int, GameRecord] = {}
-    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), (task.to_bytes() for task in tasks)):
+    jobs = (whole_games(version, chunk).to_bytes() for chunk in chunks)
+    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
         for record in Played.from_bytes(answer).games:
             assert record.seed is not None
             _, number = record.seed

@@ -8,8 +8,7 @@ from typing import Any
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import flat_settings, game_of, read_config
-from alphago.training.runs.going_on import how_to_continue
+from alphago.training.runs.config import flat_settings, game_of, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
 PROVED = "proved to be stronger"

@@ -16,25 +16,25 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.training.judge import Judge
-from alphago.training.judges.candidate import Terms, log_match, play_candidate
-from alphago.training.selfplay_run import SelfPlayRun
+from alphago.training.judges.candidate import log_match, play_candidate
+from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 
 PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
-class Gatekeeper(Judge[SelfPlayRun]):
+class Gatekeeper(Judge[Run]):
     """The judge that plays matches of candidates against a run's best network; it logs matches in evaluations.jsonl.
 
     gate: the conditions.  net: the run's first network.
     """
 
     name = "gate"
+    saved = ("candidates", "judged_games", "judged_steps")
     best: NeuralNet
 
     def __init__(self, gate: Gate, net: NeuralNet) -> None:
         self.gate = gate
-        self.terms = Terms(gate.win_rate, gate.games, readouts=gate.readouts, sprt=gate.sprt)
         self.candidates = 0
         self.begin(net, games=0, steps=0)
 
@@ -44,7 +44,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         self.judged_games = games  # games of self-play when the last candidate was judged
         self.judged_steps = steps  # gradient steps at that time; without further steps there is no new network
 
-    def due(self, run: SelfPlayRun) -> bool:
+    def due(self, run: Run) -> bool:
         """Return whether the latest network should play a match against the best network now."""
         if run.learner.steps <= self.judged_steps:
             return False
@@ -54,14 +54,14 @@ class Gatekeeper(Judge[SelfPlayRun]):
         return is_at_the_end or has_enough_games
 
     @MATCHES
-    def judge(self, run: SelfPlayRun, stop: threading.Event) -> bool:
+    def judge(self, run: Run, stop: threading.Event) -> bool:
         """Play a match of the latest network against the best network; if the latest passes, it becomes the best.
 
         Returns False if `stop` was set before the match was over.
         """
         standing = run.standing
         try:
-            match = play_candidate(run, self.best, self.terms, seed=self.candidates, stop=stop)
+            match = play_candidate(run, self.best, self.gate, seed=self.candidates, stop=stop)
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}
@@ -76,11 +76,7 @@ class Gatekeeper(Judge[SelfPlayRun]):
         """Return the best network's weights by name, not copied."""
         return self.best.state_dict(prefix=PREFIX)
 
-    def state(self) -> dict[str, Any]:
-        """Return the gate's counters, which `restore` needs, as plain data."""
-        return {name: getattr(self, name) for name in ("candidates", "judged_games", "judged_steps")}
-
-    def restore(self, run: SelfPlayRun, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.
 
         If `state` is None, the saved run had no gate, and the latest network becomes the best.
@@ -89,5 +85,4 @@ class Gatekeeper(Judge[SelfPlayRun]):
             self.begin(run.learner.net, run.games, run.learner.steps)
             return
         self.best.load_state_dict(strip_prefix(tensors, PREFIX))
-        for name, value in state.items():
-            setattr(self, name, value)
+        super().restore(run, tensors, state)

@@ -2,12 +2,15 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.inference.frozen import frozen_copy
+from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import EXAMINATION
@@ -20,6 +23,18 @@ NAME = "held-out games"
 PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
 
 
+@dataclass(frozen=True)
+class HeldOutGames:
+    """The settings of a HeldOut, which tells what the fields are."""
+
+    records: Sequence[GameRecord]
+    checks: int
+    chooses = True
+
+    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
+        return HeldOut(env, self.records, self.checks)
+
+
 class HeldOut(Judge[Run]):
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
@@ -28,6 +43,7 @@ class HeldOut(Judge[Run]):
     """
 
     name = HELD_OUT
+    saved = ("accuracy", "best_after", "judged", "judged_steps")
 
     def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
         self.env, self.records, self.checks = env, list(records), checks
@@ -54,13 +70,13 @@ class HeldOut(Judge[Run]):
         net_for_board = net if run.env == self.env else net.resized(self.env)
         with run.clock.stopped():
             evaluator = frozen_copy(net_for_board).evaluator(device=run.device, shared=False)
-            counts = predict_all(evaluator, self.env, self.records, stop)
-        if counts is None:
+            found = predict_all(evaluator, self.env, self.records, stop)
+        if found is None:
             return False
-        measures = counts.measures()
+        measures = found.measures()
         improved = measures["accuracy"] > self.accuracy
         run.add_match({**standing, "judge": self.name, "opponent": NAME, **measures, "best": improved})
-        run.note(f"{NAME} after {run.games} games: {counts.sentence()}" + ("; the best so far" if improved else ""))
+        run.note(f"{NAME} after {run.games} games: {found.sentence()}" + ("; the best so far" if improved else ""))
         if improved:
             self.best = frozen_copy(net)
             self.accuracy = measures["accuracy"]
@@ -77,17 +93,9 @@ class HeldOut(Judge[Run]):
         """Return the best network's weights by name, not copied."""
         return {} if self.best is None else self.best.state_dict(prefix=PREFIX)
 
-    def state(self) -> dict[str, Any]:
-        """Return as plain data what `restore` needs: the best accuracy, and when networks were tested."""
-        names = ("accuracy", "best_after", "judged", "judged_steps")
-        return {name: getattr(self, name) for name in names}
-
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`; do nothing if `state` is None."""
-        if state is None:
-            return
         if weights := strip_prefix(tensors, PREFIX):
             self.best = frozen_copy(run.learner.net)
             self.best.load_state_dict(weights)
-        for name, value in state.items():
-            setattr(self, name, value)
+        super().restore(run, tensors, state)

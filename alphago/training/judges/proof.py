@@ -3,38 +3,33 @@
 import json
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from alphago.arena.engine import EngineError
-from alphago.arena.match import MatchStopped, evaluate
+from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
 from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
-from alphago.training.history import EVALUATIONS, number, read_rows
 from alphago.training.judge import Judge
-from alphago.training.judges.results import games_as_text, match_row, without_forfeits
+from alphago.training.judges.results import AT_ONCE, games_as_text, match_row, play_in_parts, without_forfeits
 from alphago.training.run import Run
-from alphago.training.runs.going_on import how_to_continue
+from alphago.training.runs.config import how_to_continue
 from alphago.training.settings.judge_settings import Opponent
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
-GAMES_AT_ONCE = 20
-SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a seed of its own
-LATEST_MATCHES = 5  # number of matches whose win rates are in the sentence at the run's end
+MEASURED_SECONDS = 30.0  # seconds of training from which a run's speed is estimated
 PROOF = "proof.json"
 SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
 
@@ -58,6 +53,7 @@ class Examiner(Judge[Run]):
         self.next_at = 60 * opponent.first  # seconds of training
         self.examinations = 0
         self.examined = ""  # fingerprint of the network in the last match
+        self.latest = ""  # result of this call's last match, for `conclusion`
 
     def due(self, run: Run) -> bool:
         """Return whether a match is due: by the schedule, or at the run's end if its network has played no match."""
@@ -90,27 +86,38 @@ class Examiner(Judge[Run]):
         """
         began = time.monotonic()
         standing = run.standing
-        seconds = standing["seconds"]
-        match = self.play(run.match_evaluator(net, self.env), run.device, stop)
-        if match is None:
+        seconds, name = standing["seconds"], self.opponent.name
+        try:
+            result = play_in_parts(
+                self.env,
+                (run.match_evaluator(net, self.env), name),
+                -(-self.opponent.most_games // AT_ONCE) * AT_ONCE,  # whole parts
+                self.examinations,
+                lambda result: self.verdict(result).state != "continue",
+                readouts=self.opponent.readouts,
+                search=SEARCH,
+                random_opening=self.random_opening,
+                device=run.device,
+                stop=stop,
+            )
+        except MatchStopped:
             return False
-        valid, forfeits, verdict = match
+        valid, verdict = without_forfeits(result), self.verdict(result)
         row = {
             **standing,
             "judge": self.name,
-            "opponent": self.opponent.name,
+            "opponent": name,
             "readouts": self.opponent.readouts,
             **match_row(self.env, valid),
-            "forfeits": len(forfeits),
+            "forfeits": len(result.forfeits),
             "sprt": verdict.state,
             "log_likelihood_ratio": verdict.ratio,
             "match_seconds": time.monotonic() - began,
         }
         run.add_match(row)
-        left_out = f"; not counted: {len(forfeits)} games that {self.opponent.name} lost by a fault" if forfeits else ""
-        run.note(
-            f"after {seconds / 60:.1f} minutes against {self.opponent.name}: {valid}{left_out}; {WORDS[verdict.state]}"
-        )
+        left_out = f"; not counted: {len(result.forfeits)} games that {name} lost by a fault" if result.forfeits else ""
+        self.latest = f": {valid}"
+        run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {WORDS[verdict.state]}")
         self.examinations += 1
         self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
         self.ends_run = verdict.state == "accept"
@@ -118,43 +125,13 @@ class Examiner(Judge[Run]):
             self.write_proof(row, valid)
         return True
 
-    def play(
-        self, player: Evaluator, device: str, stop: threading.Event
-    ) -> tuple[MatchResult, Mapping[int, str], Verdict] | None:
-        """Play until the test decides, or `most_games` are played; player: the evaluator of the run's network.
-
-        Returns the result of the games that count, the engine's fault in each of the other games by number, and the
-        verdict; None if `stop` was set first.
-        """
-        played: list[MatchResult] = []
-        verdict = Verdict("continue", 0.0, 0)
-        while verdict.state == "continue" and len(played) * GAMES_AT_ONCE < self.opponent.most_games:
-            try:
-                result = evaluate(
-                    self.env,
-                    player,
-                    self.opponent.name,
-                    num_games=GAMES_AT_ONCE,
-                    readouts=self.opponent.readouts,
-                    search=SEARCH,
-                    random_opening=self.random_opening,
-                    seed=SEEDS_OF_MATCH * self.examinations + len(played),
-                    device=device,
-                    stop=stop,
-                )
-            except MatchStopped:
-                return None
-            played.append(result)
-            all_games = join_results(played)
-            forfeits = all_games.forfeits
-            valid = without_forfeits(all_games)
-            if not valid.games:
-                first_fault = forfeits[min(forfeits)]
-                raise EngineError(
-                    f"{self.opponent.name} played no pair of games without a fault of its own: {first_fault}"
-                )
-            verdict = TEST.judge(pair_scores(valid.outcomes))
-        return valid, forfeits, verdict
+    def verdict(self, result: MatchResult) -> Verdict:
+        """Return the sequential test's verdict on the games that count; raise EngineError if there are none."""
+        valid = without_forfeits(result)
+        if not valid.games:
+            first_fault = result.forfeits[min(result.forfeits)]
+            raise EngineError(f"{self.opponent.name} played no pair of games without a fault of its own: {first_fault}")
+        return TEST.judge(pair_scores(valid.outcomes))
 
     def state(self) -> dict[str, Any]:
         """Return the schedule and the opponent, which `restore` needs, as plain data."""
@@ -170,7 +147,7 @@ class Examiner(Judge[Run]):
             self.next_at, self.examined, self.ends_run = state["next_at"], state["examined"], state["ends_run"]
 
     def conclusion(self, longer: str) -> str:
-        """Return a sentence for the run's end: where the proof is, or the latest results and how to continue.
+        """Return a sentence for the run's end: where the proof is, or the latest result and how to continue.
 
         longer: options of `alphago train` that give the run more time.
         """
@@ -178,25 +155,8 @@ class Examiner(Judge[Run]):
         if self.ends_run:  # the proof is there
             return f"the run ends with its proof that the network is stronger than {name}: {self.folder / PROOF}"
         return (
-            f"the run ends without a proof that the network is stronger than {name}{self.matches_clause()}; "
+            f"the run ends without a proof that the network is stronger than {name}{self.latest}; "
             f"more time may do, as with: {how_to_continue(self.folder, longer)}"
-        )
-
-    def matches_clause(self) -> str:
-        """Return the results of the latest matches against the opponent as a clause; "" if there were no matches."""
-        rows = []
-        for row in read_rows(self.folder / EVALUATIONS, "opponent"):
-            is_own = (row.get("judge"), row["opponent"]) == (self.name, self.opponent.name)
-            is_complete = all(number(row, key) is not None for key in ("win_rate", "low", "high", "played"))
-            if is_own and is_complete:
-                rows.append(row)
-        if not rows:
-            return ""
-        rates = ", ".join(f"{row['win_rate']:.1%}" for row in rows[-LATEST_MATCHES:])
-        last = rows[-1]
-        return (
-            f": it won {rates} of its latest matches, the last one of {last['played']} games "
-            f"(95 % interval {last['low']:.1%} to {last['high']:.1%})"
         )
 
     def write_proof(self, row: dict[str, Any], result: MatchResult) -> None:
@@ -217,34 +177,20 @@ WORDS = {
 }
 
 
-def expectation(metrics: Mapping[str, Any], needed: int, opponent: str) -> str:
+def expectation(needed: int, opponent: str, metrics: Mapping[str, Any]) -> str | None:
     """Return a sentence that estimates when the network will be stronger than the opponent, at the run's speed so far.
 
-    metrics: an iteration's row of metrics.jsonl.
+    Returns None while the speed is unknown, and "" once the run has as many positions.
+
     needed: positions of self-play after which another run proved its network stronger than `opponent`.
+    metrics: an iteration's row of metrics.jsonl.
     """
+    if metrics["seconds"] <= MEASURED_SECONDS:
+        return None
+    if needed <= metrics["positions"]:
+        return ""
     rate = max(metrics["positions"], 1) / metrics["seconds"]
     return (
         f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
         f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
-    )
-
-
-def join_results(results: list[MatchResult]) -> MatchResult:
-    """Join the results of consecutive parts of a match, GAMES_AT_ONCE games each, into one result."""
-
-    def renumbered(parts: Sequence[Mapping[int, str]]) -> dict[int, str]:
-        """Return the texts of all parts by the number of the game in the match, instead of in its part."""
-        texts: dict[int, str] = {}
-        for part, texts_of_part in enumerate(parts):
-            texts |= {GAMES_AT_ONCE * part + number: text for number, text in texts_of_part.items()}
-        return texts
-
-    return MatchResult(
-        outcomes=np.concatenate([result.outcomes for result in results]),
-        games=tuple(game for result in results for game in result.games),
-        forfeits=renumbered([result.forfeits for result in results]),
-        counted=sum(result.counted for result in results),
-        disagreements=renumbered([result.disagreements for result in results]),
-        symmetries=results[0].symmetries,
     )

@@ -1,13 +1,18 @@
-"""A test's row in evaluations.jsonl; of a match: its results, the Elo difference, and statistics of its games."""
+"""Matches of judges, played in parts, and a test's row in evaluations.jsonl: results, Elo, statistics of the games."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.arena.elo import elo_difference
+from alphago.arena.match import evaluate
 from alphago.arena.match_result import MatchResult, final_boards
 from alphago.env.game import GameEnv
+
+SEEDS_OF_MATCH = 1000  # more than the parts of a match, each of which has a seed of its own
+AT_ONCE = 20  # games of a part: between two evaluations of a sequential test
 
 
 class WatchResult(NamedTuple):
@@ -73,4 +78,43 @@ def without_forfeits(result: MatchResult) -> MatchResult:
         forfeits={},
         counted=min(result.counted, len(valid)),  # an engine counts all games that it finishes, or none
         disagreements={new: disagreements[old] for new, old in enumerate(valid) if old in disagreements},
+    )
+
+
+def play_in_parts(
+    env: GameEnv,
+    players: tuple[object, object],
+    games: int,
+    number: int,
+    decided: Callable[[MatchResult], bool],
+    **options: Any,
+) -> MatchResult:
+    """Play a match, AT_ONCE games at a time, until all games are played or `decided` returns True of those so far.
+
+    number: that of the match in the run, from which the seeds of its games are made.
+    players, options: as in `evaluate`, whose exceptions are raised.
+    """
+    result: MatchResult | None = None
+    part = 0
+    while result is None or (len(result.games) < games and not decided(result)):
+        count = min(AT_ONCE, games - AT_ONCE * part)
+        played = evaluate(env, *players, num_games=count, seed=SEEDS_OF_MATCH * number + part, **options)
+        result = played if result is None else joined(result, played)
+        part += 1
+    return result
+
+
+def joined(first: MatchResult, second: MatchResult) -> MatchResult:
+    """Return the result of a match that goes on after its first games."""
+
+    def renumbered(texts: Mapping[int, str]) -> dict[int, str]:
+        return {len(first.games) + number: text for number, text in texts.items()}
+
+    return replace(
+        first,
+        outcomes=np.concatenate([first.outcomes, second.outcomes]),
+        games=first.games + second.games,
+        forfeits={**first.forfeits, **renumbered(second.forfeits)},
+        counted=first.counted + second.counted,
+        disagreements={**first.disagreements, **renumbered(second.disagreements)},
     )

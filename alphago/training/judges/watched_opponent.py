@@ -70,11 +70,7 @@ class WatchedOpponent:
         """
         result = MatchResult.of(self.env, games)
         valid = without_forfeits(result)
-        texts = []
-        if valid.games:
-            low, high = valid.interval
-            interval = f"95 % interval {low:.0%} to {high:.0%}"
-            texts.append(f"the network won {valid.win_rate:.0%} of {len(valid.games)} games ({interval})")
+        texts = [str(valid)] if valid.games else []
         if count := len(result.forfeits):
             first_fault = result.forfeits[min(result.forfeits)]
             texts.append(f"{count} games that the opponent lost by a fault do not count: {first_fault}")

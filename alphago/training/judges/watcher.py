@@ -8,19 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from alphago.arena.engine import EngineError
 from alphago.env.game import GameEnv
-from alphago.nn.net import NeuralNet
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
-from alphago.training.judges.watched import Watched, make_watched
+from alphago.training.judges.watched import Watched
 from alphago.training.run import Run
-from alphago.training.watch_names import WatchList
 
 POINTS = 20  # parts of a run, in each of which an opponent tests at most one network
 LONGEST = 1 / 8  # share of the run after which a test may begin even if the time suffices only for a part of it
@@ -47,24 +44,6 @@ class WatchTask:
 
 
 SAVED = ("spent", "tested", "network", "whole", "least")
-
-
-@dataclass(frozen=True)
-class Watch:
-    """The settings of a Watcher: what tests the run's networks, and the largest share of the run's time for it."""
-
-    watched: Sequence[Watched]
-    share: float
-    chooses = False
-
-    def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "Watcher":
-        """Return the judge that tests a run's networks for `env`."""
-        return Watcher(env, self.watched, self.share)
-
-
-def watch_of(watch: WatchList | None, env: GameEnv) -> Watch | None:
-    """Return what tests a run's networks by the setting `watch`; None for nothing.  Raises as `make_watched` does."""
-    return None if watch is None else Watch(make_watched(watch.opponents, env), watch.share)
 
 
 class Watcher(Judge[Run]):

@@ -1,29 +1,57 @@
-"""The folder of a run: its files, and how they are saved and restored."""
+"""The folder of a run: its files, and how they are saved and restored.
+
+A state is a safetensors file: its header has the plain data as JSON, and a digest of everything.
+"""
 
 import contextlib
+import hashlib
+import json
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import torch
+from safetensors.torch import load as tensors_from
 
 from alphago.arena.match_result import MatchResult
 from alphago.env.game import GameEnv
 from alphago.mcts.player import record_of
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
+from alphago.nn.tensor_bytes import bytes_of
 from alphago.records.record import records_to_bytes
-from alphago.system.files import LOCK, explain_os_error, lock, set_aside, write_atomic
+from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
 from alphago.training.runs.shards import Shards
-from alphago.training.runs.state import State, StateFiles
 
 STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
 LOGS = (METRICS, EVALUATIONS)
+FORMAT = "alphago-state"
+FORMAT_VERSION = "6"
+STATES = 2  # number of states kept on disk, since the newest may be damaged
+MOST_BYTES = 2**33  # largest state that is read
+
+
+class VersionError(ValueError):
+    """The error raised for an undamaged state of another version."""
+
+
+@dataclass
+class State:
+    """The complete state of a run between two moves or two gradient steps.
+
+    tensors: tensors by name.  data: everything else, as plain data for JSON.
+    notes: sentences about damaged files that were found when the state was read, for a report.
+    """
+
+    tensors: dict[str, torch.Tensor]
+    data: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
 
 
 class RunFolder:
@@ -59,7 +87,6 @@ class RunFolder:
             raise FileExistsError(f"the run folder {path} is not empty: choose another folder for a new run")
         self._lock = lock(path)
         self.shards = Shards(path / GAMES)
-        self.states = StateFiles(path / STATE)
         try:
             self.config = read_config(path) if holds_run(path) else None
             with explain_os_error(f"the run folder {path} cannot be written"):
@@ -91,15 +118,10 @@ class RunFolder:
         for name in (GAMES, WEIGHTS):
             (self.path / name).mkdir(exist_ok=True)
 
-    def add_metrics(self, metrics: dict[str, Any]) -> None:
-        """Append one line, the metrics of an iteration, to metrics.jsonl."""
-        with explain_os_error(f"metrics could not be written to {self.path}"):
-            append_row(self.path / METRICS, metrics)
-
-    def add_match(self, row: Mapping[str, Any]) -> None:
-        """Append one line, a judge's measurement, to evaluations.jsonl."""
-        with explain_os_error(f"a match could not be written to {self.path}"):
-            append_row(self.path / EVALUATIONS, row)
+    def add_row(self, log: str, row: Mapping[str, Any]) -> None:
+        """Append one line to a log: to METRICS the metrics of an iteration, to EVALUATIONS a judge's measurement."""
+        with explain_os_error(f"{log} could not be written to {self.path}"):
+            append_row(self.path / log, row)
 
     def checkpoint(
         self, net: NeuralNet, games: int, state: State, *, keep: bool = False, notes: Mapping[str, str] | None = None
@@ -121,23 +143,53 @@ class RunFolder:
             self.write_state(state)
         return latest
 
-    def keep_match(self, judge: str, games: int, env: GameEnv, results: Iterable[MatchResult]) -> None:
+    def keep_match(self, judge: str, games: int, env: GameEnv, result: MatchResult) -> None:
         """Write the games of a judge's match as records.
 
-        judge: the judge's name.  games: the run's number of games at the match.
-        env: the game.  results: the results of the match's parts.
+        judge: the judge's name.  games: the run's number of games at the match.  env: the game.
         """
         name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
-        games_of_match = (moves for result in results for moves in result.games)
-        records = [record_of(env, env.position().after(moves), {}) for moves in games_of_match]
+        records = [record_of(env, env.position().after(moves), {}) for moves in result.games]
         with explain_os_error(f"a match could not be written to {self.path}"):
             (self.path / MATCHES).mkdir(exist_ok=True)
             write_atomic(self.path / MATCHES / name, records_to_bytes(records))
 
     def write_state(self, state: State) -> None:
-        """Write `state` as the newest state, together with the list of games' files and the lengths of the logs."""
+        """Write `state` as the newest state, together with the list of games' files and the lengths of the logs.
+
+        The oldest state is removed only now, so a complete state always exists.
+        """
         lengths = {name: file_size(self.path / name) for name in LOGS}
-        self.states.write(State(state.tensors, {**state.data, "shards": self.shards.state(), "logs": lengths}))
+        data = {**state.data, "shards": self.shards.state(), "logs": lengths}
+        (self.path / STATE).mkdir(exist_ok=True)
+        before = self.states()
+        number = int(before[-1].stem) + 1 if before else 1
+        write_atomic(self.path / STATE / f"{number:06d}.safetensors", to_bytes(State(state.tensors, data)))
+        for path in filter(Path.is_file, before[: 1 - STATES]):
+            path.unlink()
+
+    def states(self) -> list[Path]:
+        """Return the files of states, such as state/000012.safetensors, the newest last."""
+        paths = (path for path in (self.path / STATE).glob("*.safetensors") if path.stem.isdecimal())
+        return sorted(paths, key=lambda path: int(path.stem))
+
+    def newest_state(self) -> State:
+        """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
+
+        Raises ValueError if no state is undamaged, or if the newest undamaged state is of another version.
+        """
+        notes = []
+        for path in reversed(self.states()):
+            try:
+                state = state_from_bytes(read_file(path, MOST_BYTES))
+            except VersionError as error:
+                raise VersionError(f"{path} {error}") from error
+            except ValueError as error:
+                notes.append(set_aside(path, str(error)))
+            else:
+                state.notes = notes
+                return state
+        raise ValueError("; ".join([*notes, f"{self.path / STATE} holds no state to go on from"]))
 
     def restore(self) -> State:
         """Return the newest undamaged state, after removing all data that was written later than this state.
@@ -145,7 +197,7 @@ class RunFolder:
         Raises ValueError if all states are damaged, or the newest is of another version; the message says what to do.
         """
         try:
-            state = self.states.read()
+            state = self.newest_state()
         except ValueError as error:
             raise ValueError(f"{error}: {how_to_go_on(self.path)}") from error
         assert self.config is not None
@@ -181,6 +233,50 @@ class RunFolder:
                 return []
             why = "is damaged (it holds other weights than the state)"
         return [f"{set_aside(latest, why)}, and is written anew from the state"]
+
+
+def to_bytes(state: State) -> bytes:
+    """Return the contents of a safetensors file with a state."""
+    # Tensors are copied, since safetensors refuses tensors that share memory or are not contiguous.
+    tensors = {
+        name: tensor.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in state.tensors.items()
+    }
+    text = json.dumps(state.data)
+    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "data": text, "digest": digest(tensors, text)}
+    return bytes_of(tensors, header)
+
+
+def state_from_bytes(data: bytes) -> State:
+    """Return the state in a file's contents.
+
+    Raises ValueError if they are damaged, VersionError if they are of another version; the message, such as "is
+    damaged", continues a sentence that begins with the file's name.
+    """
+    try:
+        header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file
+        header = json.loads(data[8 : 8 + header_size])["__metadata__"]
+        tensors = tensors_from(data)
+        is_sound = header["digest"] == digest(tensors, header["data"])
+        file_format, version = header["format"], header["format_version"]
+    except Exception as error:  # damaged bytes can fail in any way
+        raise ValueError(f"is damaged ({type(error).__name__})") from error
+    if not is_sound:
+        raise ValueError("is damaged (its digest differs)")
+    if (file_format, version) != (FORMAT, FORMAT_VERSION):
+        raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {file_format} {version})")
+    return State(tensors, json.loads(header["data"]))
+
+
+def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
+    """Return a hash of the tensors' names, dtypes, shapes and values, and of `text`."""
+    seal = hashlib.blake2b(text.encode(), digest_size=16)
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        seal.update(f"{name} {tensor.dtype} {list(tensor.shape)}".encode())
+        if tensor.numel():
+            seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return seal.hexdigest()
 
 
 def same_weights(a: Mapping[str, torch.Tensor], b: Mapping[str, torch.Tensor]) -> bool:

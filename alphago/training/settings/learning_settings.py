@@ -1,14 +1,13 @@
-"""Settings of learning: what a gradient step does."""
+"""Settings of learning: what a gradient step does, and the window of games from which it takes its samples."""
 
-from types import NoneType
-from typing import Literal
+from typing import Any
 
+from alphago.env.game import GameEnv
 from alphago.nn.loss import LOSSES, LossFunction, LossWeights
 from alphago.system.settings import part
-from alphago.system.validation import check_ranges, setting, settings
+from alphago.system.validation import check_bool, check_ranges, setting, settings
+from alphago.training.memory import ReplayMemory
 from alphago.training.optimizer import OPTIMIZERS, MakeOptimizer, Schedule, Steps, check_schedule
-
-MEASURED = "measured"  # in place of a dtype: the dtype that a stopwatch finds fastest when a run begins
 
 
 @settings
@@ -62,10 +61,9 @@ class LearningSettings:
         least=1,
         structural=True,
     )
-    bfloat16: bool | Literal["measured"] | None = setting(
+    bfloat16: bool | None = setting(
         "whether gradient steps use torch's autocast to bfloat16; None for what is faster on this kind of processor "
-        'with a network of this size; "measured" for what a stopwatch finds faster when a run on a CPU begins, so that '
-        "the same call may compute otherwise the next time",
+        "with a network of this size",
         default=None,
     )
     losses: LossWeights | LossFunction = part(
@@ -84,9 +82,8 @@ class LearningSettings:
         if not is_known and not hasattr(self.optimizer, "__qualname__"):
             names = ", ".join(map(repr, OPTIMIZERS))
             raise ValueError(f"optimizer must be {names} or a function that makes one, got {self.optimizer!r}")
-        is_right_type = isinstance(self.bfloat16, (bool, str, NoneType))  # 1 == True, but is no flag
-        if not is_right_type or self.bfloat16 not in (True, False, MEASURED, None):
-            raise ValueError(f"bfloat16 must be True, False, {MEASURED!r} or None, got {self.bfloat16!r}")
+        if self.bfloat16 is not None:
+            check_bool("bfloat16", self.bfloat16)
         object.__setattr__(self, "schedule", check_schedule(self.schedule))
         if not isinstance(self.losses, LossWeights) and not hasattr(self.losses, "__qualname__"):
             names = ", ".join(map(repr, LOSSES))
@@ -96,3 +93,31 @@ class LearningSettings:
     def weights(self) -> LossWeights:
         """The weights of the losses; if `losses` is a function, the default weights, for all other losses."""
         return self.losses if isinstance(self.losses, LossWeights) else LOSSES["default"]
+
+
+@settings
+class Window:
+    """Settings of a memory that holds a window of the latest games."""
+
+    memory_size: int = setting(
+        "largest number of positions in memory (AlphaGo.jl 500 000; AlphaGo Zero the last 500 000 games); the memory "
+        "grows up to this size",
+        default=500_000,
+        least=1,
+        shown="positions in memory",
+        python="See `alphago.training.memory.window`",
+    )
+    samples_per_position: float = setting("how often a position is drawn for training on average", default=8.0, least=0)
+    surprise_share: float = setting(
+        "share of the samples that are drawn in proportion to the search's surprise at a position, instead of "
+        "uniformly",
+        default=1.0,
+        least=0,
+        most=1,
+        python="See ReplayMemory",
+    )
+
+    def make_memory(self, env: GameEnv, *, start: int, seed: int, **more: Any) -> ReplayMemory:
+        """Return an empty memory of games of `env`; see `MemorySettings.make_memory`."""
+        more |= {"surprise_share": self.surprise_share, "samples_per_position": self.samples_per_position}
+        return ReplayMemory(env, self.memory_size, start=start, **more)

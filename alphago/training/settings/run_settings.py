@@ -1,17 +1,20 @@
 """Settings of a run: its length, its boards, and the parts that it is made of."""
 
+import operator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from alphago.env.game import GameEnv
 from alphago.nn.inference.hardware import DTYPES
 from alphago.records.record import SEED_END
 from alphago.system.settings import group, part
-from alphago.system.validation import check_ranges, setting, settings
-from alphago.training.curriculum import Curriculum, check_curriculum
+from alphago.system.validation import check_float, check_ranges, setting, settings
 from alphago.training.judge import JudgeSettings
 from alphago.training.memory import MemorySettings
-from alphago.training.settings.judge_settings import Gate, Opponent
-from alphago.training.settings.learning_settings import MEASURED, LearningSettings
+from alphago.training.settings.judge_settings import Gate, Opponent, WatchList
+from alphago.training.settings.learning_settings import LearningSettings, Window
 from alphago.training.settings.selfplay_settings import (
     NO_LIMIT,
     SelfPlaySettings,
@@ -19,11 +22,17 @@ from alphago.training.settings.selfplay_settings import (
     default_groups,
 )
 from alphago.training.targets import LambdaReturns, Targets, Values, as_targets
-from alphago.training.watch_names import WatchList
-from alphago.training.window import Window
 
 GENERATION = 1 / 16  # games in parallel as a share of the games played so far, once above `first_games_in_flight`
 MOST_IN_FLIGHT = 256  # default upper bound of the games in parallel of a run on a CPU
+Curriculum = tuple[tuple[int, float], ...]  # pairs (board size, share of the run)
+
+
+class Lesson(NamedTuple):
+    """A game that is played until the run's progress (0 .. 1) reaches `end`."""
+
+    env: GameEnv
+    end: float
 
 
 @settings
@@ -63,11 +72,6 @@ class AnyRunSettings:
     def game_limit(self) -> int:
         """The run's number of games: `num_games`, or NO_LIMIT if that is None."""
         return NO_LIMIT if self.num_games is None else self.num_games
-
-    @property
-    def thread_count(self) -> int:
-        """The number of threads that play or learn."""
-        raise NotImplementedError
 
 
 @settings
@@ -122,7 +126,7 @@ class RunSettings(AnyRunSettings):
     )
     selfplay_dtype: str | None = setting(
         'dtype of inference in self-play and in matches of judges: "float32", "bfloat16" or, on CPUs that support it, '
-        '"int8"; None for the fastest on this kind of processor, "measured" as in bfloat16',
+        '"int8"; None for the fastest on this kind of processor',
         default=None,
         python="See NetEvaluator",
     )
@@ -165,8 +169,8 @@ class RunSettings(AnyRunSettings):
     def __post_init__(self) -> None:
         check_ranges(self)
         object.__setattr__(self, "curriculum", check_curriculum(self.curriculum))
-        if self.selfplay_dtype not in (None, MEASURED, *DTYPES):
-            names = ", ".join(map(repr, (*DTYPES, MEASURED)))
+        if self.selfplay_dtype not in (None, *DTYPES):
+            names = ", ".join(map(repr, DTYPES))
             raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
         if self.num_games is None and self.max_minutes is None:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
@@ -187,15 +191,6 @@ class RunSettings(AnyRunSettings):
         if len(choosing) > 1:
             raise ValueError(f"judges must have at most one that chooses self-play's network, got {choosing}")
         as_targets(self.targets)  # raises TypeError unless they are targets or a function
-
-    @property
-    def thread_count(self) -> int:
-        return self.selfplay.groups
-
-    @property
-    def target_rule(self) -> Targets:
-        """The rule that makes value and policy targets."""
-        return as_targets(self.targets)
 
     def completed(self, device: str, before: "RunSettings | None" = None) -> "RunSettings":
         """Return these settings with values in place of None in `games_in_flight`, `groups` and `search`.
@@ -222,3 +217,28 @@ class RunSettings(AnyRunSettings):
         last = self.selfplay.readouts
         first = self.first_readouts or last
         return round(first * (last / first) ** progress)  # exponentially from `first` to `last`
+
+    def lessons(self, env: GameEnv) -> list[Lesson]:
+        """Return the games that the run plays, in order; the last one is `env`.
+
+        Raises ValueError if the game has no board of a size in the curriculum.
+        """
+        games = [env if size == env.N else env.resized(size) for size, _ in self.curriculum]
+        ends = np.cumsum([share for _, share in self.curriculum]).tolist()
+        return [*map(Lesson, games, ends), Lesson(env, 1.0)]
+
+
+def check_curriculum(given: Any) -> Curriculum:
+    """Return the setting `curriculum` as tuples; raise ValueError if it is invalid."""
+    try:
+        pairs = tuple((operator.index(size), check_float("share", share)) for size, share in given)
+        shares = [share for _, share in pairs]
+        is_valid = all(share > 0 for share in shares) and sum(shares) < 1
+    except (TypeError, ValueError):
+        is_valid = False
+    if not is_valid:
+        raise ValueError(
+            "curriculum must be pairs (board size, share of the run) with shares that sum to less than 1, "
+            f"got {given!r}"
+        )
+    return pairs

@@ -1,6 +1,5 @@
 """The function `train_supervised`, which trains a network on given games, and `predict_games`, which tests it."""
 
-import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -8,19 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from alphago.env.game import GameEnv, check_env
+from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import AveragedEvaluator
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.threads import one_torch_thread
 from alphago.records.dataset import Dataset
-from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
 from alphago.system.settings import change, from_data, keywords, spread, to_data
 from alphago.system.validation import check_float, checks_keywords
-from alphago.training.call.session import Call, open_folder, train_run
+from alphago.training.call.session import train_run
 from alphago.training.call.start import (
-    NetworkWish,
+    Call,
     Start,
     changed_settings,
     check_kind,
@@ -29,18 +27,21 @@ from alphago.training.call.start import (
     resumed_network,
 )
 from alphago.training.code_digest import code_of
-from alphago.training.judge import Judge
-from alphago.training.judges.held_out import HeldOut
-from alphago.training.judges.prediction import AT_ONCE, Counts, predict
-from alphago.training.judges.watcher import watch_of
-from alphago.training.loop import learn
-from alphago.training.precision import choose_precision
+from alphago.training.judges.held_out import HeldOutGames
+from alphago.training.judges.prediction import AT_ONCE, Predictions, predict
+from alphago.training.judges.watched import make_watched
+from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.runs.config import version_errors
-from alphago.training.supervised.given_games import GivenGames, given_games, left_out_sentence
-from alphago.training.supervised.supervised_run import SupervisedRun
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.training.supervised.dataset_games import sentence_of
+from alphago.training.supervised.epochs import Epochs, GivenMemory
+from alphago.training.supervised.given_games import GivenGames, given_games
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 from alphago.training.watch.report import Report
+
+STEPS_AT_ONCE = 32  # approximate number of gradient steps in an iteration
 
 
 @checks_keywords(keywords(SupervisedSettings))
@@ -92,66 +93,41 @@ def train_supervised(
         FileNotFoundError: if the dataset does not exist.
         All other exceptions of `train`.
     """
-    check_env(env)
     given = given_games(env, dataset)
     if epochs is not None:
         if "num_games" in settings:
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
-    options = {"device": None if device == "auto" else device}
-    call = Call.of(reports, stop_after, options)
-    wish = NetworkWish.of(net, env, device, tower_height=tower_height, channels=channels)
+    sizes = {"tower_height": tower_height, "channels": channels}
+    call = Call.of(env, net, sizes, reports, stop_after, {"make_source": partial(Epochs, given)}, device=device)
     values = spread(SupervisedSettings, settings)
-    path = path_of(dataset)
 
-    def begin() -> Start:
-        return new_supervised_run(given, values, wish, path)
+    def start_of(config: Mapping[str, Any] | None, folder: Path) -> Start:
+        path = path_of(dataset)
+        if config is not None:
+            return resumed_supervised_run(call, given, values, path, config, folder)
+        return new_supervised_run(call, given, values, path)
 
-    def go_on(config: Mapping[str, Any], folder: Path) -> Start:
-        return resumed_supervised_run(given, values, wish, path, config=config, folder=folder)
-
-    with open_folder(env, folder, begin, go_on, shows_bar=reports is None) as (run_folder, start):
-
-        def make_run(**parts: Any) -> SupervisedRun:
-            settings = start.settings
-            assert isinstance(settings, SupervisedSettings)
-            judges: list[Judge[Any]] = [HeldOut(env, held_out_games(given, settings), settings.checks)]
-            if start.watch is not None:
-                judges.append(start.watch.make_judge(env, start.model, run_folder.path))
-            return SupervisedRun(settings, start.model, env=env, folder=run_folder, given=given, judges=judges, **parts)
-
-        notes = list(filter(None, [left_out_sentence(given)]))
-        return train_run(start, run_folder, call, wish, make_run, learn_games, notes=notes)
+    return train_run(call, folder, start_of)
 
 
-def new_supervised_run(given: GivenGames, values: Mapping[str, Any], wish: NetworkWish, path: str | None) -> Start:
+def new_supervised_run(call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None) -> Start:
     """Return how a new run starts; its network names the teacher of the given games, if there is one.
 
     values: the call's settings by path.  path: the games' path, for the command that continues the run.
     """
-    env = given.env
     settings = change(SupervisedSettings(), values).completed(len(given.lengths))
-    held_out_games(given, settings)  # raises if there are none
-    model, notes = new_network(env, wish, recipe_for(env).network, settings.seed)
+    model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
     if given.teacher not in model.taught_by:
         model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
-    step_seconds = None
-    if wish.device == "cpu":
-        learning, step_seconds = choose_precision(env, model, settings.learning, settings.threads)
-        settings = replace(settings, learning=learning)
-    config = new_config(env, model, settings) | {"given": {"dataset": path}}
-    watch = watch_of(settings.watch, env)
-    return Start(settings, model, config, notes=tuple(notes), step_seconds=step_seconds, watch=watch)
+    if call.device == "cpu":
+        settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
+    config = new_config(model, settings, given={"dataset": path})
+    return supervised_start(call, given, settings, model, config, notes=notes)
 
 
 def resumed_supervised_run(
-    given: GivenGames,
-    values: Mapping[str, Any],
-    wish: NetworkWish,
-    path: str | None,
-    *,
-    config: Mapping[str, Any],
-    folder: Path,
+    call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None, config: Mapping[str, Any], folder: Path
 ) -> Start:
     """Return how a run goes on, with the call's settings, and the saved ones where the call gives none.
 
@@ -159,28 +135,55 @@ def resumed_supervised_run(
     Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
     """
     check_kind(config, folder, supervised=True)
-    model = resumed_network(given.env, wish, config, folder)
+    model = resumed_network(call, config, folder)
     with version_errors(folder, "settings"):
         saved = from_data(SupervisedSettings, config["settings"], values, f"the run in {folder}")
     settings = change(saved, values).completed(len(given.lengths))
-    held_out_games(given, settings)
     changed = changed_settings(saved, settings, config, folder)
     saved_path = config["given"]["dataset"]
     if path is not None and path != saved_path:  # the games are the same: the run compares their digests
         changed["dataset"] = (saved_path, path)
     config = {**config, "given": {"dataset": path or saved_path}, "settings": to_data(settings)}
     config["code"] = code_of(settings)
-    return Start(settings, model, config, changes=changed, watch=watch_of(settings.watch, given.env))
+    return supervised_start(call, given, settings, model, config, changes=changed)
 
 
-def held_out_games(given: GivenGames, settings: SupervisedSettings) -> list[GameRecord]:
-    """Return the games of a run's tests; raise ValueError if there are none."""
-    records = given.held_out(settings.held_out_positions)
-    if not records:
+def supervised_start(
+    call: Call,
+    given: GivenGames,
+    settings: SupervisedSettings,
+    model: NeuralNet,
+    config: dict[str, Any],
+    notes: Sequence[str] = (),
+    **more: Any,
+) -> Start:
+    """Return how a run starts, new or not, with what its settings name.  notes, more: as in Start."""
+    notes = [*filter(None, [sentence_of(given.left_out)]), *notes]
+    watched = make_watched(settings.watch, call.env)
+    return Start(run_settings(settings, given), model, config, watched, notes, **more)
+
+
+def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
+    """Return the settings of the run that learns from the games; raise ValueError if there are none to test it on."""
+    held_out = given.held_out(settings.held_out_positions)
+    if not held_out:
         raise ValueError(
             f"dataset must have validation games of {given.env!r}, got none: a larger one, or another split"
         )
-    return records
+    games = round(STEPS_AT_ONCE * settings.learning.batch_size / max(1.0, float(given.lengths.mean())))
+    at_once = max(1, min(settings.games_per_check, len(given.lengths), games))  # games in an iteration
+    return RunSettings(
+        num_games=settings.num_games,
+        max_minutes=settings.max_minutes,
+        seed=settings.seed,
+        ckp_freq=settings.ckp_freq,
+        learning=settings.learning,
+        watch=settings.watch,
+        exact_rules=True,
+        selfplay=SelfPlaySettings(games_in_flight=at_once, groups=settings.threads),
+        memory=GivenMemory(given, settings.search_share),
+        judges=(HeldOutGames(held_out, settings.checks),),
+    )
 
 
 def path_of(dataset: object) -> str | None:
@@ -211,7 +214,7 @@ def predict_games(
 
     Returns:
         accuracy (top-1), top5, cross_entropy, value_error, value_accuracy, calibration_error and positions_judged, by
-        name; `alphago.training.judges.prediction.Counts.measures` defines them.
+        name; `alphago.training.judges.prediction.Predictions.measures` defines them.
 
     Raises:
         ValueError: if the split has no game of the network's board.
@@ -223,18 +226,5 @@ def predict_games(
         raise ValueError(f"dataset must have games of {network.env!r} in its split {split!r}, got none")
     evaluator = AveragedEvaluator(network.forecast_evaluator(), network.env) if symmetries else network.evaluator()
     parts = [records[begin : begin + AT_ONCE] for begin in range(0, len(records), AT_ONCE)]
-    counts = Counts()
     with one_torch_thread(), ThreadPoolExecutor(available_cores()) as pool:
-        for counts_of_part in pool.map(partial(predict, evaluator, network.env), parts):
-            counts += counts_of_part
-    return counts.measures()
-
-
-def learn_games(run: SupervisedRun, stop: threading.Event) -> None:
-    """Train until the run is over; raise Stopped if `stop` is set within an iteration or a test."""
-    run.judge(stop)  # tests the untrained network, or repeats a test that an earlier `stop` has interrupted
-    while not run.is_over and not stop.is_set():
-        run.begin_iteration()
-        learn(run, stop)
-        run.end_iteration()  # metrics, reports, autosave
-        run.judge(stop)  # the test on held-out games, if due
+        return Predictions.join(pool.map(partial(predict, evaluator, network.env), parts)).measures()

@@ -1,12 +1,13 @@
 """Given games for supervised training from a dataset on disk: its games, or its labelled positions."""
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
 from alphago.records.converting import NO_RESULT
@@ -23,13 +24,94 @@ _SLOT_0 = np.zeros(1, np.int64)  # the slots of a batch of one position
 OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
 
 
-class DatasetGames:
+class GivenGames:
+    """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games.
+
+    They are the Memory of a run: the games that it remembers count, and samples are drawn from all training games.
+
+    env: the game.
+    lengths: int64 [games], the number of positions of each training game to learn from.
+    left_out: the number of games left out, by reason.
+    digest: a hash of the games.
+    teacher: the name of the teacher that labelled the positions; "" for results and moves played.
+    """
+
+    env: GameEnv
+    lengths: np.ndarray
+    left_out: Counter[str]
+    digest: str
+    teacher = ""
+
+    can_learn = True
+    samples_per_position = 1.0
+    added = 0  # positions of the games that were remembered
+    newly_added = 0  # positions that the last `remember` added
+
+    def prepare(self, masked: bool, search_share: float) -> None:
+        """Set the targets of samples; to be called before the first sample is drawn.
+
+        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
+        search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
+        """
+        raise NotImplementedError
+
+    def record(self, number: int) -> GameRecord:
+        """Return the training game with this number."""
+        raise NotImplementedError
+
+    def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
+        """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
+
+        held_out: whether to draw from the held-out games instead.
+        """
+        raise NotImplementedError
+
+    def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
+        """Return held-out games with about `positions` positions in all, the same on every call.
+
+        split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
+        """
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        """Return the number of positions of all training games."""
+        return int(self.lengths.sum())
+
+    def remember(self, records: Sequence[GameRecord]) -> float:
+        self.newly_added = sum(int((record.weights > 0).sum()) for record in records)
+        self.added += self.newly_added
+        return self.newly_added
+
+    def fresh(self, count: int, generator: np.random.Generator) -> Sample | None:
+        """Return `count` positions of held-out games; None if the last games had no positions."""
+        return self.sample(count, generator, held_out=True) if self.newly_added else None
+
+    def batch(self, number: int, count: int, generator: np.random.Generator) -> Sample:
+        return self.sample(count, generator)
+
+    def latest(self, count: int) -> list[GameRecord]:
+        return []
+
+    def metrics(self) -> dict[str, float]:
+        return {}
+
+    def state(self) -> dict[str, Any]:
+        """Return the number of positions so far, and that no games are needed to go on."""
+        return {"games": 0, "added": self.added}
+
+    def restore(self, records: Iterable[GameRecord], state: Mapping[str, Any]) -> None:
+        self.added = state["added"]
+
+
+class DatasetGames(GivenGames):
     """The games of a dataset that are on the board of `env`, have a known result and are legal; see `GivenGames`.
 
     The training games are the games of the split "train".  A game's moves are legal in the rules that its row names.
     The rules of `env` may forbid some of its repetitions or suicides; such a game is left out.
     Raises ValueError if there are no training games, or if the games of `env` do not end by two passes.
     """
+
+    env: GoEnv
 
     def __init__(self, env: GoEnv, dataset: Dataset) -> None:
         if env.turns is not None:

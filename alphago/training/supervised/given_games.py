@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -24,53 +23,17 @@ from alphago.training.supervised.dataset_games import (
     ILLEGAL,
     OTHER_BOARD,
     DatasetGames,
+    GivenGames,
     LabelledGames,
     reason_of,
-    sentence_of,
 )
-from alphago.training.targets import LambdaReturns
 
 UNLIMITED = 2**31  # more positions than given games have
 HELD_OUT_SHARE = 0.05  # share of held-out games among records, which have no splits
 LINES = "as lines of text, which `alphago sgf` imports"
 
 
-class GivenGames(Protocol):
-    """Games of one board: training games, numbered 0 .. len(lengths) - 1, and held-out games."""
-
-    @property
-    def env(self) -> GameEnv:
-        """The game."""
-
-    lengths: np.ndarray  # int64 [games], the number of positions of each training game to learn from
-    left_out: Counter[str]  # the number of games left out, by reason
-    digest: str  # a hash of the games
-    teacher: str  # the name of the teacher that labelled the positions; "" for results and moves played
-
-    def prepare(self, masked: bool, search_share: float) -> None:
-        """Set the targets of samples; to be called before the first sample is drawn.
-
-        masked: whether illegal actions have `alphago.nn.loss.ILLEGAL` in the policy targets.
-        search_share: for records, the share of later searches' values in the value targets (`LambdaReturns`).
-        """
-
-    def record(self, number: int) -> GameRecord:
-        """Return the training game with this number."""
-
-    def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
-        """Return `count` positions drawn independently from the training games, each with a random symmetry applied.
-
-        held_out: whether to draw from the held-out games instead.
-        """
-
-    def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
-        """Return held-out games with about `positions` positions in all, the same on every call.
-
-        split: a dataset's split: "train", "validation" or "test"; ignored for records, which have no splits.
-        """
-
-
-class RecordGames:
+class RecordGames(GivenGames):
     """Records, such as those of self-play, as given games; see `GivenGames`.
 
     The records' policies are the policy's targets.  Every twentieth game is held out, even if other games begin with
@@ -92,19 +55,15 @@ class RecordGames:
                 f"records must be at least {every} games with moves to learn, got {len(kept)}{reason_of(self.left_out)}"
             )
         self.env = env
-        self.teacher = ""
         kept[0].position(env)  # raises ValueError for records of another game
-        self.memory = ReplayMemory(env, UNLIMITED)
-        self.validation = ReplayMemory(env, UNLIMITED)
-        self.memory.add(self.records)
-        self.validation.add(self.held)
         self.lengths = np.array([int((record.weights > 0).sum()) for record in self.records], np.int64)
         self.digest = records_digest(kept)
 
     def prepare(self, masked: bool, search_share: float) -> None:
-        for memory in (self.memory, self.validation):
-            memory.masked = masked
-            memory.retarget(LambdaReturns(search_share))
+        self.memory = ReplayMemory(self.env, UNLIMITED, search_share, masked=masked)
+        self.validation = ReplayMemory(self.env, UNLIMITED, search_share, masked=masked)
+        self.memory.add(self.records)
+        self.validation.add(self.held)
 
     def record(self, number: int) -> GameRecord:
         return self.records[number]
@@ -207,8 +166,3 @@ def why_useless(game: SgfGame, env: GoEnv) -> str:
     if game.board_size != env.N:
         return OTHER_BOARD
     return NO_RESULT if game.outcome is None else ""
-
-
-def left_out_sentence(games: GivenGames) -> str:
-    """Return a sentence about the games left out, with the number for each reason; "" if there are none."""
-    return sentence_of(games.left_out)

@@ -52,10 +52,6 @@ class SupervisedSettings(AnyRunSettings):
         """The number of games between two tests."""
         return max(1, self.game_limit // self.checks)
 
-    @property
-    def thread_count(self) -> int:
-        return self.threads
-
     def completed(self, games: int) -> "SupervisedSettings":
         """Return these settings with values in place of None; games: the number of given games."""
         limited = replace(self, num_games=self.num_games or games, threads=self.threads or available_cores())

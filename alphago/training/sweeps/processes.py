@@ -58,8 +58,8 @@ def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
 
 def start(run: SweepRun, place: int) -> RunningCall:
     """Start a call in another process; place: the index of the process's core."""
-    cores = cores_of_this_process()
-    core = None if cores is None else cores[place % len(cores)]
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if no system tells
+    core = cores[place % len(cores)] if cores else None
     spawn = multiprocessing.get_context("spawn")
     receiver, sender = spawn.Pipe(duplex=False)
     process = spawn.Process(target=work, args=(run, core, sender))
@@ -67,11 +67,6 @@ def start(run: SweepRun, place: int) -> RunningCall:
         process.start()
     sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
     return RunningCall(run, process, receiver, place)
-
-
-def cores_of_this_process() -> list[int] | None:
-    """Return the numbers of the cores that this process may use; None if the system does not tell."""
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
 
 
 def reply_of(over: RunningCall) -> str:

@@ -30,20 +30,16 @@ class SweepResult:
     @property
     def numbers(self) -> dict[str, dict[int, dict[str, float]]]:
         """The numbers of the calls that have ended: by variant, seed and name."""
-        by_name: dict[str, dict[int, dict[str, float]]] = {}
-        for name, runs in self.runs.items():
-            numbers_of_runs = [(run.seed, run.numbers()) for run in runs]
-            by_name[name] = {seed: numbers for seed, numbers in numbers_of_runs if numbers is not None}
-        return by_name
+        return {
+            name: {run.seed: numbers for run in runs if (numbers := run.numbers()) is not None}
+            for name, runs in self.runs.items()
+        }
 
     @property
     def measures(self) -> list[str]:
         """The names of all numbers."""
-        names: dict[str, None] = {}  # a set that keeps the order
-        for by_seed in self.numbers.values():
-            for numbers in by_seed.values():
-                names |= dict.fromkeys(numbers)
-        return list(names)
+        all_numbers = (numbers for by_seed in self.numbers.values() for numbers in by_seed.values())
+        return list(dict.fromkeys(name for numbers in all_numbers for name in numbers))
 
     def mean(self, name: str, measure: str) -> Estimate:
         """Return the mean of a variant's numbers over seeds, with Student's 95 % interval; NaN where unknown."""

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from alphago.system.settings import to_data
 from alphago.training.history import Row, number
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
+from alphago.training.runs.config import flat_settings
+from alphago.training.settings.run_settings import RunSettings
 from alphago.training.watch.recent import SETTLED, Recent
 
 # A game ends by two passes.  Other passes are 0.03 of the moves in sound 7x7 runs, 0.2 in collapsed runs.
@@ -31,15 +34,8 @@ PERSISTENCE = 3  # iterations in a row with a fault before it is reported, unles
 ABSENCE = 50  # iterations in a row without a reported fault before it may be reported again
 ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 
-# Defaults of the settings that advice names and some recipes leave out.
-DEFAULTS = {
-    "dense_rate": 1.0,
-    "exact_rules": False,
-    "memory_size": 500_000,
-    "plies_per_iteration": 16,
-    "start_training_after": 1000,
-    "weight_decay": 0.01,
-}
+# Defaults of settings, some of which recipes leave out.
+DEFAULTS = flat_settings({"settings": to_data(RunSettings())})
 Values = dict[str, Any]  # of metrics, and of numbers made of them, by their names in diagnosis.toml
 
 

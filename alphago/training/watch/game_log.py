@@ -8,9 +8,15 @@ from tqdm.auto import tqdm
 
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.training.history import Row
+from alphago.training.history import Row, number
 from alphago.training.watch.report import Report
-from alphago.training.watch.worker_facts import worker_facts
+
+# Metrics of a whole stage, with their names in the report.
+TASKS = {
+    "tasks_done": "tasks done",
+    "tasks_repeated": "of them again",
+    "lag": "age of the network",
+}
 
 
 class GameReport(Report):
@@ -78,3 +84,21 @@ def move_lines(env: GameEnv, record: GameRecord) -> str:
         move = f"{PLAYER_NAMES[mover][0]} {env.to_text(action)}"
         rows.append(f"{ply:4}  {move:10}{greedy:16}{(1 + value) / 2:8.1%}")
     return "\n".join(rows)
+
+
+def worker_facts(row: Row) -> dict[str, str]:
+    """Return facts about an iteration's workers by name, first each worker's speed; {} if there were no workers."""
+    speeds = row.get("workers_moves_per_second")
+    if not isinstance(speeds, dict):
+        return {}
+    length = number(row, "game_length")
+    facts = {}
+    for name, speed in speeds.items():
+        games = f", {speed / length:.2g} games/s" if length else ""
+        facts[name] = f"{speed:.1f} moves/s{games}"
+    for key, text in TASKS.items():
+        if (value := number(row, key)) is not None:
+            facts[text] = f"{value:,.4g}"
+    if (sent := number(row, "tasks_bytes")) is not None:
+        facts["sent and received"] = f"{sent / 1e6:,.2f} MB"
+    return facts

@@ -1,9 +1,7 @@
 """Draw games of self-play from the beginning of a run to now on one sheet."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from alphago.drawing.axes import spaced_indices
 from alphago.drawing.shapes import Drawing, sheet
@@ -14,16 +12,7 @@ from alphago.records.record import GameRecord, load_records
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
 from alphago.training.runs.config import game_of, read_config
-
-FILE = re.compile(r"games-(\d+)-(\d+)\.npz")
-
-
-class GamesFile(NamedTuple):
-    """A file with the run's games numbered `first` to `end` - 1."""
-
-    first: int
-    end: int
-    path: Path
+from alphago.training.runs.folder import GAMES
 
 
 @checks_keywords()
@@ -39,17 +28,18 @@ def game_sheet(run: str | Path, *, rows: int = 6, columns: int = 4) -> Svg:
     check_int("columns", columns, 1)
     folder = user_path(run)
     env = game_of_run(folder)
-    shards = shards_of(folder)
+    shards = sorted((folder / GAMES).glob("games-*.npz"))
     if not shards:
         raise ValueError(f"{folder} has no games yet: they are written with the first checkpoint")
     drawings: list[Drawing] = []
     captions: list[str] = []
     for shard in [shards[i] for i in spaced_indices(len(shards), rows)]:
-        records = load_records(shard.path)
+        records = load_records(shard)
         try:
-            pictures, texts = row_of(board_of(env, records[-1]), records[-1], shard.end, columns)
+            number = int(shard.stem.rpartition("-")[2])
+            pictures, texts = row_of(board_of(env, records[-1]), records[-1], number, columns)
         except (ValueError, LookupError) as error:  # no game, or one that cannot be replayed
-            raise ValueError(f"{shard.path} is damaged: {error}") from error
+            raise ValueError(f"{shard} is damaged: {error}") from error
         drawings += pictures
         captions += texts
     return to_svg(sheet(drawings, captions, columns, title=f"Self-play of {folder.resolve().name}, {env.summary}"))
@@ -60,15 +50,6 @@ def game_of_run(folder: Path) -> GameEnv:
     if not folder.is_dir():
         raise FileNotFoundError(f"a run must be a folder that alphago train wrote, got {folder}")
     return game_of(read_config(folder)).match_variant()
-
-
-def shards_of(folder: Path) -> list[GamesFile]:
-    """Return a run's files of games, the oldest first."""
-    files = []
-    for path in (folder / "games").glob("games-*.npz"):
-        if match := FILE.fullmatch(path.name):
-            files.append(GamesFile(int(match[1]), int(match[2]), path))
-    return sorted(files)
 
 
 def board_of(env: GameEnv, record: GameRecord) -> GameEnv:

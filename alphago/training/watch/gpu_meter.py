@@ -8,7 +8,6 @@ from typing import Any, Self
 import torch
 
 LIBRARY = "libnvidia-ml.so.1"
-SUCCESS = 0
 EVERY = 0.2  # seconds; the driver averages over periods of 1/6 to 1 s
 
 Read = Callable[[], float | None]  # returns the GPU's utilization in the driver's last period, 0 .. 1; None: unknown
@@ -36,7 +35,8 @@ class GpuMeter:
         """
         if self._thread is None:
             if self._read is None and torch.cuda.is_initialized():
-                self._read = read_driver(device_name())
+                uuid = torch.cuda.get_device_properties(torch.cuda.current_device()).uuid
+                self._read = read_driver(f"GPU-{uuid}")
             if self._read is not None:
                 self._thread = threading.Thread(target=self._poll, args=(self._read,), daemon=True)
                 self._thread.start()
@@ -67,38 +67,18 @@ class GpuMeter:
         self.close()
 
 
-def device_name() -> str:
-    """Return the UUID by which NVML knows torch's current GPU; CUDA's device numbers can differ from NVML's."""
-    return f"GPU-{torch.cuda.get_device_properties(torch.cuda.current_device()).uuid}"
+def read_driver(device: str, library: Any = LIBRARY) -> Read | None:
+    """Return a function that reads how busy a GPU is from its driver; None if the driver's library does not tell.
 
-
-class Utilization(ctypes.Structure):
-    """NVML's nvmlUtilization_t: the percentages of the last period in which a kernel ran, and memory was accessed."""
-
-    _fields_ = [("gpu", ctypes.c_uint), ("memory", ctypes.c_uint)]
-
-
-def read_driver(device: str, library: Any = LIBRARY) -> Read:
-    """Return a function that reads how busy a GPU is from its driver.
-
-    The function returns the utilization, 0 .. 1, or None if the driver's library is missing or fails.
-
-    device: the GPU's UUID, from `device_name`.  library: NVML as a ctypes library, or the name of its file.
+    device: the GPU's UUID; CUDA's device numbers can differ from NVML's.
+    library: NVML as a ctypes library, or the name of its file.
     """
     try:
         nvml = ctypes.CDLL(library) if isinstance(library, str) else library
     except OSError:
-        return lambda: None
+        return None
     handle = ctypes.c_void_p()
-    utilization = Utilization()
-    has_begun = nvml.nvmlInit_v2() == SUCCESS
-    has_handle = has_begun and nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)) == SUCCESS
-
-    def read() -> float | None:
-        if not has_handle:
-            return None
-        if nvml.nvmlDeviceGetUtilizationRates(handle, ctypes.byref(utilization)) != SUCCESS:
-            return None
-        return utilization.gpu / 100
-
-    return read
+    percent = (ctypes.c_uint * 2)()  # of the last period: in which a kernel ran, and memory was accessed
+    if nvml.nvmlInit_v2() or nvml.nvmlDeviceGetHandleByUUID(device.encode(), ctypes.byref(handle)):  # 0: success
+        return None
+    return lambda: None if nvml.nvmlDeviceGetUtilizationRates(handle, percent) else percent[0] / 100

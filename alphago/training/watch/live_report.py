@@ -106,7 +106,8 @@ class LiveReport(Report):
             now = self.progress()
             parts.insert(0, f"{now.share:.0%}")
             if now.remaining is not None:
-                parts.append(f"{time_text(now.remaining)} left")
+                minutes, seconds = divmod(int(now.remaining), 60)
+                parts.append(f"{minutes}:{seconds:02d} left")
             if now.activity:
                 parts.append(now.activity)
         return [f"{self.folder}: {', '.join(parts)}", *self.notes[-MOST_NOTES:]]
@@ -154,11 +155,6 @@ def beside(left: Drawing, right: Drawing) -> Drawing:
     ground = Rect(0, 0, width, height, Style(WHITE))
     layers = ((ground,), *left.layers[1:], shapes)  # the first layer of `left` is its own, smaller ground
     return Drawing(width, height, layers, label=left.label, shown=width)
-
-
-def time_text(seconds: float) -> str:
-    """Return a duration as minutes and seconds, such as "1:05"."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 def usual_report(options: str = "") -> "ConsoleReport | LiveReport":

@@ -1,6 +1,6 @@
 """Histories of runs that differ in their seeds as one history: means, and bands from the least to the greatest."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     count = min(POINTS, min(map(len, places))) if last > first else 1
     grid = np.linspace(min(first, last), last, count)
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
-    for key in keys_of(runs[0]):
+    for key in dict.fromkeys(key for row in runs[0] for key in row):
         curves = [sorted((row[axis], row[key]) for row in run if is_pair(row, axis, key)) for run in runs]
         if all(curves):
             # The transpose of a curve's pairs is its x values and its y values.
@@ -69,11 +69,6 @@ def banded(curve: Curve, rows: Sequence[Row], key: str) -> Curve:
     low = [float(row[key + LOW]) for row in rows]
     high = [float(row[key + HIGH]) for row in rows]
     return curve._replace(low=low, high=high, is_band=True)
-
-
-def keys_of(rows: Iterable[Row]) -> list[str]:
-    """Return the keys of some rows, each once."""
-    return list(dict.fromkeys(key for row in rows for key in row))
 
 
 def is_pair(row: Row, *keys: str) -> bool:

@@ -13,7 +13,7 @@ from alphago.system.live_bar import LiveBar
 from alphago.system.optional import optional_import
 from alphago.training.history import Row, number, opponent_name
 from alphago.training.metrics import bottleneck
-from alphago.training.runs.going_on import how_to_continue
+from alphago.training.runs.config import how_to_continue
 from alphago.training.watch.diagnosis import Diagnosis
 from alphago.training.watch.gpu_meter import GpuMeter
 
@@ -82,7 +82,7 @@ class Reporter:
     reports: the reports, informed in this order.
     settings: the run's settings by name, see `flat_settings`.
     rows: the metrics of earlier iterations, oldest first.
-    meter: measures how busy the GPU is; None without a GPU.
+    meter: measures how busy the GPU is.
     estimate: called with the metrics of each iteration until it returns a text.  The text is reported unless empty.
     """
 
@@ -97,7 +97,7 @@ class Reporter:
         self.reports = reports
         self.shows_notes = bool(reports)  # the progress, which `start` adds, shows none
         self.metrics: dict[str, Any] = dict(rows[-1]) if rows else {}
-        self.meter = meter
+        self.meter = meter or GpuMeter()
         self.estimate = estimate
         self.diagnosis = Diagnosis(settings or {})
         self.diagnosis.remember(rows)
@@ -107,10 +107,6 @@ class Reporter:
         for report in self.reports:
             report.start(folder, settings, progress)
         self.reports = [progress, *self.reports]
-
-    def gpu_busy(self) -> float | None:
-        """Return the share of the time since the last call in which the GPU was busy; None without a GPU."""
-        return None if self.meter is None else self.meter.busy()
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Report an iteration, and the diagnosis' new findings."""
@@ -135,10 +131,6 @@ class Reporter:
         for report in self.reports:
             report.match(row)
 
-    def final_findings(self) -> list[str]:
-        """Return the diagnosis of the run's last network, as sentences."""
-        return list(map(str, self.diagnosis.final()))
-
     def note(self, *sentences: str) -> None:
         """Report sentences, one after the other."""
         for sentence in sentences:
@@ -153,7 +145,9 @@ class TensorBoardReport(Report):
     """
 
     def __init__(self) -> None:
-        self.make_writer = tensorboard_writer()
+        need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
+        optional_import("tensorboard", need)  # torch's own error does not name the package
+        self.make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
         self.writer: Any = None
         self.step = 0  # games so far
 
@@ -185,14 +179,6 @@ class TensorBoardReport(Report):
 
     def finish(self, metrics: dict[str, Any], weights: Path, stopped: bool) -> None:
         self.writer.close()
-
-
-def tensorboard_writer() -> Callable[[str], Any]:
-    """Return a function that creates a TensorBoard writer for a folder; raise ImportError without tensorboard."""
-    need = "curves for TensorBoard need tensorboard: pip install 'alphago[tensorboard]'"
-    optional_import("tensorboard", need)  # torch's own error does not name the package
-    make_writer: Callable[[str], Any] = optional_import("torch.utils.tensorboard", need).SummaryWriter
-    return make_writer
 
 
 class ConsoleReport(Report):
@@ -273,5 +259,3 @@ class ConsoleReport(Report):
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
             print(f"it goes on with: {how_to_continue(self.folder, self.options)}", file=sys.stderr)
-        if not metrics["steps"]:
-            print("it was not trained: there were too few positions to begin", file=sys.stderr)

@@ -1,18 +1,71 @@
-"""GroupPlayer: the work of a run's workers: they play the run's groups with a version of the network."""
+"""GroupPlayer: the work of a run's workers: they play the run's groups with a version of the network.
+
+On a GPU they share evaluators, which are reused with the weights of other versions.
+"""
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
-from typing import Self
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import NamedTuple, Self
 
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.network_digest import check_network
 from alphago.nn.inference.cpu import compiled_evaluator
+from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.hardware import find_device
+from alphago.nn.net import NeuralNet
 from alphago.nn.threads import own_thread
 from alphago.training.group import Group
-from alphago.training.workers.gpu_seats import SEATS
 from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.work import RemoteWork, WorkerRefused
+
+MOST_FREE = 8  # evaluators kept for later tasks
+
+
+class Seat(NamedTuple):
+    """An evaluator, and the network whose weights it has."""
+
+    evaluator: DeviceEvaluator
+    kind: tuple[object, ...]  # game, config of the network, dtype and device: the weights of such networks fit it
+    net: NeuralNet
+
+
+class GpuSeats:
+    """Evaluators that tasks use one after another.
+
+    A new evaluator takes seconds: it chooses a form, and captures a CUDA graph for each size of batch.  New weights
+    take milliseconds.
+    """
+
+    def __init__(self) -> None:
+        self.free: list[Seat] = []  # the most recently used last
+        self.lock = threading.Lock()
+
+    @contextmanager
+    def taken(self, net: NeuralNet, dtype: str | None, device: str) -> Iterator[DeviceEvaluator]:
+        """Lend an evaluator of a network; no other task uses this evaluator within the `with` block.
+
+        dtype, device: as in DeviceEvaluator.
+        """
+        kind = (net.env, net.config, dtype, device)
+        with self.lock:
+            fitting = [seat for seat in self.free if seat.kind == kind]
+            seat = max(fitting, key=lambda seat: seat.net is net, default=None)  # rather a seat with these weights
+            self.free = [other for other in self.free if other is not seat]
+        if seat is None:
+            evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)
+        else:
+            evaluator = seat.evaluator
+            if seat.net is not net:
+                evaluator.load(net.base_net, net.value, net.policy)
+        try:
+            yield evaluator
+        finally:
+            with self.lock:
+                self.free = [*self.free, Seat(evaluator, kind, net)][-MOST_FREE:]
+
+
+SEATS = GpuSeats()
 
 
 class GroupPlayer(RemoteWork):

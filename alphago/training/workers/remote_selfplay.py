@@ -136,15 +136,9 @@ class RemoteSelfPlay(SelfPlay):
             self.done = 0  # answers that arrive from now on belong to the next iteration
             self.work = self.pool.publish(GroupPlayer, version_bytes, exact=self.exact)
 
-    def begin(
-        self,
-        plies: int | None,
-        readouts: int | None = None,
-        side_by_side: int | None = None,
-        resign_threshold: float | None = None,
-    ) -> None:
+    def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration, as `SelfPlay.begin` does."""
-        super().begin(plies, readouts=readouts, side_by_side=side_by_side, resign_threshold=resign_threshold)
+        super().begin(plies, *more, **named)
         self.plies = sys.maxsize if plies is None else plies
         self.done = 0
         for group in self.groups:

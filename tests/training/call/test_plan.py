@@ -17,7 +17,7 @@ from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchRule
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.history import read_history
 from alphago.training.loop import train_loop
 from alphago.training.settings.judge_settings import Opponent
@@ -25,7 +25,6 @@ from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
     SETTINGS,
-    TINY,
     EagerSaving,
     Listener,
     RandomGames,
@@ -33,7 +32,6 @@ from tests.training.small_runs import (
     files,
     games_in,
     go_on,
-    interrupt,
     interrupt_at,
     nadam,
     opened,
@@ -81,17 +79,6 @@ class TestExact:
             train_loop(made, threading.Event())
             assert same(made.learner.net, undisturbed.net)
         assert without_times(report.rows) == without_times(undisturbed.listener.rows)
-
-    def test_interrupts_between_iterations(self, tmp_path: Path, undisturbed: Small) -> None:
-        """After each of them, until it is over."""
-        rows: list[dict[str, Any]] = []
-        stopped = True
-        while stopped:
-            listener = Listener(interrupt)
-            net, _ = run(tmp_path, report=listener, **STAGES)
-            rows, stopped = rows + listener.rows, listener.stopped
-        assert same(net, undisturbed.net)
-        assert without_times(rows) == without_times(undisturbed.listener.rows)
 
     @pytest.mark.parametrize(
         "settings",
@@ -176,14 +163,6 @@ class TestExact:
         assert not any("the code of" in note for note in go_on(tmp_path, schedule=steady)[1].notes)
         (change,) = json.loads((tmp_path / "config.json").read_text())["changes"]
         assert change["setting"].endswith("steady")
-
-    def test_a_game_in_plain_python(self, tmp_path: Path) -> None:
-        env = TicTacToeEnv()
-        net = train(env, 8, folder=tmp_path / "whole", reports=[], **TINY)
-        stop = interrupt_at(2)
-        train(env, 8, folder=tmp_path / "cut", reports=[stop], **TINY)
-        assert stop.stopped
-        assert same(train(env, folder=tmp_path / "cut", reports=[]), net)
 
 
 class TestOver:

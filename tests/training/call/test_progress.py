@@ -59,7 +59,7 @@ def test_over() -> None:
     """The bar is full, though gradient steps that no longer come are still counted as due."""
     run = run_of(SETTINGS, progress=1.0, games=100)
     run.clock.seconds = 30.0
-    progress = SelfPlayProgress(run, 0.5)
+    progress = SelfPlayProgress(run)
     progress.iteration(iteration(30.0, games=0, moves=5000, steps=0, learning=0.0))
     assert progress()[:2] != (1.0, 0.0)
     run.is_over = True
@@ -68,7 +68,7 @@ def test_over() -> None:
 
 def test_unknown_at_first() -> None:
     run = run_of(SETTINGS, progress=0.01)
-    assert SelfPlayProgress(run, 0.5)() == (0.01, None, "", 0.0)
+    assert SelfPlayProgress(run)() == (0.01, None, "", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -82,25 +82,21 @@ def test_unknown_at_first() -> None:
 )
 def test_a_starved_first_iteration(share: float, seconds: float, device: str, told: str) -> None:
     """It may take minutes, so the bar tells it before it has ended."""
-    pace = SimpleNamespace(so_far=lambda: (0, 0.0), metrics=lambda: {"processor_share": share})
+    pace = SimpleNamespace(so_far=lambda: (0, 0.0), processor_share=lambda: share)
     run = run_of(SETTINGS, pace=pace, device=device, stopwatch=SimpleNamespace(current=("playing", seconds)))
     run.stage.source = SelfPlay.__new__(SelfPlay)
-    assert SelfPlayProgress(run, 0.5)().activity == told
+    assert SelfPlayProgress(run)().activity == told
 
 
 def test_before_the_first_iteration_ends() -> None:
-    """100 games, 10 seconds for 500 moves, two samples of each move in batches of 100, half a second for each."""
+    """What a step takes is not known; without steps, 10 seconds for 500 moves tell what is left of 100 games."""
     run = run_of(SETTINGS, pace=SimpleNamespace(so_far=lambda: (500, 10.0)))
-    moves = 100 * LENGTH
-    assert SelfPlayProgress(run, 0.5).remaining() == pytest.approx(
-        (moves - 500 + 5 * LENGTH) / 50 + 2 * moves / 100 * 0.5
-    )
-    assert SelfPlayProgress(run).remaining() is None  # what a step takes is not known
+    assert SelfPlayProgress(run).remaining() is None
 
 
 def test_speeds_and_lengths_of_this_run() -> None:
     run = run_of(SETTINGS)
-    progress = SelfPlayProgress(run, 0.5)
+    progress = SelfPlayProgress(run)
     progress.iteration(iteration(80.0, 20, 1500, 10, 0.25))
     run.clock.seconds, run.stage.memory.added, run.stage.memory.can_learn = 80.0, 1000, True
     length = (20 * 50 + 10 * LENGTH) / 30

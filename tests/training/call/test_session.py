@@ -9,22 +9,19 @@ import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from alphago.cuda.contract import BackendMissing
-from alphago.env.games import selfplay_game
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.inference.hardware import why_not_gpu
 from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay
@@ -43,7 +40,6 @@ from tests.training.small_runs import (
     interrupt_at,
     run,
     same,
-    started,
 )
 
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
@@ -79,16 +75,6 @@ class TestStopping:
         assert len(listener.rows) == 2
         assert signal.getsignal(signal.SIGINT) is handler
         assert same(load_model(tmp_path, GO), net)
-        assert len(games_in(tmp_path)) == listener.last["games"]
-
-    def test_a_signal_to_end_saves_and_ends(self, tmp_path: Path) -> None:
-        """As `timeout` and `docker stop` send it; the exit code is 128 and its number."""
-        listener = Listener(lambda number: os.kill(os.getpid(), signal.SIGTERM) if number == 2 else None)
-        with pytest.raises(SystemExit) as ended:
-            run(tmp_path, 100_000, report=listener)
-        assert ended.value.code == 143
-        assert listener.stopped
-        load_model(tmp_path, GO)
         assert len(games_in(tmp_path)) == listener.last["games"]
 
     @pytest.mark.slow
@@ -240,11 +226,6 @@ def breaking(factor: float) -> Any:
 
 
 class TestModel:
-    def test_a_new_run_tells_its_network(self, tmp_path: Path) -> None:
-        _, listener = run(tmp_path, 2, source=RandomGames)
-        assert listener.noted("its network is NeuralNet(GoEnv(3")
-        assert listener.noted(" parameters), from 16 planes of 3x3")
-
     def test_it_goes_on_with_a_network(self, tmp_path: Path) -> None:
         """Trained in place; its notes are those of the run: a threshold of other weights says nothing of these."""
         net = model()
@@ -266,14 +247,6 @@ class TestModel:
         assert (other.env, net.env, load_model(tmp_path).env) == (env, GO, env)
         assert changed(net, before)
         assert same(net, other)
-
-    @pytest.mark.filterwarnings("ignore:this run is over")
-    def test_without_training_it_stays_what_it_was(self, tmp_path: Path) -> None:
-        net = model()
-        before = weights(net)
-        settings = {**SETTINGS, "start_training_after": 10**5}
-        train(GO, 2, model=net, folder=tmp_path, reports=[], source=RandomGames, **settings)
-        assert not changed(net, before)
 
     @pytest.mark.parametrize(
         ("env", "given", "sentence"),
@@ -301,12 +274,6 @@ class TestModel:
 
 
 class TestFolders:
-    def test_one_that_is_not_empty(self, tmp_path: Path) -> None:
-        (tmp_path / "notes.txt").write_text("mine")
-        with pytest.raises(FileExistsError, match="is not empty: choose another folder for a new run"):
-            run(tmp_path)
-        assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
-
     @pytest.mark.parametrize(
         ("inside", "sentence"), [("", "a file is there"), ("run", "cannot be made: Not a directory")]
     )
@@ -314,15 +281,6 @@ class TestFolders:
         (tmp_path / "file").write_text("mine")
         with pytest.raises(OSError, match=sentence):
             run(tmp_path / "file" / inside)
-
-    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="permissions do not bind this user")
-    def test_a_read_only_folder(self, tmp_path: Path) -> None:
-        tmp_path.chmod(0o500)
-        try:
-            with pytest.raises(PermissionError, match=r"the run folder .* cannot be made"):
-                run(tmp_path / "run")
-        finally:
-            tmp_path.chmod(0o700)
 
     @pytest.mark.filterwarnings("ignore:this run is over")
     def test_the_default_one(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,41 +292,6 @@ class TestFolders:
         (another,) = {path.name for path in (tmp_path / "runs").iterdir()} - set(made)
         assert len(set(made)) == 12
         assert all(name.startswith("go3-") for name in [*made, another])
-
-
-class TestVariant:
-    """Self-play learns Go from a variant of it, unless told otherwise."""
-
-    GAME = GoEnv(4, komi=0.5)
-
-    def first_passes(self, folder: Path, **settings: Any) -> list[int]:
-        run(folder, 12, self.GAME, source=RandomGames, samples_per_position=0, **settings)
-        # A pass that was the only legal action says nothing.
-        chosen = [(r.moves == self.GAME.pass_action) & (r.legal_counts > 1) for r in games_in(folder)]
-        return [int(np.flatnonzero(passes)[0]) for passes in chosen if passes.any()]
-
-    def test_no_early_passes(self, tmp_path: Path) -> None:
-        first = selfplay_game(self.GAME).variant().first_pass
-        assert first == 14
-        assert min(self.first_passes(tmp_path)) >= first
-        assert load_model(tmp_path, self.GAME).env == self.GAME
-
-    def test_exact_rules(self, tmp_path: Path) -> None:
-        assert min(self.first_passes(tmp_path, exact_rules=True)) < 14
-
-
-class TestWhenToExpectAProof:
-    """Said once the speed is known, unless the time is over."""
-
-    @pytest.mark.parametrize(
-        ("seconds", "needed", "sentence"),
-        [(20.0, 320_000, None), (40.0, 320_000, "after 320,000 positions"), (40.0, 3000, ""), (40.0, 4001, "stronger")],
-    )
-    def test_when(self, seconds: float, needed: int, sentence: str | None) -> None:
-        start = started(GO, {"num_games": 4, "until": "random"}, **SIZES)
-        start = replace(start, positions_to_beat=needed)
-        text = start.estimate({"positions": 4000, "seconds": seconds})
-        assert text == sentence if not sentence else sentence in str(text)
 
 
 def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
@@ -389,21 +312,6 @@ class TestDevice:
             assert listener.last["skipped_steps"] == 0
             assert "device" not in str(read_config(tmp_path))  # nothing that the run has to know
             assert all(torch.isfinite(parameter).all() for parameter in net.parameters())
-
-    @pytest.mark.slow
-    def test_a_curriculum_and_a_gate(self, device: str, tmp_path: Path) -> None:
-        net, listener = run(
-            tmp_path,
-            8,
-            GoEnv(4, komi=0.5),
-            device=device,
-            curriculum=((3, 0.5),),
-            gate=Gate(games=2, readouts=2),
-            ckp_freq=4,
-        )
-        assert listener.last["games"] >= 8
-        assert listener.noted("candidate")
-        assert net.env == GoEnv(4, komi=0.5)
 
     def test_where_there_is_none_nothing_is_written(self, tmp_path: Path) -> None:
         with pytest.raises(BackendMissing, match="no CUDA device can be used"):

@@ -4,7 +4,6 @@ What went wrong in AlphaGOZero-TF's pipeline stands here as what must not: its g
 were many games, gave the candidate Black in all of them, and never saved whom it had accepted.
 """
 
-import json
 import threading
 from pathlib import Path
 from shutil import copytree
@@ -18,9 +17,10 @@ from alphago.env.go import GoEnv
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
-from alphago.training.judges import candidate
-from alphago.training.judges.candidate import Match
+from alphago.training.judges import results
+from alphago.training.judges.candidate import accepts, verdict
 from alphago.training.judges.gate import Gatekeeper
+from alphago.training.judges.results import play_in_parts
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
@@ -36,9 +36,7 @@ from tests.training.small_runs import (
     net_of,
     opened,
     run,
-    run_killed,
     same,
-    without_times,
 )
 
 QUICK = Gate(0.55, games=4, every=4, readouts=2)
@@ -53,9 +51,9 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Small:
     return Small(folder, *run(folder, gate=QUICK))
 
 
-def match_of(gate: Gate, env: GoEnv = GO) -> Match:
-    terms = Gatekeeper(gate, net_of(1, env)).terms
-    return Match((net_of(2, env), net_of(1, env)), env, 0, terms, "cpu")
+def played(env: GoEnv, games: int, readouts: int = 0) -> MatchResult:
+    players = (net_of(2, env), net_of(1, env))
+    return play_in_parts(env, players, games, 0, lambda _: False, readouts=readouts, random_opening=2, device="cpu")
 
 
 def ended(*outcomes: float) -> MatchResult:
@@ -114,47 +112,34 @@ class TestMatch:
     )
     def test_the_win_rate(self, outcomes: list[float], rate: float, passes: bool) -> None:
         """55 % is enough, a draw counts half; below that the best stays."""
-        match = match_of(Gate(0.55, games=20))
-        assert not match.is_over
-        match.results.append(ended(*outcomes))
-        assert match.is_over
-        assert match.win_rate == pytest.approx(rate, abs=1e-9)
-        assert match.accepted is passes
-        counts = match.counts()
-        assert counts["wins"] + counts["draws"] + counts["losses"] == counts["distinct"] == 20
+        result = ended(*outcomes)
+        assert result.win_rate == pytest.approx(rate, abs=1e-9)
+        assert accepts(Gate(0.55, games=20), result) is passes
 
     def test_games_are_played_and_differ(self) -> None:
-        """Not one position looked at many times."""
-        match = match_of(Gate(games=40), FOUR)
-        for _ in range(2):
-            assert not match.is_over
-            match.play(0, threading.Event())
-        assert match.is_over
-        assert len(match.outcomes) == 40
-        assert match.counts()["distinct"] > 20
+        """Not one position looked at many times; the second part goes on after the first."""
+        result = played(FOUR, 30)
+        assert len(result.outcomes) == len(result.games) == 30
+        assert result.distinct > 15
+        assert result.games[:20] == played(FOUR, 20).games
 
     @pytest.mark.parametrize("env", [BLACK_WINS, WHITE_WINS], ids=["black wins", "white wins"])
     def test_the_candidate_plays_both_colours(self, env: GoEnv) -> None:
         """Seed defect 5: AlphaGOZero-TF's candidate was always Black; where a colour decides, it wins half."""
-        match = match_of(Gate(games=20, readouts=0), env)
-        while not match.is_over:
-            match.play(0, threading.Event())
-        counts = match.counts()
-        assert (counts["wins"], counts["draws"], counts["losses"]) == (10, 0, 10)
+        result = played(env, 20)
+        assert (result.wins, result.draws, result.losses) == (10, 0, 10)
 
-    @pytest.mark.parametrize(("sign", "passes"), [(1.0, True), (-1.0, False)])
-    def test_a_sequential_test_ends_it_early(self, sign: float, passes: bool) -> None:
-        match = match_of(Gate(games=1000, sprt=(0, 100)))
-        while not match.is_over:
-            match.results.append(ended(*[sign, sign, sign, -sign] * 5))
-        assert match.accepted is passes
-        assert 20 <= len(match.outcomes) < 300
+    @pytest.mark.parametrize(("sign", "expected"), [(1.0, "accept"), (-1.0, "reject")])
+    def test_a_sequential_test_ends_it_early(self, sign: float, expected: str) -> None:
+        gate = Gate(games=1000, sprt=(0, 100))
+        outcomes = [sign, sign, sign, -sign]
+        assert verdict(gate, ended(*outcomes)) == "continue"
+        assert verdict(gate, ended(*outcomes * 70)) == expected
+        assert accepts(gate, ended(*outcomes * 70)) is (sign > 0)
 
     def test_undecided(self) -> None:
         """By a sequential test that the games do not suffice for."""
-        match = match_of(Gate(0.5, games=20, sprt=(0, 10)))
-        match.results.append(ended(*[1.0, -1.0, 1.0, 1.0] * 5))
-        assert (match.is_over, match.accepted) == (True, False)
+        assert not accepts(Gate(0.5, games=20, sprt=(0, 10)), ended(*[1.0, -1.0, 1.0, 1.0] * 5))
 
 
 class TestJudging:
@@ -189,11 +174,33 @@ class TestJudging:
             dtypes.extend(player.dtype for player in players[:2])
             return ended(*[1.0] * 4)
 
-        monkeypatch.setattr(candidate, "evaluate", play)
+        monkeypatch.setattr(results, "evaluate", play)
         for dtype in ("float32", "bfloat16"):
             with opened(tmp_path / dtype, source=RandomGames, gate=QUICK, selfplay_dtype=dtype) as run:
                 assert self.gatekeeper(run).judge(run, threading.Event())
         assert dtypes == ["float32"] * 2 + ["bfloat16"] * 2
+
+
+def due(run: Run, games: int, steps: int) -> bool:
+    run.set_counts(games=games)
+    run.learner.steps = steps
+    return run.judges[0].due(run)
+
+
+class TestDue:
+    def test_a_candidate(self, tmp_path: Path) -> None:
+        """Once there are games enough and anything has been learned, and at the end of a run."""
+        with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
+            found = [due(run, *counts) for counts in [(9, 5), (10, 5), (10, 0), (1000, 5), (1000, 0)]]
+            assert found == [False, True, False, True, False]
+
+    def test_the_next_one(self, tmp_path: Path) -> None:
+        """So many games after the last, and if nothing else is said as often as checkpoints."""
+        with opened(tmp_path, 1000, source=RandomGames, gate=Gate(every=10)) as run:
+            run.judges[0].begin(net_of(1), 12, 5)  # type: ignore[attr-defined]
+            assert [due(run, *counts) for counts in [(19, 9), (20, 9), (20, 5)]] == [False, True, False]
+        with opened(tmp_path / "usual", 1000, source=RandomGames, gate=Gate()) as run:
+            assert [due(run, 4, 5), due(run, 5, 5)] == [False, True]
 
 
 class TestRun:
@@ -229,16 +236,6 @@ class TestRun:
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize("saves", [30, 55])
-    def test_it_goes_on_to_the_bit(self, tmp_path: Path, gated: Small, saves: int) -> None:
-        run_killed(tmp_path, saves, gate=QUICK)
-        again, _ = go_on(tmp_path)
-        assert same(again, gated.net)
-        rows = [without_times(read_history(path).evaluations) for path in (gated.folder, tmp_path)]
-        assert rows[0] == rows[1]
-        assert len(rows[0]) == sum(note.startswith("candidate after") for note in gated.listener.notes) > 1
-
     def test_a_candidate_waits_for_the_run_to_go_on(self, tmp_path: Path, gated: Small) -> None:
         """An interrupt right before its match puts that off, and changes nothing."""
         stopped = True
@@ -247,14 +244,3 @@ class TestRun:
             net, _ = run(tmp_path, gate=QUICK, report=listener)
             stopped = listener.stopped
         assert same(net, gated.net)
-
-    @pytest.mark.slow
-    def test_one_that_comes_later(self, tmp_path: Path) -> None:
-        """The network as it stands then is the first best one."""
-        net, _ = run(tmp_path, 8, BLACK_WINS)
-        gate = Gate(0.51, games=4, every=4, readouts=0)
-        later, listener = go_on(tmp_path, 16, env=BLACK_WINS, gate=gate)
-        assert listener.noted("gate is Gate(")
-        assert len(read_history(tmp_path).evaluations) > 0
-        assert same(later, net)
-        assert json.loads((tmp_path / "config.json").read_text())["settings"]["judges"][0]["every"] == 4

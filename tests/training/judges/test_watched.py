@@ -79,12 +79,6 @@ class TestMatches:
             WatchedOpponent("gone", 0, ENV).test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=stop)
         assert not stop.is_set()
 
-    def test_engines_play_whole_matches(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        program = "for line in open(0): print('= pass\\n' if 'genmove' in line else '= \\n', flush=True)"
-        engine = Engine("passes", (sys.executable, "-c", program), at_once=1)
-        monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)
-        assert play(WatchedOpponent("passes", 0, ENV), UniformEvaluator()).part == 1
-
 
 class Moves(threading.Event):
     """Is set after it was asked so many times."""
@@ -140,15 +134,3 @@ class TestRecords:
         assert sorted(len(record) for record in found) == sorted([4, *(len(record) for record in records[:3])])
         few = read_collection(save(tmp_path / "many.npz", records), ENV, 40)
         assert 40 <= sum(map(len, few)) < 40 + max(map(len, records))
-
-    @pytest.mark.parametrize(
-        ("name", "sentence"),
-        [("other.npz", "must have moves, got one of"), ("bad.sgf", "the board must be 4x4"), ("", "without any")],
-    )
-    def test_nothing_to_be_watched_by(self, name: str, sentence: str, tmp_path: Path) -> None:
-        if name.endswith("npz"):
-            save(tmp_path / name, selfplay(GoEnv(3), HashEvaluator(), 2, 1))
-        elif name:
-            (tmp_path / name).write_text("(;GM[1]SZ[9]RE[B+1];B[aa])")
-        with pytest.raises(ValueError, match=sentence):
-            read_collection(tmp_path / name, ENV, 100)

@@ -9,12 +9,10 @@ from alphago.env.oware import OwareEnv
 from alphago.exams.grades import grade_of
 from alphago.exams.grading import ExamPlayer, mark
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.training.call.session import train
-from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.watched import make_watched, watched_by_name
-from alphago.training.judges.watched_exam import WatchedExam
+from alphago.training.judges.watched import WatchedExam, make_watched, watched_by_name
+from alphago.training.settings.judge_settings import WatchList
 from tests.exams.small_exams import row, write
-from tests.training.small_runs import GO, TINY, Listener
+from tests.training.small_runs import GO
 
 POSITIONS = 24
 
@@ -51,20 +49,6 @@ class TestNames:
         with pytest.raises(ValueError, match="must be an exam on the run's board, 5x5, got one on 3x3"):
             watched_by_name(f"exam:{file}@0", GoEnv(5))
         with pytest.raises(FileNotFoundError, match="the exam nothing cannot be read"):
-            make_watched(["exam:nothing@0"], GO)
+            make_watched(WatchList(("exam:nothing@0",)), GO)
         with pytest.raises(ValueError, match="env must be Go for an exam, got OwareEnv"):
             watched_by_name(f"exam:{file}@0", OwareEnv())
-
-
-@pytest.mark.slow
-def test_in_a_run(file: Path, tmp_path: Path) -> None:
-    """A row at the end, with the run's games and processor seconds, and a sentence."""
-    listener = Listener()
-    names = [f"exam:{file}@0", f"exam:{file}@4"]
-    train(GO, 20, folder=tmp_path / "run", watch=names, watch_share=0.9, reports=[listener], **TINY)
-    rows = read_rows(tmp_path / "run" / EVALUATIONS, "opponent")
-    for readouts in (0, 4):
-        own = [one for one in rows if one["readouts"] == readouts]
-        assert own[-1]["games"] == 20
-        assert all({"processor_seconds", "exam_points", "exam_win_error", "watch_seconds"} <= one.keys() for one in own)
-    assert listener.noted("points a move in 24 positions")

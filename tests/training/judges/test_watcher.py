@@ -14,13 +14,13 @@ from alphago.cli import parser_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watched_opponent import PAIRS, more_pairs
 from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
 from alphago.training.run import Run
-from alphago.training.watch_names import check_watch, split_readouts
+from alphago.training.settings.judge_settings import check_watch, split_readouts
 from tests.training.conftest import STAGES
 from tests.training.small_runs import (
     GO,
@@ -31,7 +31,6 @@ from tests.training.small_runs import (
     go_on,
     opened,
     run,
-    run_killed,
     run_settings,
     same,
 )
@@ -140,16 +139,6 @@ class TestShare:
             list(train_for(run, watcher, 600))
         assert [row["played"] for row in rows_of(tmp_path)] == [1, 1]
 
-    @pytest.mark.slow
-    def test_what_is_over_is_not_tested_again(self, tmp_path: Path) -> None:
-        clock = Clock()
-        watcher = Watcher(GO, [Slow("fast", clock, lambda: 0.1)], SHARE, clock=clock)
-        with watched(tmp_path, watcher) as run:
-            list(train_for(run, watcher, 600))
-            assert not watcher.due(run)
-            run.set_counts(iterations=run.counts.iterations + 1)  # it was prolonged and is over again
-            assert watcher.due(run)
-
 
 class TestTests:
     def test_what_a_checkpoint_keeps(self, tmp_path: Path) -> None:
@@ -216,15 +205,6 @@ class TestRuns:
         assert sum(lengths) / len(lengths) == pytest.approx(last["moves_per_game"])
         assert listener.noted("random@4 after ")
         assert listener.noted("watching took ")
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("saves", [2, 9, 20])
-    def test_after_a_kill(self, tmp_path: Path, undisturbed: Small, saves: int) -> None:
-        settings = {**STAGES, **WATCH}
-        run_killed(tmp_path / "run", saves, **settings)
-        net, _ = go_on(tmp_path / "run")
-        assert same(net, undisturbed.net)
-        assert rows_of(tmp_path / "run")[-1]["games"] == 16
 
     def test_a_run_that_is_over(self, finished: Path) -> None:
         """Its last network can still be examined, and once more is nothing to do."""

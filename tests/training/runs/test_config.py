@@ -1,20 +1,19 @@
 """The config of a run on disk, what spoils it, and what another version's says."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from alphago.cli import main
+from alphago.cli.options import Parser
+from alphago.cli.train import add_options
 from alphago.nn.net import load_model
-from alphago.training.runs.config import parse_config, read_config, repair_config
+from alphago.training.runs.config import call_options, parse_config, read_config, repair_config
 from alphago.training.runs.folder import RunFolder
-from tests.training.small_runs import GO, Small, files, go_on, same, spoil
+from tests.training.small_runs import GO, files, go_on, spoil
 
 WAY_OUT = "it cannot go on, but alphago train --model {0} --folder ANOTHER begins a new run with its network"
 
@@ -39,15 +38,6 @@ class TestConfig:
         assert (finished / "config.json.damaged").exists() == (data is not None)
         assert repair_config(finished, config) == []
 
-    def test_a_pipe(self, finished: Path) -> None:
-        """Which would be read for ever."""
-        path = finished / "config.json"
-        before = path.read_bytes()
-        path.unlink()
-        os.mkfifo(path)
-        assert go_on(finished)[1].notes[0].startswith(f"{path} is no file; it was set aside")
-        assert path.read_bytes() == before
-
     @pytest.mark.parametrize("how", ["gone", "flipped"])
     def test_a_damaged_copy_is_made_anew(self, finished: Path, how: str) -> None:
         copy = finished / "config.copy.json"
@@ -56,22 +46,13 @@ class TestConfig:
         assert repair_config(finished, read_config(finished)) == []
         assert copy.read_bytes() == before == (finished / "config.json").read_bytes()
 
-    def test_a_run_goes_on_from_the_copy(self, finished: Path, finished_run: Small) -> None:
-        (finished / "config.json").unlink()
-        net, listener = go_on(finished)
-        assert listener.notes[0] == f"{finished / 'config.json'} is gone; it was restored from its copy"
-        assert same(net, finished_run.net)
-
     @pytest.mark.parametrize(
         ("change", "sentence"),
         [
             (lambda config: config.update(version=1), "is of another version (it must be 3, got 1)"),
-            (lambda config: config.pop("version"), "is of another version, or incomplete (version)"),
             (lambda config: config["env"].update(eye_games=1), "has a game of another version"),
-            (lambda config: config["env"].pop("komi"), "has a game of another version"),
             (lambda config: config["settings"].pop("until"), "has settings of another version ('until')"),
             (lambda config: config.pop("changes"), "is of another version, or incomplete (changes)"),
-            (lambda config: config.update(env=None), "is of another version, or incomplete (env)"),
             (
                 lambda config: config["network"].pop("custom"),
                 "is of another version, or incomplete (network: 'custom')",
@@ -79,7 +60,6 @@ class TestConfig:
             (lambda config: config["network"].pop("parts"), "has a network of another version ('parts')"),
             (lambda config: config["settings"].update(eyes=1), "has settings of another version"),
             (lambda config: config["settings"].pop("selfplay"), "or incomplete (settings: 'selfplay')"),
-            (lambda config: config["settings"]["selfplay"].update(eyes=1), "has settings of another version"),
             (lambda config: config["settings"].update(until={"nam": "gnugo"}), "has settings of another version"),
         ],
     )
@@ -120,22 +100,13 @@ class TestConfig:
         with pytest.raises(ValueError, match=r"has a state of another version \('counts'\): it cannot go"):
             go_on(finished)
 
-    @settings(max_examples=100, deadline=None)
-    @given(
-        st.one_of(
-            st.binary(max_size=40),
-            st.recursive(
-                st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
-                lambda inner: (
-                    st.lists(inner, max_size=3)
-                    | st.dictionaries(st.sampled_from(["game", "env", "network", "settings"]), inner, max_size=5)
-                ),
-                max_leaves=8,
-            ).map(lambda value: json.dumps(value).encode()),
-        )
-    )
-    def test_any_bytes_are_a_config_or_an_error(self, tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-        path = tmp_path_factory.getbasetemp() / "any.json"
-        path.write_bytes(data)
-        with pytest.raises(ValueError, match=r"^is (damaged|of another version, or incomplete) \("):
-            parse_config(path)
+
+def test_options_that_no_folder_holds() -> None:
+    """What was not given is left out, and the command line reads the others as they were."""
+    given = {"workers": "folder:a b", "max_lag": 0, "stop_after": None, "device": "cpu", "tensorboard": True}
+    text = call_options({**given, "verbose": False})
+    assert text == "--workers 'folder:a b' --max-lag 0 --device cpu --tensorboard"
+    parser = Parser(prog="alphago train")
+    add_options(parser)
+    read = vars(parser.parse_args(["--workers", "folder:a b", "--max-lag", "0", "--device", "cpu", "--tensorboard"]))
+    assert {name: read[name] for name in given} == given

@@ -50,7 +50,7 @@ def test_what_the_disk_cannot_read(finished: Path, monkeypatch: pytest.MonkeyPat
     with RunFolder(finished) as folder:
         folder.restore()
         monkeypatch.setattr(builtins, "open", failing)
-        notes = folder.shards.latest(1, GO.N)[1] + folder.states.read().notes
+        notes = folder.shards.latest(1, GO.N)[1] + folder.newest_state().notes
     for path, note in zip(spoilt, notes, strict=True):
         assert note.startswith(f"{path} cannot be read (Input/output error); it was set aside")
 

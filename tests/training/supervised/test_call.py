@@ -18,15 +18,16 @@ from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset
 from alphago.records.dataset_writer import Split
 from alphago.records.importing import import_games
-from alphago.records.record import GameRecord, records_to_bytes
+from alphago.records.record import records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.history import read_history, read_rows
-from alphago.training.judges.prediction import Counts, add_to
+from alphago.training.judges.prediction import predictions_of
 from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
-from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games, left_out_sentence
+from alphago.training.supervised.dataset_games import sentence_of
+from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
 from alphago.training.watch.report import Report
 from tests.training.small_runs import Listener, RandomGames, run
 
@@ -115,13 +116,6 @@ class TestSamples:
         assert quiet.sum() > 100
         assert np.array_equal(sample.value[quiet], np.where(stones[quiet] % 2 == 0, 1, -1))
 
-    def test_losers_moves_are_learned_like_winners(self, dataset: Path) -> None:
-        """Seed defect 7: moves of losers were trained with a negative cross-entropy."""
-        sample = DatasetGames(ENV, Dataset(dataset)).sample(300, np.random.default_rng(2))
-        assert {-1.0, 1.0} == set(np.unique(sample.value))
-        assert np.array_equal(sample.policy.sum(axis=1), np.ones(300))
-        assert np.array_equal(sample.weight, np.ones(300))
-
     def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
         """Seed defect 6: passes could not be encoded."""
         for number in range(40):
@@ -198,7 +192,7 @@ class TestGames:
         once = ("occupied point", "of another board", "no result", "not legal under the rules of this game")
         lines = {"as lines of text, which `alphago sgf` imports": 2}
         assert games.left_out == dict.fromkeys((*once, "damaged file"), 1) | lines
-        assert left_out_sentence(games).startswith("7 games are left out: 2 as lines of text")
+        assert sentence_of(games.left_out).startswith("7 games are left out: 2 as lines of text")
         assert len(given_games(ENV, tmp_path / "more.zip").held_out(10**6)) == 1
 
     def test_a_run_tells_what_is_left_out(self, dataset: Path, tmp_path: Path) -> None:
@@ -249,7 +243,8 @@ class TestTraining:
         train_supervised(ENV, dataset, before, epochs=epochs, checks=1, **chosen)
         history = read_history(tmp_path / "run")
         assert history.metrics[-1]["steps"] > 0
-        assert not any("selfplay_share" in row for row in history.metrics)  # so no advice about self-play is given
+        assert all(row["selfplay_share"] is None for row in history.metrics)  # so no advice about self-play is given
+        assert not list((tmp_path / "run" / "games").iterdir())  # no copy of the games
         assert any(not np.array_equal(weights[name], tensor) for name, tensor in before.state_dict().items())
 
     @pytest.mark.slow
@@ -316,16 +311,6 @@ class TestTraining:
         with pytest.raises(ValueError, match="must be one of given games, and is resumed by `alphago train --folder"):
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
 
-    def test_the_folder_holds_no_copy_of_the_games(self, dataset: Path, tmp_path: Path) -> None:
-        train_supervised(ENV, dataset, epochs=0.2, folder=tmp_path / "run", checks=1, **SMALL)
-        assert not list((tmp_path / "run" / "games").iterdir())
-
-    @pytest.mark.slow
-    def test_records_of_self_play(self, tmp_path: Path) -> None:
-        records: list[GameRecord] = selfplay(ENV, HashEvaluator(), 4, 60, seed=1, groups=1)
-        net = train_supervised(ENV, records, epochs=1, folder=tmp_path / "run", checks=1, **SMALL)
-        assert predict_games(net, records, split="validation")["positions_judged"] > 10
-
 
 class TestWatchedByADataset:
     """`watch=["records:FOLDER"]` with the folder that `alphago sgf` writes."""
@@ -343,26 +328,16 @@ class TestWatchedByADataset:
         run(tmp_path / "run", 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
         self.check(tmp_path / "run", name)
 
-    @pytest.mark.slow
-    def test_supervised(self, dataset: Path, tmp_path: Path) -> None:
-        name = f"records:{dataset}"
-        train_supervised(
-            ENV, dataset, epochs=0.5, folder=tmp_path / "run", checks=1, watch=[name], watch_share=0.9, **SMALL
-        )
-        self.check(tmp_path / "run", name)
 
-
-def test_counts() -> None:
+def test_measures() -> None:
     """By hand: four positions with five actions."""
-    counts = Counts()
     first, last = (
         [[0.5, 0.2, 0.1, 0.1, 0.1, 0, 0], [0.1, 0.6, 0.1, 0.1, 0.1, 0, 0]],
         [0.4, 0.3, 0.1, 0.1, 0.06, 0.04, 0],
     )
     priors = np.array([*first, last, last])
     values, moves, results = np.array([1.0, 0.0, -0.5, 0.8]), np.array([0, 0, 5, 4]), np.array([1.0, -1.0, -1.0, -1.0])
-    add_to(counts, priors, values, moves, results)
-    found = counts.measures()
+    found = predictions_of(priors, values, moves, results).measures()
     assert found["positions_judged"] == 4
     assert found["accuracy"] == 0.25
     assert found["top5"] == 0.75

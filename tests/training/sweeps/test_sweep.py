@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from alphago.exams.statistics import mean_of_few
-from alphago.training.call.session import train
+from alphago.training.call.train import train
 from alphago.training.code_digest import code_of
 from alphago.training.sweeps.sweep import sweep
 from alphago.training.sweeps.sweep_result import SweepResult
@@ -50,24 +50,6 @@ def test_a_script_without_guard(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (0, "")
     assert "a/0: its process ended with code 1: a script that starts processes must make the call" in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("option", "reason"), [("-", "a program from standard input"), ("-c", "this program is no")])
-def test_a_program_that_is_no_file(option: str, reason: str, tmp_path: Path) -> None:
-    """One sentence, and no traceback of a process."""
-    text = (
-        "from alphago import sweep\n"
-        "def call(**_): return 1\n"
-        "if __name__ == '__main__':\n"
-        f"    sweep(call, {{'a': {{}}}}, 1, folder='{tmp_path}/sweep', processes=2)\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    command = [sys.executable, option, *([text] if option == "-c" else [])]
-    done = subprocess.run(command, input=text, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.stderr.count("Traceback (most recent call last)") == done.stderr.count("The above exception") + 1
-    assert done.stderr.splitlines()[-1].startswith("TypeError: call and settings must be such as other processes can")
-    assert reason in done.stderr.splitlines()[-1]
 
 
 def test_the_table_and_what_is_left_out(tmp_path: Path) -> None:

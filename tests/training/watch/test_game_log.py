@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.watch.game_log import game_line, game_text
+from alphago.training.watch.game_log import GameReport, game_line, game_text, worker_facts
 from tests.training.small_runs import GO, run
 
 ENV = GoEnv(2, komi=0.5)
@@ -64,3 +65,30 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     shown = capsys.readouterr().err
     assert len(re.findall(r"game \d on 3x3: .*\n +move +greedy +win rate\n", shown)) == 2
     assert shown.count("game over") == 2
+
+
+ROW: dict[str, Any] = {
+    "workers_moves_per_second": {"a": 50.0, "b": 12.5},
+    "game_length": 25.0,
+    "tasks_done": 1200,
+    "tasks_repeated": 2,
+    "tasks_bytes": 2500000,
+    "lag": None,
+}
+
+
+def test_of_each_worker_and_of_all() -> None:
+    assert worker_facts(ROW) == {
+        "a": "50.0 moves/s, 2 games/s",
+        "b": "12.5 moves/s, 0.5 games/s",
+        "tasks done": "1,200",
+        "of them again": "2",
+        "sent and received": "2.50 MB",
+    }
+    assert worker_facts({**ROW, "game_length": None, "lag": 0.5})["b"] == "12.5 moves/s"
+
+
+def test_verbose_has_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for row in ({}, ROW):
+        GameReport().iteration(row)
+    assert capsys.readouterr().err.startswith("workers: a 50.0 moves/s, 2 games/s; b 12.5 moves/s")

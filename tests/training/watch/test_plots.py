@@ -1,12 +1,9 @@
 """`plot` and `alphago plot`: what is drawn of which file, what damaged files do, and that the picture is readable."""
 
-import errno
 import json
 import math
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +13,10 @@ from alphago.cli import main
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
-from alphago.training.history import append_row, read_history, read_rows
+from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.match_panels import board_panels, match_panels
-from alphago.training.watch.panels import STYLES, TRAINING
+from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.panels import TRAINING
 from alphago.training.watch.plots import panels_of, plot
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
@@ -141,17 +138,6 @@ def test_supervised_runs_do_not_speak_of_self_play(tmp_path: Path) -> None:
     assert "games of self-play" in texts(plot(other, x="games"))
 
 
-def test_what_several_panels_show_has_one_style() -> None:
-    """Such as "new games", of the policy and of the value; and a metric, whatever its name in a panel is."""
-    styles: dict[str, set[str]] = {}
-    for panel in TRAINING:
-        for (key, label), dash in zip(panel.keys.items(), STYLES, strict=False):
-            styles.setdefault(key, set()).add(dash)
-            styles.setdefault(label, set()).add(dash)
-    assert len(styles["new games"]) == len(styles["target_entropy"]) == 1
-    assert [name for name, dashes in styles.items() if len(dashes) > 1] == []
-
-
 def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     first = make(tmp_path / "a" / "run", [metrics(i, value_correlation=0.5) for i in (1, 2)])
     second = make(tmp_path / "other", [metrics(i, fresh_value_loss=0.7) for i in (1, 2, 3)])
@@ -182,16 +168,6 @@ def test_a_short_run_beside_a_long_one_has_room(tmp_path: Path) -> None:
         ends = [panel.along(curve.x[-1]) for curve in panel.curves]
         shares.append(min(ends) / max(ends))
     assert shares == [pytest.approx(math.log(6) / math.log(51)), pytest.approx(1 / 3)]
-
-
-def test_runs_of_the_same_name_are_told_apart_by_their_paths(tmp_path: Path) -> None:
-    folders = [make(tmp_path / parent / "run", [metrics(1)]) for parent in "ab"]
-    assert texts(plot(folders))[:2] == [str(folder) for folder in folders]
-
-
-def test_many_runs_have_many_colours(tmp_path: Path) -> None:
-    svg = plot([make(tmp_path / f"run{i}", [metrics(1)]) for i in range(13)])
-    assert len({line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)}) == 13
 
 
 def test_matches_against_one_opponent(tmp_path: Path) -> None:
@@ -234,46 +210,6 @@ def test_final_boards(tmp_path: Path) -> None:
         assert text.startswith(f"{i + 1}: {('Black', 'White')[i % 2]}, {result} by ")
 
 
-class TestDamagedGames:
-    """A damaged game costs its board, a damaged row its match; the rest is drawn."""
-
-    def test_moves_that_are_no_points(self, tmp_path: Path) -> None:
-        run(tmp_path, 8, watch=["random@0"], watch_share=0.9, source=RandomGames)
-        path = tmp_path / "evaluations.jsonl"
-        *_, row = read_rows(path, "opponent")
-        for moves in ("x7", "A1 A1", "pass" + " pass" * 50):
-            append_row(path, {**row, "moves": [{"moves": moves, "outcome": 1.0}, *row["moves"]]})
-            (panel,) = board_panels(read_history(tmp_path))
-            assert panel.picture is not None
-            words = [shape.text for shape in flat(panel.picture.layers) if isinstance(shape, Text)]
-            assert words[0].startswith("2: ")
-        append_row(path, {**row, "moves": [{"moves": "x7", "outcome": 1.0}]})
-        assert list(board_panels(read_history(tmp_path))) == []
-        append_row(path, {**row, "moves": [5], "games": 9})
-        assert len(read_history(tmp_path).evaluations) == len(path.read_text().splitlines()) - 1
-        plot(tmp_path)
-
-
-def test_a_picture_is_replaced_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, out = make(tmp_path / "run", [metrics(1)]), tmp_path / "curves.png"
-    out.write_bytes(b"the old picture")
-    with monkeypatch.context() as patch:
-        patch.setattr("os.replace", fail_with(errno.ENOSPC))
-        with pytest.raises(OSError, match=str(out)):
-            plot(folder, out)
-        assert out.read_bytes() == b"the old picture"
-    plot(folder, out)
-    assert out.read_bytes().startswith(PNG)
-    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["curves.png"]
-
-
-def fail_with(code: int) -> Callable[..., None]:
-    def fail(*_: object) -> None:
-        raise OSError(code, os.strerror(code))
-
-    return fail
-
-
 STRANGE = ("$$x$$", "_hidden", "100 %", "王小明", "a^b_c", "{", "\\n", "a & b", "<b>", "bell\a")
 
 
@@ -290,13 +226,6 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     plot(folders, tmp_path / "all.png")
 
 
-def test_the_same_opponent_with_more_readouts_is_another_one(tmp_path: Path) -> None:
-    matches = [match(1, readouts=0), match(1, readouts=64), match(1, readouts=None)]
-    folders = [make(tmp_path / name, [metrics(1)], matches) for name in "ab"]
-    rates = [title for title in panels(*folders) if title.startswith("Win")]
-    assert rates == ["Win rate, gnugo:10@0", "Win rate, gnugo:10@64", "Win rate, gnugo:10"]
-
-
 def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
     """After 40 wins of 40 the rating has no upper end; JSON lines then hold null or Infinity."""
     elos = [(100, 50, None), (300, 200, float("inf")), (200, 150, 260)]
@@ -306,52 +235,10 @@ def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
     assert (curve.low, curve.high) == ([50, 200, 150], [100, 300, 260])
 
 
-def test_an_interval_that_misses_its_point_by_a_rounding_error(tmp_path: Path) -> None:
-    matches = [match(1, win_rate=0.0, low=1e-17, high=0.1), match(2, win_rate=1.0, low=0.9, high=1 - 1e-16)]
-    assert "Win rate, gnugo:10@64" in texts(plot(make(tmp_path / "run", [metrics(1)], matches)))
-
-
 # --- a picture ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "start"), [("c.png", PNG), ("c.SVG", b"<svg"), ("c.pdf", b"%PDF")])
-def test_the_suffix_says_the_format(tmp_path: Path, name: str, start: bytes) -> None:
-    plot([make(tmp_path / "run", [metrics(1), metrics(2)])], tmp_path / name)
-    assert (tmp_path / name).read_bytes().startswith(start)
-
-
-def test_a_notebook_shows_the_figure(tmp_path: Path) -> None:
-    picture = plot(make(tmp_path / "run", [metrics(1), metrics(2)]))
-    assert picture._repr_svg_().startswith("<svg")
-
-
 # --- damaged and missing files -----------------------------------------------------------------------
-
-
-def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
-    """A run that was killed tears its last line; when it goes on, its next line is joined to that."""
-    whole = [metrics(1), metrics(2)]
-    folder = make(tmp_path / "run", whole, [match(1)])
-    for torn in ('{"iteration": 3, "seco', '{"iteration": 3', "\x00\xff"):
-        (folder / "metrics.jsonl").write_text(lines(whole) + torn)
-        assert read_history(folder).metrics == whole
-    (folder / "metrics.jsonl").write_text(lines(whole) + '{"iteration": 3, "seco' + lines([metrics(3), metrics(4)]))
-    assert [row["iteration"] for row in read_history(folder).metrics] == [1, 2, 4]
-    (folder / "evaluations.jsonl").write_text('{"opponent": "gnu')
-    assert read_history(folder).evaluations == []
-    assert "Value error: trained on [squared]" in panels(folder)
-
-
-def test_values_that_are_no_numbers_are_left_out(tmp_path: Path) -> None:
-    values = [None, 1.5, float("nan"), float("inf"), "2.5", True, 2]
-    folder = make(tmp_path / "run", [metrics(i, policy_loss=value) for i, value in enumerate(values)])
-    assert points(panels(folder)["Policy loss: trained on [nats]"]) == [([0.5, 3.0], [1.5, 2.0])]
-
-
-def test_a_run_without_matches_has_no_panels_of_them(tmp_path: Path) -> None:
-    assert read_history(make(tmp_path / "run", [metrics(1)])).evaluations == []
-    assert read_history(make(tmp_path / "other", [metrics(1)], [])).evaluations == []
-    assert not any("," in title for title in panels(tmp_path / "other"))
 
 
 CONTENTS = [b"hello\n", b"[1, 2]\n3\n", b'{"moves": 7}\n', b'{"iteration": 1}\n{"torn', bytes(range(256)) * 4]

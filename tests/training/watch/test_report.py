@@ -86,7 +86,7 @@ class TestConsole:
         report.finish(self.METRICS, tmp_path, False)
         errors = capsys.readouterr().err
         parts = [count, " 25%", "03:45 left", "playing a match for 12 s", "bound=tree 70%", "gpu=87%"]
-        for part in [f"training in {tmp_path}", "finished after 6 games", "it was not trained", *parts]:
+        for part in [f"training in {tmp_path}", "finished after 6 games", *parts]:
             assert part in errors
 
     def test_moves_while_nothing_is_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.training.watch.run_clock import RunClock, SavingTimes
-from tests.training.small_runs import interrupt
 
 
 class Time:
@@ -138,16 +137,6 @@ def test_less_often_where_it_takes_long(time: Time) -> None:
     saving = time.saving()
     saving.schedule_next(began=time.now - 10)
     assert saving.next == time.now + 500
-
-
-def test_the_first_interrupt_stops_and_the_second_is_raised() -> None:
-    stop, before = threading.Event(), signal.getsignal(signal.SIGINT)
-    with stopped_by_interrupt(stop):
-        interrupt()
-        assert stop.is_set()
-        with pytest.raises(KeyboardInterrupt):
-            interrupt()
-    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])

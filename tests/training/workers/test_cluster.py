@@ -307,26 +307,6 @@ class TestRay:
                 assert f"the Ray cluster at {address} wants its token, which is not here: copy" in told
                 assert "gcs_client" not in told
 
-    def test_another_version_of_ray(self, tmp_path: Path) -> None:
-        (tmp_path / "sitecustomize.py").write_text("import ray; ray.__version__ = '2.0.0'")
-        path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
-        with head(1, RAY_AUTH_MODE="disabled") as address:
-            told = told_by("worker", address, PYTHONPATH=path, RAY_AUTH_MODE="disabled")
-        assert f"the cluster at {address} does not take this machine, or has ended: RuntimeError: Version" in told
-        assert "Ray: 2.0.0" in told
-
-    def test_a_cluster_without_a_free_core(self, tmp_path: Path) -> None:
-        """The run says what it wants and what there is, within ten seconds."""
-        with head(1) as address:
-            ray = import_ray()
-            ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-            taken = ray.remote(num_cpus=1)(lambda: time.sleep(1000)).remote()
-            listener = Listener()
-            run(tmp_path, GAMES, FIVE, workers=address, report=listener, stop_after=0.5, **SETTINGS)
-            ray.cancel(taken, force=True)
-            ray.shutdown()
-        assert "cores wanted: 1, free: 0 of the 1 of the cluster" in " ".join(listener.notes)
-
     def test_the_process_that_speaks_with_it_dies(self) -> None:
         """As Ray lets it where its node has gone."""
         with closing(RayProcess(None, 1)) as cluster:

@@ -20,8 +20,7 @@ from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource
 from alphago.training.watch.panels import TRAINING
 from alphago.training.workers import group_player
-from alphago.training.workers.gpu_seats import GpuSeats
-from alphago.training.workers.group_player import GroupPlayer
+from alphago.training.workers.group_player import GpuSeats, GroupPlayer
 from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Task, Version
 from alphago.workers import jobs

@@ -1,0 +1,235 @@
+"""The function `train`: a run of self-play, from its recipe and its call, or as its folder says."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from alphago.arena.engine import Engine
+from alphago.arena.engine_player import check_engine
+from alphago.arena.players import resolve_player
+from alphago.env.game import GameEnv
+from alphago.env.games import require_go
+from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
+from alphago.nn.net import NeuralNet
+from alphago.system.settings import change, from_data, keywords, spread, to_data
+from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
+from alphago.training.call.progress import SelfPlayProgress
+from alphago.training.call.session import train_run
+from alphago.training.call.start import (
+    Call,
+    Start,
+    changed_settings,
+    check_kind,
+    new_config,
+    new_network,
+    resumed_network,
+)
+from alphago.training.code_digest import code_of
+from alphago.training.judges.proof import expectation
+from alphago.training.judges.watched import make_watched
+from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
+from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
+from alphago.training.runs.config import version_errors
+from alphago.training.selfplay import SelfPlay
+from alphago.training.settings.run_settings import RunSettings
+from alphago.training.source import MakeSource
+from alphago.training.watch.report import Report
+from alphago.training.workers.playing_crew import playing_crew
+
+
+@checks_keywords(keywords(RunSettings))
+def train(
+    env: GameEnv,
+    num_games: int | Unset | None = UNSET,
+    *,
+    preset: str | None = None,
+    model: NeuralNet | str | Path | None = None,
+    tower_height: int | None = None,
+    channels: int | None = None,
+    folder: str | Path | None = None,
+    reports: Sequence[Report] | None = None,
+    stop_after: float | None = None,
+    device: str = "auto",
+    source: MakeSource = SelfPlay,
+    learner: MakeLearner = Learner,
+    workers: str | int | None = None,
+    max_lag: int | None = None,
+    **settings: object,
+) -> NeuralNet:
+    """Train a network on games against itself and return it.
+
+    On Ctrl-C, and at the end of `max_minutes`, the run stops at the next move or gradient step, and everything is
+    saved.  A later call with the same `folder` resumes the run.  A call with more games or minutes prolongs a finished
+    run: the schedules then span the whole run, and the curriculum does not return to smaller boards.
+
+    On a CPU, a run limited by `num_games` gives bit-identical weights whether or not it was interrupted or killed and
+    resumed.  This does not hold for networks that draw random numbers, nor for an interrupt within an iteration of a
+    search that keeps its trees (PUCT), since trees are not saved, nor for a run limited by `max_minutes`.  On a GPU,
+    rounding errors differ from run to run.
+
+    Args:
+        env: the game that the network is to play in the end.
+        num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
+            minutes.
+        preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
+            gives none.  None: the recipe of the board, or of the next larger board that has one; runs of fewer than
+            5 000 games take its network, and the settings "few-games" in recipes.toml.
+        model: a network to continue with, trained in place, or its name or path as for `load_model`; None for a new
+            network of `tower_height` residual blocks and `channels` channels (see NeuralNet).  With larger sizes than
+            the network's, a new network that computes the same goes on (`alphago.nn.growing`).  If the network is for
+            another board or komi, the result is a network for `env` that shares its weights.
+        folder: the run's folder (see RunFolder); None for a new folder under runs/.  If the folder holds a run, this
+            call resumes the run with its own settings.  All settings may change except the game, the network, and what
+            the games so far depend on (`seed`, `groups`, `games_in_flight`, `curriculum`, `memory` and others).
+            Settings that the call leaves out keep their values; None unsets a setting, as in `gate=None` or
+            `until=None`.
+        reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
+        stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
+            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
+            When they are over, the call completes the move or gradient step in progress, saves and returns.
+        device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
+            game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
+            from its latest checkpoint.  The device is not a setting of the run, which may be resumed on another device.
+        source: creates a GameSource (see `alphago.training.source`).  By default the threads of this process play the
+            games; another class may play them on other machines.
+        learner: creates the learner (see `alphago.training.learner`).  By default this process takes the gradient
+            steps; another class may share them with other processes.
+        workers: who plays the games, instead of `source`: a number of processes on this machine; "auto" for the Ray
+            cluster that runs on this machine, if one does; a cluster's address, as "10.0.0.1:6379"; or "folder:PATH"
+            for the workers of `alphago worker --folder PATH`.  The games are those of one process with as many
+            `groups`, bit for bit unless `max_lag` says otherwise, and a run may be resumed with other workers or none.
+            All but a folder needs the extra `ray`.
+        max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
+            old; the run is then not bit-identical to another one.  0: they wait for each new network.  None: 0 with
+            fewer than 64 groups, otherwise 1.
+        settings: settings of the run: those of RunSettings, of its groups SelfPlaySettings and LearningSettings, and of
+            its parts, by keyword or by path, `**{"search.virtual_loss": 3}` (see `alphago.system.settings`).  With a
+            `gate`, the run saves and returns the best network instead of the latest.
+
+    Raises:
+        ValueError: if a value is out of range, or a call changes a setting that a resumed run cannot change.
+        BlockingIOError: if another process trains in the folder.
+        OSError: if a file cannot be written; the latest checkpoint remains valid.
+        BackendMissing: if device="cuda" and there is no usable GPU.
+        MemoryError: if device="cuda" and the GPU's memory is too small.
+        EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
+    """
+    options = {"workers": workers, "max_lag": max_lag, "device": device}
+    sizes = {"tower_height": tower_height, "channels": channels}
+    crew = playing_crew(workers, max_lag)
+    parts = {"make_source": crew or source, "make_learner": learner}
+    call = Call.of(env, model, sizes, reports, stop_after, parts, **options)
+    if num_games is not UNSET:
+        settings["num_games"] = num_games
+    given = spread(RunSettings, settings)
+
+    def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
+        if config is not None:
+            return resumed_run(call, given, preset, config, path)
+        defaults = {} if crew is None else spread(RunSettings, crew.default_settings(settings))
+        return new_run(call, {**defaults, **given}, preset)
+
+    return train_run(call, folder, start_of, SelfPlayProgress)
+
+
+def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
+    """Return how a new run of self-play starts; raise ValueError or TypeError for invalid arguments of the call.
+
+    given: the call's settings by path.  preset: the recipe's name; None for the recipe of the board.
+    """
+    env, device = call.env, call.device
+    recipe = recipe_of_call(env, given, preset)
+    settings = new_settings(recipe, given, device).completed(device)
+    # With AMX wide networks cost less; their width was not compared there.
+    short = is_short(settings.max_minutes, settings.selfplay.groups) and not cpu_has("amx_tile")
+    model, notes = new_network(call, recipe.network_on(device, short=short), settings.seed)
+    if device == "cpu":  # a resumed run keeps the dtypes, on any machine
+        dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
+        settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
+    config = new_config(model, settings, recipe=recipe_name(recipe))
+    notes = [recipe.note, *notes] if recipe.note else notes
+    return started(call, settings, model, config, recipe, notes=notes)
+
+
+def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -> Recipe:
+    """Return the recipe of a new run; given, preset: as in `new_run`."""
+    if preset is None:
+        games = given.get("num_games")
+        recipe = recipe_for(env)
+        return recipe.for_games(games) if is_int(games, least=1) else recipe  # else the run is limited by time
+    recipe = named_recipe(preset)
+    is_for_another_game = recipe.game != env.name
+    if is_for_another_game and recipe.settings.get("curriculum"):  # its board sizes are of that game
+        raise ValueError(f"preset must be a recipe for {env.name}, got {preset!r}, which is for {recipe.game}")
+    return recipe
+
+
+def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSettings:
+    """Return the settings of a new run: the call's, else the recipe's, else the defaults, not yet completed.
+
+    If a limit of time is given, and none of games, there is no limit of games.
+    given: as in `new_run`.
+    """
+    of_recipe = recipe_settings(recipe, device)
+    both = {**of_recipe, **given}
+    if both.get("max_minutes") is not None and "num_games" not in both:
+        given = {**given, "num_games": None}  # instead of the default
+    # In two steps: the call may choose another part, which lacks settings of the recipe's part.
+    return change(change(RunSettings(), of_recipe), given)
+
+
+def resumed_run(
+    call: Call, given: Mapping[str, Any], preset: str | None, config: Mapping[str, Any], folder: Path
+) -> Start:
+    """Return how a run of self-play goes on.
+
+    Settings that the call leaves unset keep their saved values.  A setting that is set to None loses its saved value.
+
+    given, preset: as in `new_run`.  config: the saved config of the run in `folder`.
+    Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
+    """
+    check_kind(config, folder, supervised=False)
+    recipe = named_recipe(preset) if preset is not None else None
+    of_recipe = {} if recipe is None else recipe_settings(recipe, call.device)
+    model = resumed_network(call, config, folder, recipe.network_like(config["network"]) if recipe else {})
+    with version_errors(folder, "settings"):
+        before = from_data(RunSettings, config["settings"], given, f"the run in {folder}")
+    settings = change(change(before, of_recipe), given).completed(call.device, before)
+    changed = changed_settings(before, settings, config, folder)
+    config = {**config, "settings": to_data(settings), "code": code_of(settings)}
+    if recipe is None and settings.num_games is None:
+        recipe = recipe_for(call.env)  # for the estimate alone: the settings are complete
+    return started(call, settings, model, config, recipe, changes=changed)
+
+
+def started(
+    call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], recipe: Recipe | None, **more: Any
+) -> Start:
+    """Return how a run starts, new or not, with the parts that its settings name.
+
+    recipe: tells when to expect the proof of `until`, if it knows.  more: as in Start.
+    Raises ValueError for a board that the game or the network does not support, and for an opponent that does not
+    exist or does not play the game; EngineError for an engine that is not installed or does not support the board.
+    """
+    env = call.env
+    for lesson in settings.lessons(env):  # raises for a board that the game does not support
+        model.resized(lesson.env)  # raises for a board that the network does not support
+    estimate = None
+    if settings.until is not None:
+        name = settings.until.name
+        player = resolve_player(name, env)
+        if isinstance(player, Engine):
+            check_engine(require_go(env.match_variant(), player.name), player)
+        if needed := recipe.positions_to_beat(name, env) if recipe else 0:
+            estimate = partial(expectation, needed, name)
+    return Start(settings, model, config, make_watched(settings.watch, env), estimate=estimate, **more)
+
+
+def recipe_name(recipe: Recipe) -> str:
+    """Return a recipe's name for config.json; a recipe adapted from another board has its note instead of a name."""
+    if recipe.settings is FEW_GAMES:
+        return "few games"
+    names = [name for name, known in RECIPES.items() if known is recipe]
+    return names[0] if names else recipe.note or "the one of all other games"
