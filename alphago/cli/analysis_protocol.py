@@ -41,7 +41,7 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from alphago.ui.analysis_engine import AnalysisEngine
-    from alphago.ui.analysis_jobs import OWN_USER
+    from alphago.ui.analysis_query import Limits
     from alphago.ui.gtp.protocol import byte_lines, reserved_stdout
 
     with reserved_stdout() as output:
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
             output.write(f"{line}\n")
             output.flush()
 
-        lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, OWN_USER.characters)
+        lines = [] if sys.stdin is None else byte_lines(sys.stdin.buffer, Limits().characters)
         game = require_go(env, "the analysis protocol")
         engine = AnalysisEngine(game, network, write, device=options.device, **settings)
         print("alphago analysis: ready to begin handling requests", file=sys.stderr, flush=True)

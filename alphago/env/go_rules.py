@@ -46,6 +46,9 @@ NAMED = {
 TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor", "bga": "aga"}
 ALIASES |= dict.fromkeys(("chineseogs", "chinesekgs"), "chinese")
+# Names with which KataGo gives White points for handicap stones, and what is told of them where they are taken.
+WITH_BONUS = ("chinese", "chineseogs", "chinesekgs", "aga", "bga", "agabutton")
+NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
 # Names of countries in files and programs of the east.
 COUNTRIES = {"Chinese": "中国|中國|중국", "Japanese": "日本|일본", "Korean": "韩国|韓國|韓国|한국"}
 JSON_FIELDS = ("ko", "scoring", "score", "tax", "suicide", "hasButton", "whiteHandicapBonus", "friendlyPassOk")
@@ -122,6 +125,16 @@ def why_other_score(text: str) -> str:
 
     text: a name, KataGo's long name, or its JSON.
     """
+    if why := other_scoring(text):
+        return why
+    fields = rules_fields(text) or long_name_fields(text)
+    if str(fields.get("whiteHandicapBonus", "0")) != "0":
+        return f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
+    return ""
+
+
+def other_scoring(text: str) -> str:
+    """Return what `why_other_score` does, but nothing of a bonus for handicap stones."""
     words = letters_of(text)
     if any(name.lower() in words for name in TERRITORY) or "territory" in words:
         return f"rules must score by area, as Chinese ones do, got those of {shown(text)}, which score by territory"
@@ -129,11 +142,16 @@ def why_other_score(text: str) -> str:
     # A short name has the word only if there is a button; the other forms may also say that there is none.
     if "button" in words and fields.get("hasButton", True):
         return f"rules must have no button, got {shown(text)}"
-    if str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
+    if words == "stonescoring" or str(fields.get("tax", "NONE")).upper() not in ("NONE", "SEKI"):
         return f"rules must have no tax, got {shown(text)}"
-    if str(fields.get("whiteHandicapBonus", "0")) != "0":
-        return f"rules must give White no bonus for handicap stones, which komi can do, got {shown(text)}"
     return ""
+
+
+def gives_bonus(text: str) -> bool:
+    """Return whether KataGo gives White points for handicap stones by rules, in a form that `read_rules` reads."""
+    fields = rules_fields(text) or long_name_fields(text)
+    named = "N" if letters_of(text) in WITH_BONUS else "0"
+    return str(fields.get("whiteHandicapBonus", named)) != "0"
 
 
 def named_rules(text: str) -> Rules:

@@ -1,28 +1,66 @@
 """`AnalysisEngine`: answer many queries of KataGo's analysis protocol at once, searching their positions together."""
 
-import itertools
 import json
 import threading
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from alphago import __version__
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.mcts.analyst import Analyst
+from alphago.mcts.analyst import Analyst, Evaluators
+from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.questions import Answer, Limit, Question
-from alphago.system.validation import check_int, shown
-from alphago.ui.analysis_jobs import OWN_USER, Limits
-from alphago.ui.analysis_networks import GivenNetwork, Networks
-from alphago.ui.analysis_query import MOST_VISITS, Defaults, Query, QueryError, QueryTurn, read_query
+from alphago.system.validation import check_choice, check_int, shown
+from alphago.ui.analysis_query import MOST_VISITS, Defaults, Limits, Query, QueryError, QueryTurn, read_query
 from alphago.ui.analysis_reply import error, no_results, reply_of
+from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.katago import SIDES, seen_by
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
 MOST_WARNINGS = 10_000  # most warnings that are remembered, so as to send each only once
+
+
+class Networks:
+    """The networks of an analysis engine: here one, which plays on its own board or, if it is size-free, on all boards.
+
+    Several threads may call the methods at once.
+
+    env: the network's game.
+    network: the network, in any form that MCTSPlayer accepts.
+    device: the network's device: "cpu", "cuda" or "auto".
+    """
+
+    def __init__(self, env: GoEnv, network: object, device: str = "auto") -> None:
+        self.env, self.network = env, network
+        self._evaluators = Evaluators(network, device)
+
+    @property
+    def name(self) -> str:
+        """The name of the networks in the reply to `query_models`, by which exams and labels know who made them."""
+        name = str(self.network)[:200]
+        if not hasattr(self.network, "state_dict"):
+            return name
+        from alphago.nn.model_files import fingerprint  # imported late, since other networks do not need torch
+
+        return f"{name} {fingerprint(self.network.state_dict())[:12]}"  # another network may have the same sizes
+
+    def game(self, size: int, rules: Rules) -> GoEnv:
+        """Return the game of a query, with the input planes of the network that analyses it.
+
+        size: the board's size.  rules: the query's rules.
+        Raises ValueError if no network plays on this board.
+        """
+        if size != self.env.N and not getattr(self.network, "size_free", False):
+            raise ValueError(f"the network plays on {self.env.N}x{self.env.N}, got {size}x{size}")
+        return analysed_game(self.env, size, rules)
+
+    def evaluator(self, env: GoEnv) -> Evaluator:
+        """Return the evaluator for a game that `game` returned."""
+        return self._evaluators(env)
 
 
 class AnalysisEngine:
@@ -51,23 +89,18 @@ class AnalysisEngine:
         threads: int | None = None,
         device: str = "auto",
         version: str = __version__,
-        limits: Limits = OWN_USER,
+        limits: Limits = Limits(),  # noqa: B008 (it cannot be changed)
         notes: bool = False,
     ) -> None:
-        if side not in SIDES:
-            raise ValueError(f"side must be one of {', '.join(SIDES)}, got {shown(side)}")
-        self.networks: Networks = network if isinstance(network, Networks) else GivenNetwork(env, network, device)
-        self.version = version
-        self.limits = limits
-        self.notes = notes
+        self.networks = network if isinstance(network, Networks) else Networks(env, network, device)
+        self.version, self.limits, self.notes = version, limits, notes
         visits = min(check_int("visits", visits, 1, MOST_VISITS), limits.visits)
-        self.defaults = Defaults(self.board, visits, side, most_visits=limits.visits, most_turns=limits.positions)
+        board = cache(self.networks.game)
+        self.defaults = Defaults(board, visits, check_choice("side", side, SIDES), limits)
         self._write, self._writing = write, threading.Lock()
-        self._boards: dict[tuple[int, Rules], GoEnv] = {}
         self._warned: set[tuple[str, str]] = set()
         self._opening = threading.RLock()  # guards the attributes below
-        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # turns that are not answered
-        self._numbers = itertools.count()
+        self._open: dict[int, tuple[Query, QueryTurn, Question]] = {}  # turns that are not answered, by their `id`
         self._ending = False  # whether no more replies are sent
         self.analyst = Analyst(
             evaluators=lambda board: self.networks.evaluator(require_go(board, "the analysis protocol")),
@@ -107,28 +140,19 @@ class AnalysisEngine:
             self.send(error(str(problem), problem.field, fields.get("id")))
             return
         self.warn(query)
-        problem_text, field = "", "analyzeTurns"
         with self._opening:
-            waiting = len(self._open)
-            if waiting + len(query.turns) > self.limits.positions:
-                problem_text = f"at most {self.limits.positions} positions may wait"
-                problem_text += f", got {len(query.turns)} more than {waiting}"
-            for turn in [] if problem_text else query.turns:
-                try:
+            waiting, more = len(self._open), len(query.turns)
+            if waiting + more <= self.limits.positions:
+                for turn in query.turns:
                     self._open_turn(query, turn)
-                except ValueError as problem:  # the query forbids all moves
-                    self.send(error(str(problem), "avoidMoves", query.id))
-                    self.report(query, no_results(query, turn))
-        if problem_text:
-            self.send(error(problem_text, field, query.id))
+                return
+        text = f"at most {self.limits.positions} positions may wait, got {more} more than {waiting}"
+        self.send(error(text, "analyzeTurns", query.id))
 
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
         """Ask the analyst about a turn."""
-        number = next(self._numbers)
-        self._open[number] = (
-            query,
-            turn,
-            self.analyst.ask(
+        try:
+            question = self.analyst.ask(
                 turn.position,
                 limit=Limit(query.visits - 1, query.seconds),  # the first visit is the evaluation of the position
                 avoid=query.forbidden,
@@ -137,15 +161,19 @@ class AnalysisEngine:
                 priority=turn.priority,
                 move_ownership=bool({"includeMovesOwnership", "includeMovesOwnershipStdev"} & query.flags),
                 reuse=query.reuse,
-                tell=partial(self._tell, number, query, turn),
-            ),
-        )
+                tell=partial(self._tell, query, turn),
+            )
+        except ValueError as problem:  # the query forbids all moves
+            self.send(error(str(problem), "avoidMoves", query.id))
+            self.report(query, no_results(query, turn))
+        else:
+            self._open[id(turn)] = query, turn, question
 
-    def _tell(self, number: int, query: Query, turn: QueryTurn, answer: Answer) -> None:
+    def _tell(self, query: Query, turn: QueryTurn, answer: Answer) -> None:
         """Send an answer of the analyst as a reply; forget a turn after its last one."""
         if answer.is_last:
             with self._opening:
-                self._open.pop(number)
+                self._open.pop(id(turn))
         if self._ending:
             return
         if answer.error is not None:
@@ -235,12 +263,3 @@ class AnalysisEngine:
         text = json.dumps(reply, separators=(",", ":"), allow_nan=False)
         with self._writing:
             self._write(text)
-
-    def board(self, size: int, rules: Rules) -> GoEnv:
-        """Return the game for a board size and rules; raise QueryError for a board that the network cannot play."""
-        if (size, rules) not in self._boards:
-            try:
-                self._boards[size, rules] = self.networks.game(size, rules)
-            except ValueError as problem:
-                raise QueryError("boardXSize", str(problem)) from None
-        return self._boards[size, rules]

@@ -7,21 +7,34 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from alphago.env.board import check_player
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
-from alphago.env.go_rules import MAX_SIZE, MIN_SIZE, Rules, check_komi, handicap_komi, long_name_fields, read_rules
+from alphago.env.go_rules import (
+    MAX_SIZE,
+    MIN_SIZE,
+    NO_BONUS,
+    Rules,
+    check_komi,
+    gives_bonus,
+    handicap_komi,
+    letters_of,
+    other_scoring,
+    read_rules,
+)
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_search import Forbidden
-from alphago.system.validation import is_finite, is_int, shown
-from alphago.ui.gtp.gtp_game import GtpGame
+from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
+from alphago.ui.gtp.gtp_game import GtpGame, begins_with_handicap
 from alphago.ui.katago import SIDES
 
+T = TypeVar("T")
+Play = tuple[int, int]  # a colour, +1 or -1, and an action
 MOST_VISITS = 10_000_000
 LEAST_PRIORITY = -(2**62)
 ONLY_SLOT = np.zeros(1, np.int64)  # the slot of a position's batch, which has no other
@@ -34,12 +47,8 @@ KNOWN = (
     *("boardYSize", "analyzeTurns", "maxVisits", "avoidMoves", "allowMoves", "overrideSettings"),
     *("reportDuringSearchEvery", "firstReportDuringSearchAfter", "priority", "priorities", "reuse", *FLAGS),
 )
-# Names of rules with which KataGo gives White points for handicap stones.
-WITH_BONUS = ("chinese", "chineseogs", "chinesekgs", "aga", "bga", "agabutton")
-NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
 # By the name of rules that are not supported, the supported rules that are nearest to them.
 NEAREST = {"agabutton": "aga", "stonescoring": "chinese"}
-TERRITORY = ("japanese", "korean")
 
 
 class QueryError(ValueError):
@@ -81,20 +90,35 @@ class Query:
     note: str = ""  # warnings that the next reply to the query has to contain
 
 
+class Limits(NamedTuple):
+    """What the clients of an engine may ask of it; the defaults are for clients on the engine's own machine.
+
+    characters: most characters of a line. positions: most positions of a query, and that wait or are searched.
+    visits: most visits of a position; a query that asks for more gets `visits`, and a warning.
+    slots: most positions that a thread searches side by side.
+    kept: most kinds of searches that are kept for later queries; each is for one board size and rules.
+    tree_bytes: most bytes of all trees of a thread together; the search of a position ends early if its tree is full.
+    """
+
+    characters: int = 10_000_000
+    positions: int = 1_000_000
+    visits: int = MOST_VISITS
+    slots: int = 64
+    kept: int = 16
+    tree_bytes: int = 2**31
+
+
 class Defaults(NamedTuple):
     """The values of fields that a query leaves out, and the limits of a query.
 
-    board: returns the game for a board size and rules; raises QueryError for a board that cannot be analysed.
+    board: returns the game for a board size and rules; raises ValueError for a board that cannot be analysed.
     visits, side: the values of a query that leaves them out.
-    most_visits: most visits of a position; a query that asks for more gets `most_visits`, and a warning.
-    most_turns: most positions of a query.
     """
 
     board: Callable[[int, Rules], GoEnv]
     visits: int
     side: str
-    most_visits: int = MOST_VISITS
-    most_turns: int = 1_000_000
+    limits: Limits
 
 
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
@@ -103,28 +127,32 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     query_id = fields.get("id")
     if not isinstance(query_id, str):
         raise QueryError("id", f"id must be a string, got {shown(query_id)}")
-    size = board_size(fields)
-    rules, has_bonus = rules_of(fields)
-    warnings += [("rules", text) for text in rules_warnings(fields["rules"])]
+    size, text = board_size(fields), rules_text(fields)
+    if why := other_scoring(text):
+        warnings.append(("rules", f"games are scored by area, and not as the query says: {why}"))
     override = fields.get("overrideSettings", {})
     if not isinstance(override, Mapping):
         raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
-    fields_with_visits = override if "maxVisits" in override else fields
-    visits = integer_field(fields_with_visits, "maxVisits", defaults.visits, least=1, most=MOST_VISITS)
-    if visits > defaults.most_visits:
-        warnings.append(("maxVisits", f"visits are limited to {defaults.most_visits} here"))
-        visits = defaults.most_visits
+    wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
+    visits = checked("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
+    if visits > defaults.limits.visits:
+        warnings.append(("maxVisits", f"visits are limited to {defaults.limits.visits} here"))
+        visits = defaults.limits.visits
     side = str(override.get("reportAnalysisWinratesAs", defaults.side)).upper()
-    if side not in SIDES:
-        raise QueryError("overrideSettings", f"reportAnalysisWinratesAs must be one of {', '.join(SIDES)}, got {side}")
+    checked("overrideSettings", check_choice, "reportAnalysisWinratesAs", side, SIDES)
     warnings += [
         ("overrideSettings", f"{name} has no effect here")
         for name in override
         if name not in ("maxVisits", "maxTime", "reportAnalysisWinratesAs")
     ]
-    env = defaults.board(size, rules)
-    turns = turns_of(fields, env, defaults.most_turns)
-    if has_bonus and has_handicap(fields):
+    env = checked("boardXSize", defaults.board, size, rules_of(text))
+    stones = pairs("initialStones", fields.get("initialStones", []), env)
+    moves = pairs("moves", fields.get("moves"), env)
+    turns = turns_of(fields, env, stones, moves, defaults.limits.positions)
+    bonus = fields.get("whiteHandicapBonus", "N" if gives_bonus(text) else "0")
+    if str(bonus) not in ("0", "N", "N-1"):
+        raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
+    if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
         warnings.append(("rules", NO_BONUS))
     return Query(
         id=query_id,
@@ -144,83 +172,44 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
 
 def board_size(fields: Mapping[str, Any]) -> int:
     """Return the size of a query's board; raise QueryError if it is not square."""
-    width = integer_field(fields, "boardXSize", None, least=MIN_SIZE, most=MAX_SIZE)
-    height = integer_field(fields, "boardYSize", None, least=MIN_SIZE, most=MAX_SIZE)
+    width, height = (
+        checked(name, check_int, name, fields.get(name), MIN_SIZE, MAX_SIZE) for name in ("boardXSize", "boardYSize")
+    )
     if width != height:
         raise QueryError("boardYSize", f"the board must be square, got {width}x{height}")
     return width
 
 
-def rules_of(fields: Mapping[str, Any]) -> tuple[Rules, bool]:
-    """Return a query's rules, and whether KataGo gives White a bonus for handicap stones with them.
-
-    A query gives its rules as a name, or as an object with their parts.  For rules that are not supported, the nearest
-    supported ones are returned; raises QueryError if there are none.
-    """
+def rules_text(fields: Mapping[str, Any]) -> str:
+    """Return a query's rules as a text for `read_rules`: a name, or an object with their parts as JSON."""
     given = fields.get("rules")
     if given is None:
         raise QueryError("rules", "rules must be given")
-    word = rules_word(given)
-    parts = rules_parts(given)
-    text = json.dumps(given) if isinstance(given, Mapping) else NEAREST.get(word, given)
-    rules = read_rules(text) if isinstance(text, str) else None
+    return given if isinstance(given, str) else json.dumps(given) if isinstance(given, Mapping) else ""
+
+
+def rules_of(text: str) -> Rules:
+    """Return the rules of a text, or the nearest ones that are supported; raise QueryError if there are none."""
+    rules = read_rules(NEAREST.get(letters_of(text), text))
     if rules is None:
-        raise QueryError("rules", f"unknown rules {shown(given)}")
-    bonus = fields.get("whiteHandicapBonus", parts.get("whiteHandicapBonus", "N" if word in WITH_BONUS else "0"))
-    if str(bonus) not in ("0", "N", "N-1"):
-        raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
-    return rules, str(bonus) != "0"
+        raise QueryError("rules", f"unknown rules {shown(text)}")
+    return rules
 
 
-def rules_warnings(given: object) -> list[str]:
-    """Return warnings about the parts of a query's rules that are not supported; given: the field "rules"."""
-    word = rules_word(given)
-    parts = rules_parts(given)
-    scoring = [str(parts.get(name)).upper() for name in ("scoring", "score")]
-    warnings = []
-    if word in TERRITORY or "TERRITORY" in scoring:
-        warnings.append("territory scoring is not supported: games are scored by area, as in Chinese rules")
-    has_tax = word == "stonescoring" or str(parts.get("tax", "NONE")).upper() not in ("NONE", "SEKI")
-    has_button = word == "agabutton" or parts.get("hasButton")
-    if has_tax or has_button:
-        warnings.append("taxes and buttons are not supported: games are scored by area")
-    return warnings
-
-
-def rules_parts(given: object) -> Mapping[str, Any]:
-    """Return the parts of rules that are an object or KataGo's long name; {} for anything else."""
-    if isinstance(given, Mapping):
-        return given
-    return long_name_fields(given) if isinstance(given, str) else {}
-
-
-def rules_word(given: object) -> str:
-    """Return a name for rules in small letters, as in WITH_BONUS, NEAREST and TERRITORY; "" if `given` is none."""
-    return re.sub("[^a-z]", "", given.lower()) if isinstance(given, str) else ""
-
-
-def has_handicap(fields: Mapping[str, Any]) -> bool:
-    """Return whether Black has several stones before White's first in a checked query, set up or as moves."""
-    stones, moves = fields.get("initialStones", []), fields["moves"]
-    players = [colour("moves", player) for player, _ in (*stones, *moves[:2])]
-    return players[:2] == [1, 1] and -1 not in players[: len(stones)]
-
-
-def turns_of(fields: Mapping[str, Any], env: GoEnv, most: int) -> list[QueryTurn]:
+def turns_of(
+    fields: Mapping[str, Any], env: GoEnv, stones: Sequence[Play], moves: Sequence[Play], most: int
+) -> list[QueryTurn]:
     """Return the positions to analyse; raise QueryError for invalid fields, or for more than `most` positions."""
-    moves = pairs(fields, "moves", env, required=True)
-    stones = pairs(fields, "initialStones", env)
     priorities = priorities_of(fields, len(moves), most)
     black = [action for player, action in stones if player == 1]
     white = [action for player, action in stones if player == -1]
-    first = first_player(fields, moves)
+    first = moves[0][0] if moves else 1
+    if "initialPlayer" in fields:
+        first = colour("initialPlayer", fields["initialPlayer"])
     is_handicap = not white and len(black) > 1 and first == -1
     default_komi = handicap_komi(env.N, env.komi) if is_handicap else env.komi
-    komi = komi_of(fields, default_komi)
-    try:
-        game = GtpGame(env, komi, black=black, white=white, first=first)
-    except ValueError as error:
-        raise QueryError("initialStones", str(error)) from None
+    komi = checked("komi", check_komi, fields["komi"]) if "komi" in fields else default_komi
+    game = checked("initialStones", GtpGame, env, komi, black, white, first)
     positions = positions_by_kernel(game.position, moves, priorities)
     if positions is None:
         positions = positions_by_plays(game, moves, priorities)
@@ -248,13 +237,13 @@ def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, 
 
 
 def positions_by_kernel(
-    start: GoPosition, moves: Sequence[tuple[int, int]], wanted: Collection[int]
+    start: GoPosition, moves: Sequence[Play], wanted: Collection[int]
 ) -> dict[int, GoPosition] | None:
     """Return the wanted positions by number; None if a move is illegal, or if the game ends before its last move.
 
     This is much faster than `positions_by_plays`, which matters when queries come by the thousand.
 
-    moves: (colour, action) pairs.  wanted: numbers of positions; position n is the one after n moves.
+    wanted: numbers of positions; position n is the one after n moves.
     """
     found = {}
     batch = start.batch.extract(0)
@@ -274,9 +263,7 @@ def positions_by_kernel(
     return found
 
 
-def positions_by_plays(
-    game: GtpGame, moves: Sequence[tuple[int, int]], wanted: Collection[int]
-) -> dict[int, GoPosition]:
+def positions_by_plays(game: GtpGame, moves: Sequence[Play], wanted: Collection[int]) -> dict[int, GoPosition]:
     """Return the wanted positions by number, also of a game whose moves go on after two passes.
 
     moves, wanted: as in `positions_by_kernel`.  Raises QueryError for an illegal move.
@@ -295,30 +282,8 @@ def positions_by_plays(
     return found
 
 
-def first_player(fields: Mapping[str, Any], moves: Sequence[tuple[int, int]]) -> int:
-    if "initialPlayer" in fields:
-        return colour("initialPlayer", fields["initialPlayer"])
-    return moves[0][0] if moves else 1
-
-
-def komi_of(fields: Mapping[str, Any], default: float) -> float:
-    """Return the query's komi, or `default` if it gives none; raise QueryError for an invalid komi."""
-    if "komi" not in fields:
-        return default
-    try:
-        return check_komi(fields["komi"])
-    except ValueError as error:
-        raise QueryError("komi", str(error)) from None
-
-
-def pairs(fields: Mapping[str, Any], name: str, env: GoEnv, *, required: bool = False) -> list[tuple[int, int]]:
-    """Return the [player, location] pairs in a field as (colour, action) pairs.
-
-    A missing field gives [], or raises QueryError if it is `required`.
-    """
-    if name not in fields and not required:
-        return []
-    given = fields.get(name)
+def pairs(name: str, given: object, env: GoEnv) -> list[Play]:
+    """Return the [player, location] pairs in a field as plays; raise QueryError for anything else."""
     if not isinstance(given, list):
         raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
     found = []
@@ -378,25 +343,17 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
     return found
 
 
-def integer_field(fields: Mapping[str, Any], name: str, default: int | None, *, least: int, most: int) -> int:
-    """Return a field that is an integer from `least` to `most`, or `default` if the field is missing.
-
-    Raises QueryError for any other value, and for a missing field without default.
-    """
-    value = fields.get(name, default)
-    if not is_int(value, least) or value > most:
-        raise QueryError(name, f"{name} must be an integer from {least} to {most}, got {shown(value)}")
-    return int(value)
+def checked(name: str, check: Callable[..., T], *arguments: object) -> T:
+    """Return `check(*arguments)`; raise QueryError for the field `name` instead of a ValueError."""
+    try:
+        return check(*arguments)
+    except ValueError as error:
+        raise QueryError(name, str(error)) from None
 
 
 def positive_field(fields: Mapping[str, Any], name: str) -> float | None:
     """Return a field that is a number > 0; None if it is missing; raise QueryError for any other value."""
-    value = fields.get(name)
-    if value is None:
-        return None
-    if not is_finite(value) or value <= 0:
-        raise QueryError(name, f"{name} must be a number > 0, got {shown(value)}")
-    return float(value)
+    return None if fields.get(name) is None else checked(name, check_positive, name, fields[name])
 
 
 def boolean_field(fields: Mapping[str, Any], name: str) -> bool:

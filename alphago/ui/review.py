@@ -130,8 +130,7 @@ class Review:
     def graph(self) -> Drawing:
         """Return a graph of win rate and score with the mistakes marked."""
         names = " against ".join(name for name in self.game.players if name) or "a game"
-        faults = [(move.ply, move.colour, move.grade) for move in self.mistakes]
-        return draw_review(self.analysis, faults, f"{names}, {self.game.result or 'no result'}")
+        return draw_review(self.analysis, self.mistakes, f"{names}, {self.game.result or 'no result'}")
 
 
 def positions_of(game: SgfGame) -> list[GoPosition]:
@@ -203,12 +202,8 @@ def grade_of(rate_loss: float, point_loss: float) -> str:
     return grades[0] if grades else ""
 
 
-def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], title: str) -> Drawing:
-    """Return a graph of win rate and score of a game's positions.
-
-    faults: (ply, colour, grade) of each mistake, which is marked at the position after it; colour +1 Black, -1 White;
-        grade a key of RADII.
-    """
+def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) -> Drawing:
+    """Return a graph of win rate and score of a game's positions; mistakes are marked at the positions after them."""
     black = analysis.as_black()
     panels = [CurvePanel("Black wins", unit=SHARE, level=0.5, low=0.0, high=1.0, fills=True)]
     values, scores = black.root_readings
@@ -217,16 +212,16 @@ def draw_review(analysis: Analysis, faults: Sequence[tuple[int, int, str]], titl
         panels.append(CurvePanel("Black's lead", unit="points", level=0.0, fills=True))
         series.append(scores)
     for i, heights in enumerate(series):
-        marks = [mark(ply + 1, float(heights[ply + 1]), colour, grade) for ply, colour, grade in faults]
+        marks = [mark(move, float(heights[move.ply + 1])) for move in mistakes]
         curve = Curve(range(len(heights)), heights.tolist(), BLUE, is_exact=True)
         panels[i] = panels[i]._replace(curves=[curve], marks=marks)
     return curves_picture(panels, columns=1, x_label=X_LABEL, texts=[title], size=PANEL)
 
 
-def mark(x: float, y: float, colour: int, grade: str) -> Mark:
-    """Return the mark of a mistake; colour, grade: as in `draw_review`."""
-    style = Style(ORANGE if colour == 1 else WHITE, ORANGE, 1.5)
-    return Mark(x, y, RADII[grade], style, is_square=colour == -1)
+def mark(move: MoveReview, height: float) -> Mark:
+    """Return the mark of a mistake; height: of the curve at the position after it."""
+    style = Style(ORANGE if move.colour == 1 else WHITE, ORANGE, 1.5)
+    return Mark(move.ply + 1, height, RADII[move.grade], style, is_square=move.colour == -1)
 
 
 def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:

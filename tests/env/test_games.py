@@ -32,7 +32,6 @@ ABOUT_GO = {
     "training/supervised/dataset_games.py": "datasets hold games of Go",
     "training/supervised/given_games.py": "datasets hold games of Go",
     "ui/analysis_engine.py": "KataGo's protocol speaks of Go",
-    "ui/analysis_networks.py": "KataGo's protocol speaks of Go",
     "ui/analysis_query.py": "KataGo's protocol speaks of Go",
     "ui/gtp/": "GTP speaks of Go",
     "ui/model_context.py": "SGF files hold games of Go",

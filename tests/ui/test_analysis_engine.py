@@ -14,11 +14,11 @@ import pytest
 
 from alphago import __version__
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.ui.analysis_engine import AnalysisEngine
-from alphago.ui.analysis_jobs import Limits
-from alphago.ui.analysis_query import NO_BONUS
+from alphago.ui.analysis_query import Limits
 
 ROOT = Path(__file__).parents[2]
 BOARD = {"rules": "tromp-taylor", "komi": 1.5, "boardXSize": 5, "boardYSize": 5}

@@ -137,14 +137,6 @@ def test_it_is_shown_once_in_its_cell_and_again_in_others(displayed: list[Any], 
     assert displayed == [game.widget, game.widget]
 
 
-def test_errors_reach_the_board(
-    displayed: list[Any], games: list[NotebookGame], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    games.append(game := play(GO, even, num_readouts=4))
-    asked = {**about(GO.position()), "moves": [["B", "Z9"]]}
-    assert "is not a point of" in told(game, monkeypatch, action="view", **asked)["error"]
-
-
 def test_wrong_arguments_raise_in_the_cell(displayed: list[Any]) -> None:
     with pytest.raises(ValueError, match="mode must be 0"):
         play(GO, even, mode=2)

@@ -10,10 +10,8 @@ import pytest
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.notebook_game import NotebookGame
 from tests.ui.test_notebook_game import even
 from tests.ui.web.browser import PATIENCE
@@ -98,14 +96,6 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
     assert one.game.position.moves[0] == GoEnv(5).from_text("C3")
     assert one.game.position.to_play == 1
     assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
-
-
-@pytest.mark.parametrize("env", [ConnectFourEnv(), TicTacToeEnv()], ids=["columns", "own game"])
-def test_other_games(cell: Callable[[GameEnv], Cell], env: GameEnv) -> None:
-    one = cell(env)
-    one.until(lambda: one.page.locator("[data-point]").count() > 0)
-    one.page.locator("[data-point]").first.click()
-    one.until(lambda: one.pieces() == 2)
 
 
 def test_a_cell_that_is_cleared_and_shown_again(cell: Callable[[GameEnv], Cell]) -> None:

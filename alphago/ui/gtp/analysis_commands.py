@@ -8,10 +8,12 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
+from alphago.mcts.analysis_search import check_move_left
 from alphago.mcts.evaluator import Forecaster
 from alphago.ui.gtp.analysis_request import AnalysisRequest, colour_of, read_request
-from alphago.ui.gtp.gtp_engine import GtpEngine, Reports
-from alphago.ui.gtp.protocol import Command, GtpFailure, Stream, argument, integer
+from alphago.ui.gtp.ending_commands import stop_pondering
+from alphago.ui.gtp.gtp_engine import GtpEngine
+from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, integer, replying
 from alphago.ui.katago import line_texts, move_fields, points, root_fields, seen_by
 
 GOGUI = (
@@ -23,157 +25,142 @@ MOST_LABELS = 30  # points that show their visits
 LZ_SCALE = 10_000  # Leela Zero writes shares, 0 .. 1, as 0 .. 10000
 
 
-class AnalysisCommands:
-    """The commands that show an engine's search."""
+def analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
+    """Search until the next command, with reports at an interval.
 
-    def __init__(self, engine: GtpEngine) -> None:
-        self.engine = engine
-        self.commands: dict[str, Command] = {
-            "lz-analyze": partial(self.analyze, kata=False),
-            "kata-analyze": partial(self.analyze, kata=True),
-            "lz-genmove_analyze": partial(self.genmove_analyze, kata=False),
-            "kata-genmove_analyze": partial(self.genmove_analyze, kata=True),
-            "kata-raw-nn": self.raw_network,
-            "stop": lambda arguments: self.stop(),
-            "clear_cache": lambda arguments: self.clear(),
-            "gogui-analyze_commands": lambda arguments: "\n".join(GOGUI),
-            "alphago-ownership": lambda arguments: self.ownership(),
-            "alphago-policy": lambda arguments: self.policy(),
-            "alphago-search": lambda arguments: self.search(),
-        }
+    kata: whether reports have KataGo's format; if not, they have Leela Zero's.
+    """
+    request, position = requested(engine, arguments, kata)
+    engine.pondering = False
 
-    def analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Search until the next command, with reports at an interval.
+    def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+        engine.analyse(position, partial(report, engine, write, request), **request.options)
+        wait()
+        engine.awake()
 
-        kata: whether reports have KataGo's format; if not, they have Leela Zero's.
-        """
-        engine = self.engine
-        request = read_request(arguments, engine.game.env, kata)
-        position = engine.game.ready(request.colour or engine.game.to_play)
-        check_rules(request, position)
-        engine.pondering = False
-
-        def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
-            engine.analyse(position, self.reports(write, request, kata), request.forbidden)
-            wait()
-            engine.awake()
-
-        return Stream(run)
-
-    def genmove_analyze(self, arguments: list[str], kata: bool) -> Stream:
-        """Play a move as `genmove` does, with reports during the search; `kata`: as in `analyze`."""
-        request = read_request(arguments, self.engine.game.env, kata)
-        colour = request.colour or self.engine.game.to_play
-        check_rules(request, self.engine.game.ready(colour))
-
-        def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
-            try:
-                move = self.engine.move(colour, self.reports(write, request, kata), request.forbidden)
-            except BaseException:
-                write("play pass")  # the reply has begun with "=": it can be no failure any more, and ends with a move
-                raise
-            write(f"play {move}")
-
-        return Stream(run)
-
-    def reports(self, write: Callable[[str], None], request: AnalysisRequest, kata: bool) -> Reports:
-        """Return `Reports` that call `write` with the lines a request asks for; `kata`: as in `analyze`."""
-        report_line = kata_line if kata else lz_line
-
-        def report(analysis: Analysis) -> None:
-            text = report_line(seen_by(analysis, self.engine.parameters.side), request)
-            if text:
-                write(text)
-
-        move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & request.flags)
-        return Reports(report, request.interval, move_ownership)
-
-    def raw_network(self, arguments: list[str]) -> str:
-        """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
-        engine = self.engine
-        colour = colour_of(arguments[0]) if arguments else None
-        word = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
-        count = len(engine.game.env.symmetries.points)
-        symmetries = range(count) if word == "all" else [integer(word)]
-        if not all(0 <= symmetry < count for symmetry in symmetries):
-            raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
-        position = engine.game.ready(colour or engine.game.to_play)
-        texts = []
-        for symmetry in symmetries:
-            evaluation = self.evaluated(position, (symmetry,))
-            texts.append(f"symmetry {symmetry}\n{raw_text(*evaluation, position)}")
-        return "\n".join(texts)
-
-    def evaluated(
-        self, position: GoPosition, symmetries: Sequence[int] = (0,)
-    ) -> tuple[np.ndarray, float, float, np.ndarray]:
-        """Return the network's evaluation of a position: its priors, value, score and ownership.
-
-        priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
-        ownership are 0 if the network does not forecast them.
-        symmetries: as in `Forecaster.evaluate_forecasts`.
-        """
-        self.engine.end_background()
-        evaluator, points = self.engine.analyst.evaluators(self.engine.game.env), position.board.size
-        # The evaluator fills these arrays in.
-        priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
-        scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
-        slots = np.zeros(1, np.int64)  # the position's batch has one game
-        if isinstance(evaluator, Forecaster):
-            forecasts = (scores, owners) if evaluator.makes_forecasts else None
-            evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
-        else:
-            evaluator.evaluate(position.batch, slots, priors, values)
-        return priors[0], float(values[0]), float(scores[0]), owners[0]
-
-    def stop(self) -> str:
-        """End pondering until the next move."""
-        self.engine.pondering = False
-        return ""
-
-    def clear(self) -> str:
-        """Clear the search's tree."""
-        self.engine.forget()
-        return ""
-
-    # -- GoGui ---------------------------------------------------------------------------------------
-
-    def ownership(self) -> str:
-        """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
-        position = self.engine.game.ready(self.engine.game.to_play)
-        *_, ownership = self.evaluated(position)
-        return rows(ownership * position.to_play, position)
-
-    def policy(self) -> str:
-        """Return the network's policy without the pass, a board row per line."""
-        position = self.engine.game.ready(self.engine.game.to_play)
-        priors, *_ = self.evaluated(position)
-        return rows(priors[:-1], position)
-
-    def search(self) -> str:
-        """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
-        game = self.engine.game
-        position = game.ready(game.to_play)
-        analysis = self.engine.look(position)
-        moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
-        labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:MOST_LABELS])
-        mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
-        best_line = analysis.line_text(analysis.best()).split()
-        variation = " ".join(
-            f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False)
-        )
-        values, _ = analysis.root_readings
-        return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + values[0]) / 2:.0%}"
+    return Stream(run)
 
 
-def check_rules(request: AnalysisRequest, position: GoPosition) -> None:
-    """Raise GtpFailure if a request forbids all legal moves."""
-    legal = set(np.flatnonzero(position.legal_mask).tolist())
-    for rule in request.forbidden:
-        if rule.player == position.to_play:
-            legal -= rule.actions
-    if not legal:
-        raise GtpFailure("no legal move is left to analyse")
+def genmove_analyze(engine: GtpEngine, arguments: list[str], kata: bool) -> Stream:
+    """Play a move as `genmove` does, with reports during the search; `kata`: as in `analyze`."""
+    request, position = requested(engine, arguments, kata)
+
+    def run(write: Callable[[str], None], wait: Callable[[], None]) -> None:
+        try:
+            move = engine.move(position.to_play, partial(report, engine, write, request), **request.options)
+        except BaseException:
+            write("play pass")  # the reply has begun with "=": it can be no failure any more, and ends with a move
+            raise
+        write(f"play {move}")
+
+    return Stream(run)
+
+
+def requested(engine: GtpEngine, arguments: list[str], kata: bool) -> tuple[AnalysisRequest, GoPosition]:
+    """Return what a command asks for, and the position to search; raise GtpFailure if all legal moves are forbidden."""
+    request = read_request(arguments, engine.game.env, kata)
+    position = engine.game.ready(request.colour or engine.game.to_play)
+    with replying("no legal move is left to analyse"):
+        check_move_left(position, request.forbidden)
+    return request, position
+
+
+def report(engine: GtpEngine, write: Callable[[str], None], request: AnalysisRequest, analysis: Analysis) -> None:
+    """Write the line that a request asks for, unless it is empty."""
+    line_of = kata_line if request.kata else lz_line
+    if text := line_of(seen_by(analysis, engine.parameters.side), request):
+        write(text)
+
+
+def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the network's evaluation of the position without search, from White's view, as `kata-raw-nn` does."""
+    colour = colour_of(arguments[0]) if arguments else None
+    word = argument(arguments, 0 if colour is None else 1)  # the colour may be left out
+    count = len(engine.game.env.symmetries.points)
+    symmetries = range(count) if word == "all" else [integer(word)]
+    if not all(0 <= symmetry < count for symmetry in symmetries):
+        raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
+    position = engine.game.ready(colour or engine.game.to_play)
+    texts = [raw_text(*evaluated(engine, position, (symmetry,)), position) for symmetry in symmetries]
+    return "\n".join(f"symmetry {symmetry}\n{text}" for symmetry, text in zip(symmetries, texts, strict=True))
+
+
+def evaluated(
+    engine: GtpEngine, position: GoPosition, symmetries: Sequence[int] = (0,)
+) -> tuple[np.ndarray, float, float, np.ndarray]:
+    """Return the network's evaluation of a position: its priors, value, score and ownership.
+
+    priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
+    ownership are 0 if the network does not forecast them.
+    symmetries: as in `Forecaster.evaluate_forecasts`.
+    """
+    engine.end_background()
+    evaluator, points = engine.analyst.evaluators(engine.game.env), position.board.size
+    # The evaluator fills these arrays in.
+    priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
+    scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
+    slots = np.zeros(1, np.int64)  # the position's batch has one game
+    if isinstance(evaluator, Forecaster):
+        forecasts = (scores, owners) if evaluator.makes_forecasts else None
+        evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
+    else:
+        evaluator.evaluate(position.batch, slots, priors, values)
+    return priors[0], float(values[0]), float(scores[0]), owners[0]
+
+
+def clear(engine: GtpEngine, arguments: list[str]) -> str:
+    """Clear the search's tree."""
+    engine.forget()
+    return ""
+
+
+# -- GoGui -------------------------------------------------------------------------------------------
+
+
+def ownership(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
+    position = engine.game.ready(engine.game.to_play)
+    *_, owners = evaluated(engine, position)
+    return rows(owners * position.to_play, position)
+
+
+def policy(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the network's policy without the pass, a board row per line."""
+    position = engine.game.ready(engine.game.to_play)
+    priors, *_ = evaluated(engine, position)
+    return rows(priors[:-1], position)
+
+
+def search(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return what a search has found so far, as GoGui graphics: visits on the points, and the best line."""
+    game = engine.game
+    position = game.ready(game.to_play)
+    analysis = engine.look(position)
+    moves = [move for move in analysis.moves() if move.action != game.env.pass_action]
+    labels = " ".join(f"{game.env.to_text(move.action)} {move.visits}" for move in moves[:MOST_LABELS])
+    mover, colours = ("Black", "bw") if position.to_play == 1 else ("White", "wb")
+    best_line = analysis.line_text(analysis.best()).split()
+    variation = " ".join(f"{colour} {move}" for colour, move in zip(itertools.cycle(colours), best_line, strict=False))
+    values, _ = analysis.root_readings
+    return f"VAR {variation}\nLABEL {labels}\nTEXT {mover} wins with {(1 + values[0]) / 2:.0%}"
+
+
+COMMANDS = {
+    "lz-analyze": partial(analyze, kata=False),
+    "kata-analyze": partial(analyze, kata=True),
+    "lz-genmove_analyze": partial(genmove_analyze, kata=False),
+    "kata-genmove_analyze": partial(genmove_analyze, kata=True),
+    "kata-raw-nn": raw_network,
+    "stop": stop_pondering,
+    "clear_cache": clear,
+    "gogui-analyze_commands": lambda engine, arguments: "\n".join(GOGUI),
+    "alphago-ownership": ownership,
+    "alphago-policy": policy,
+    "alphago-search": search,
+}
+
+
+# -- texts -------------------------------------------------------------------------------------------
 
 
 def rows(numbers: np.ndarray, position: GoPosition) -> str:

@@ -6,6 +6,7 @@ docs/GTP_Extensions.md).
 
 import contextlib
 from dataclasses import dataclass, field
+from typing import Any
 
 from alphago.env.go import GoEnv
 from alphago.mcts.analysis_search import Forbidden
@@ -16,6 +17,7 @@ FLAGS = (
     *("pvVisits", "pvEdgeVisits", "rootInfo"),
 )
 KEYS = ("interval", "minmoves", "maxmoves", "avoid", "allow")
+SHORTEST_INTERVAL = 0.01  # seconds between two reports
 NEVER = 999_999.0  # default interval between two reports, in hundredths of a second
 
 
@@ -28,6 +30,7 @@ class AnalysisRequest:
     minmoves, maxmoves: bounds on the number of moves in a report.
     forbidden: moves that the search must not try.
     flags: which of FLAGS are true.
+    kata: whether reports have KataGo's format; if not, they have Leela Zero's.
     """
 
     colour: int | None = None
@@ -36,14 +39,25 @@ class AnalysisRequest:
     maxmoves: int | None = None
     forbidden: list[Forbidden] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
+    kata: bool = True
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What an analyst has to know of the request, see `Analyst.ask`."""
+        move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & self.flags)
+        return {
+            "every": max(self.interval, SHORTEST_INTERVAL),
+            "move_ownership": move_ownership,
+            "avoid": self.forbidden,
+        }
 
 
 def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisRequest:
     """Return the arguments as a request; raise GtpFailure for unknown keys and invalid values.
 
-    kata: whether to accept KataGo's keys (FLAGS).
+    kata: whether the command is one of KataGo's, which has the keys FLAGS.
     """
-    request, words = AnalysisRequest(), list(arguments)
+    request, words = AnalysisRequest(kata=kata), list(arguments)
     while words and words[0] not in KEYS and words[0] not in FLAGS:
         word = words.pop(0)
         colour = colour_of(word)
@@ -53,26 +67,22 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             request.interval = seconds(word)
         else:
             raise GtpFailure(f"unknown key {word}")
-    players_with_allow: set[int] = set()
+    allowed: list[int] = []  # the players with `allow`
     while words:
         key = words.pop(0)
         if key in ("avoid", "allow"):
-            rule = forbidden(key, words[:3], env)
+            request.forbidden.append(forbidden(key, words[:3], env))
+            allowed += [request.forbidden[-1].player] if key == "allow" else []
             words = words[3:]
-            players_with_rules = {earlier.player for earlier in request.forbidden}
-            # `allow` goes with no earlier rule for its player, `avoid` with none but `avoid`.
-            excluded = players_with_rules if key == "allow" else players_with_allow
-            if rule.player in excluded:
-                raise GtpFailure("allow must be given once for a player, and without avoid")
-            request.forbidden.append(rule)
-            if key == "allow":
-                players_with_allow.add(rule.player)
         elif key in KEYS or (kata and key in FLAGS):
             if not words:
                 raise GtpFailure(f"{key} needs a value")
             set_value(request, key, words.pop(0))
         else:
             raise GtpFailure(f"unknown key {key}")
+    players = [rule.player for rule in request.forbidden]
+    if any(players.count(player) > 1 for player in allowed):
+        raise GtpFailure("allow must be given once for a player, and without avoid")
     return request
 
 

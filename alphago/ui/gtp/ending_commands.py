@@ -3,62 +3,46 @@
 from alphago.env.go_count import GoCount, chains, count_of
 from alphago.mcts.analysis_search import Forbidden
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import Command, GtpFailure, argument, check_colour
-
-STATUSES = ("alive", "dead", "seki")
+from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 
 
-class EndingCommands:
-    """The commands for the end of a game."""
+def final_score(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the area score: after two passes without the dead stones, else with all stones on the board."""
+    position = engine.game.position
+    is_finished = count_of(position) is not None
+    return (count_of_game(engine) if is_finished else GoCount(position)).result
 
-    def __init__(self, engine: GtpEngine) -> None:
-        self.engine = engine
-        self.commands: dict[str, Command] = {
-            "final_score": self.final_score,
-            "final_status_list": self.final_status_list,
-            "kgs-genmove_cleanup": self.genmove_cleanup,
-            "kgs-game_over": self.game_over,
-        }
 
-    def final_score(self, arguments: list[str]) -> str:
-        """Return the area score: after two passes without the dead stones, else with all stones on the board."""
-        position = self.engine.game.position
-        is_finished = count_of(position) is not None
-        count = count_of_game(self.engine) if is_finished else GoCount(position)
-        return count.result
+def final_status_list(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.
 
-    def final_status_list(self, arguments: list[str]) -> str:
-        """Return the stones that have a status, "alive", "dead" or "seki", one chain per line.
+    A chain is dead if the network expects its points to become the other side's.  All others are alive; none is
+    reported as seki, since area scoring counts seki stones as alive.
+    """
+    status = argument(arguments, 0).lower()
+    if status not in ("alive", "dead", "seki"):
+        raise GtpFailure(f"the status must be one of alive, dead, seki, got {status}")
+    game, dead = engine.game, count_of_game(engine).dead
+    wanted = [chain for chain in chains(game.position.board) if status == ("dead" if chain[0] in dead else "alive")]
+    return "\n".join(" ".join(map(game.env.to_text, chain)) for chain in wanted)
 
-        A chain is dead if the network expects its points to become the other side's.  All others are alive; none is
-        reported as seki, since area scoring counts seki stones as alive.
-        """
-        status = argument(arguments, 0).lower()
-        if status not in STATUSES:
-            raise GtpFailure(f"the status must be one of {', '.join(STATUSES)}, got {status}")
-        game, dead = self.engine.game, count_of_game(self.engine).dead
-        lines = []
-        for chain in chains(game.position.board):
-            if status == ("dead" if chain[0] in dead else "alive"):
-                lines.append(" ".join(map(game.env.to_text, chain)))
-        return "\n".join(lines)
 
-    def genmove_cleanup(self, arguments: list[str]) -> str:
-        """Play a move, which is no pass while dead stones of the other side are on the board, as kgsGtp requires."""
-        colour = check_colour(argument(arguments, 0))
-        game = self.engine.game
-        dead, board = count_of_game(self.engine).dead, game.position.board.ravel()
-        has_stones_to_take = any(board[point] == -colour for point in dead)
-        can_play = game.ready(colour).legal_mask[:-1].any()  # the last action is the pass
-        if not has_stones_to_take or not can_play:
-            return self.engine.move(colour)
-        no_pass = Forbidden(colour, frozenset([game.env.pass_action]))
-        return self.engine.move(colour, rules=[no_pass], over=False)
+def genmove_cleanup(engine: GtpEngine, arguments: list[str]) -> str:
+    """Play a move, which is no pass while dead stones of the other side are on the board, as kgsGtp requires."""
+    colour = check_colour(argument(arguments, 0))
+    game = engine.game
+    dead, board = count_of_game(engine).dead, game.position.board.ravel()
+    has_stones_to_take = any(board[point] == -colour for point in dead)
+    can_play = game.ready(colour).legal_mask[:-1].any()  # the last action is the pass
+    if not has_stones_to_take or not can_play:
+        return engine.move(colour)
+    return engine.move(colour, over=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
 
-    def game_over(self, arguments: list[str]) -> str:
-        """Stop pondering until the next game."""
-        self.engine.pondering = False
-        return ""
+
+def stop_pondering(engine: GtpEngine, arguments: list[str]) -> str:
+    """Stop pondering until the next move."""
+    engine.pondering = False
+    return ""
 
 
 def count_of_game(engine: GtpEngine) -> GoCount:
@@ -66,6 +50,13 @@ def count_of_game(engine: GtpEngine) -> GoCount:
     position = engine.game.position
     if engine.at_random:
         return GoCount(position)
-    ready = engine.game.ready(position.to_play)
-    owners = engine.look(ready).as_black().raw_ownership
+    owners = engine.look(engine.game.ready(position.to_play)).as_black().raw_ownership
     return GoCount(position).proposed(None if owners is None else owners[0])
+
+
+COMMANDS = {
+    "final_score": final_score,
+    "final_status_list": final_status_list,
+    "kgs-genmove_cleanup": genmove_cleanup,
+    "kgs-game_over": stop_pondering,
+}

@@ -16,106 +16,103 @@ from alphago.system.files import check_regular, os_error_text, user_path, write_
 from alphago.ui.gtp.ending_commands import count_of_game
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
 from alphago.ui.gtp.gtp_game import GtpGame, LoadedGame
-from alphago.ui.gtp.protocol import Command, GtpFailure, argument, integer
+from alphago.ui.gtp.protocol import GtpFailure, argument, integer
 
 MOST_BEFORE = 4096  # bytes at the beginning of an SGF file, among which its first game begins
 WHOLE = re.compile("[+-]?[0-9]+")
 SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
-class FileCommands:
-    """The commands that load and save a game."""
+def load(engine: GtpEngine, arguments: list[str]) -> str:
+    """Load the first game in a file, with its board, komi and rules.
 
-    def __init__(self, engine: GtpEngine) -> None:
-        self.engine = engine
-        self.commands: dict[str, Command] = {"loadsgf": self.load, "printsgf": self.print}
+    arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
+        moves is loaded up to its end.
 
-    def load(self, arguments: list[str]) -> str:
-        """Load the first game in a file, with its board, komi and rules.
+    As in other programs of GTP 2, the command fails, and changes nothing, if one of the moves to load is illegal
+    or damaged.  Later moves may be illegal.
+    """
+    argument(arguments, 0)  # fails without a name
+    has_number = len(arguments) > 1 and WHOLE.fullmatch(arguments[-1])
+    count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
+    try:
+        game = first_game(str(file_named(arguments)), count)
+    except (ValueError, OSError) as error:
+        print_message(failure(error))
+        raise GtpFailure("cannot load file") from None
+    if game.board_size != engine.env.N and not engine.any_size:
+        raise GtpFailure("cannot load file: unacceptable size")
+    engine.take_game(game_after(engine, game, game.moves[:count]))
+    if game.komi is not None:
+        engine.komi = game.komi
+    return ""
 
-        arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
-            moves is loaded up to its end.
 
-        As in other programs of GTP 2, the command fails, and changes nothing, if one of the moves to load is illegal
-        or damaged.  Later moves may be illegal.
-        """
-        argument(arguments, 0)  # fails without a name
-        engine = self.engine
-        has_number = len(arguments) > 1 and WHOLE.fullmatch(arguments[-1])
-        count = max(0, integer(arguments.pop()) - 1) if has_number else None  # moves to load; None: all
+def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
+    """Return a file's game after `moves`, its first moves; raise GtpFailure for an illegal move.
+
+    If the file gives no rules or no komi, they are the engine's.
+    """
+    env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
+    engine_komi = env.komi if engine.komi is None else engine.komi
+    komi = engine_komi if game.komi is None else game.komi
+    start = game.position(ply=0)
+    black = np.flatnonzero(start.board.ravel() == 1).tolist()
+    white = np.flatnonzero(start.board.ravel() == -1).tolist()
+    loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
+    for colour, action in zip(game.movers, moves, strict=False):  # `moves` may be fewer
         try:
-            game = first_game(str(file_named(arguments)), count)
-        except (ValueError, OSError) as error:
-            print_message(failure(error))
-            raise GtpFailure("cannot load file") from None
-        if game.board_size != engine.env.N and not engine.any_size:
-            raise GtpFailure("cannot load file: unacceptable size")
-        engine.take_game(self.loaded(game, game.moves[:count]))
-        if game.komi is not None:
-            engine.komi = game.komi
-        return ""
+            loaded.play(colour, action)
+        except IllegalMove as error:
+            raise GtpFailure(f"cannot load file: {error}") from None
+    if len(moves) == len(game.moves):
+        loaded.next = game.to_play
+    loaded.loaded = LoadedGame(game, komi, env.rules)
+    return loaded
 
-    def loaded(self, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:
-        """Return a file's game after `moves`, its first moves; raise GtpFailure for an illegal move.
 
-        If the file gives no rules or no komi, they are the engine's.
-        """
-        engine = self.engine
-        env = engine.board(game.board_size, read_rules(game.rules) or engine.rules)
-        engine_komi = env.komi if engine.komi is None else engine.komi
-        komi = engine_komi if game.komi is None else game.komi
-        start = game.position(ply=0)
-        black = np.flatnonzero(start.board.ravel() == 1).tolist()
-        white = np.flatnonzero(start.board.ravel() == -1).tolist()
-        loaded = GtpGame(env, komi, black=black, white=white, first=start.to_play)
-        for colour, action in zip(game.movers, moves, strict=False):  # `moves` may be fewer
-            try:
-                loaded.play(colour, action)
-            except IllegalMove as error:
-                raise GtpFailure(f"cannot load file: {error}") from None
-        if len(moves) == len(game.moves):
-            loaded.next = game.to_play
-        loaded.loaded = LoadedGame(game, komi, env.rules)
-        return loaded
+def write(engine: GtpEngine, arguments: list[str]) -> str:
+    """Return the game as SGF without an argument or for "-"; for a file's name, write the game to this file.
 
-    def print(self, arguments: list[str]) -> str:
-        """Return the game as SGF without an argument or for "-"; for a file's name, write the game to this file.
+    Since the command may come from another machine, it writes only files named .sgf, and replaces only games.
+    """
+    try:
+        text = written(engine)
+        if not arguments or arguments[0] == "-":
+            return text.decode()
+        path = file_named(arguments)
+        check_target(path)
+        write_atomic(path, text)
+    except (OSError, ValueError) as error:
+        print_message(failure(error))
+        raise GtpFailure("cannot save file") from None
+    return ""
 
-        Since the command may come from another machine, it writes only files named .sgf, and replaces only games.
-        """
-        try:
-            text = self.written()
-            if not arguments or arguments[0] == "-":
-                return text.decode()
-            path = file_named(arguments)
-            check_target(path)
-            write_atomic(path, text)
-        except (OSError, ValueError) as error:
-            print_message(failure(error))
-            raise GtpFailure("cannot save file") from None
-        return ""
 
-    def written(self) -> bytes:
-        """Return the game as SGF; after two passes it has its result and territory.
+def written(engine: GtpEngine) -> bytes:
+    """Return the game as SGF; after two passes it has its result and territory.
 
-        Of a loaded game, what was not changed since is written as it is in its file.
-        """
-        position, loaded = self.engine.game.position, self.engine.game.loaded
-        setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
-        is_finished = count_of(position) is not None
-        count = count_of_game(self.engine) if is_finished else None
-        result = "" if count is None else count.result
-        fields: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
-        game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
-        if loaded is not None and loaded.game.setup == setup:
-            file = loaded.game
-            has_moves_of_file = (file.moves, file.movers) == (game.moves, game.movers)
-            if has_moves_of_file:  # the file's own result stands, and no territory is added
-                count, result = None, file.result
-            komi = file.komi if position.komi == loaded.komi else position.komi
-            rules = file.rules if position.env.rules == loaded.rules else game.rules
-            game = file.with_moves(game, komi=komi, result=result, rules=rules)
-        return with_additions(game, Additions(territory=count.territory() if count else {}))
+    Of a loaded game, what was not changed since is written as it is in its file.
+    """
+    position, loaded = engine.game.position, engine.game.loaded
+    setup = {name: value for name, value in position.setup.items() if name in ("black", "white", "to_play")}
+    is_finished = count_of(position) is not None
+    count = count_of_game(engine) if is_finished else None
+    result = "" if count is None else count.result
+    fields: dict[str, Any] = {"movers": position.movers, "komi": position.komi, "result": result}
+    game = SgfGame.in_game(position.env, position.moves, setup=setup, **fields)
+    if loaded is not None and loaded.game.setup == setup:
+        file = loaded.game
+        has_moves_of_file = (file.moves, file.movers) == (game.moves, game.movers)
+        if has_moves_of_file:  # the file's own result stands, and no territory is added
+            count, result = None, file.result
+        komi = file.komi if position.komi == loaded.komi else position.komi
+        rules = file.rules if position.env.rules == loaded.rules else game.rules
+        game = file.with_moves(game, komi=komi, result=result, rules=rules)
+    return with_additions(game, Additions(territory=count.territory() if count else {}))
+
+
+COMMANDS = {"loadsgf": load, "printsgf": write}
 
 
 def file_named(words: list[str]) -> Path:

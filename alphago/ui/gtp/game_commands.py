@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, TextIO
 
 from alphago import __version__
@@ -10,7 +11,9 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import (
     MAX_SIZE,
     MIN_SIZE,
+    NO_BONUS,
     check_komi,
+    gives_bonus,
     handicap_komi,
     handicap_points,
     most_handicap,
@@ -19,11 +22,8 @@ from alphago.env.go_rules import (
     why_other_score,
 )
 from alphago.env.position import IllegalMove
-from alphago.ui.gtp.analysis_commands import AnalysisCommands
-from alphago.ui.gtp.ending_commands import EndingCommands
-from alphago.ui.gtp.file_commands import FileCommands
+from alphago.ui.gtp import analysis_commands, ending_commands, file_commands, parameter_commands
 from alphago.ui.gtp.gtp_engine import GtpEngine, print_message
-from alphago.ui.gtp.parameter_commands import ParameterCommands
 from alphago.ui.gtp.protocol import (
     Command,
     GtpFailure,
@@ -90,6 +90,7 @@ class GoEngine(GtpEngine):
 
     def __init__(self, *arguments: Any, name: str = NAME, version: str = __version__, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.named_rules = ""  # as the controller has written them
         self.commands: dict[str, Command] = {
             "name": lambda arguments: name,
             "version": lambda arguments: version,
@@ -113,11 +114,10 @@ class GoEngine(GtpEngine):
             "kata-time_settings": self.kgs_time_settings,  # these time systems have the same words
             "kata-list_time_settings": lambda arguments: " ".join(TIME_SYSTEMS),
             "cputime": lambda arguments: f"{self.seconds:.6f}",
-            **EndingCommands(self).commands,
-            **FileCommands(self).commands,
-            **ParameterCommands(self).commands,
-            **({} if self.at_random else AnalysisCommands(self).commands),
         }
+        files = [ending_commands, file_commands, parameter_commands, *([] if self.at_random else [analysis_commands])]
+        for file in files:
+            self.commands |= {name: partial(command, self) for name, command in file.COMMANDS.items()}
 
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
@@ -128,16 +128,11 @@ class GoEngine(GtpEngine):
         is_acceptable = MIN_SIZE <= size <= MAX_SIZE if self.any_size else size == self.env.N
         if not (is_acceptable and is_square):
             raise GtpFailure("unacceptable size")
-        if size == self.game.env.N:
-            return self.clear_board([])
         self.open_board(size)
         return ""
 
     def clear_board(self, arguments: list[str]) -> str:
-        self.game.komi = self.game.env.komi if self.komi is None else self.komi
-        self.game.clear()
-        self.clock.reset()
-        self.pondering = False
+        self.open_board(self.game.env.N)
         return ""
 
     def set_komi(self, arguments: list[str]) -> str:
@@ -162,7 +157,14 @@ class GoEngine(GtpEngine):
             raise GtpFailure("unknown rules")
         if rules != self.game.env.rules:
             self.change_rules(rules)
+        self.named_rules = text
+        self.tell_bonus()
         return ""
+
+    def tell_bonus(self) -> None:
+        """Tell of a game with handicap stones that White gets no points for them, if the named rules may give some."""
+        if self.game.has_handicap and gives_bonus(self.named_rules):
+            print_message(NO_BONUS)
 
     def expect_empty(self) -> None:
         """Raise GtpFailure unless the board is empty and no move was played."""
@@ -201,7 +203,8 @@ class GoEngine(GtpEngine):
         """Place Black's handicap stones; the komi becomes that of handicap games unless it was set to a number."""
         if self.komi is None:
             self.game.komi = handicap_komi(self.game.env.N, self.game.env.komi)
-        self.game.give_handicap(stones)
+        self.game.set_up(stones, (), -1)
+        self.tell_bonus()
 
     def play(self, arguments: list[str]) -> str:
         """Play a move of either colour; fail, and change nothing, if it is illegal."""
@@ -215,6 +218,8 @@ class GoEngine(GtpEngine):
         except IllegalMove as reason:
             print_message(str(reason))
             raise GtpFailure("illegal move") from None
+        if len(self.game.plays) == 2:  # handicap stones may be moves
+            self.tell_bonus()
         return ""
 
     def genmove(self, arguments: list[str]) -> str:

@@ -1,10 +1,9 @@
 """`GtpEngine`: the state of a GTP engine, and how it chooses moves."""
 
-import math
 import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, check_komi
 from alphago.env.position import IllegalMove
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.levels import LEVELS, Level, check_level
@@ -24,9 +22,7 @@ from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import MOST_READOUTS, check_float, check_int, printable, shortened
-from alphago.ui.analysis_networks import analysed_game
-from alphago.ui.gtp.gtp_game import GtpGame
-from alphago.ui.gtp.parameters import Parameters
+from alphago.ui.gtp.gtp_game import GtpGame, analysed_game
 from alphago.ui.gtp.protocol import GtpFailure
 from alphago.ui.gtp.time_control import Clock
 
@@ -34,33 +30,32 @@ from alphago.ui.gtp.time_control import Clock
 GAME_LENGTH = 0.9  # the length of a game
 WARM_UP = 8  # readouts of each of two searches: one compiles kernels, the other measures the first rate
 TREE_BYTES = 2**30  # of a tree at which its search ends
-SHORTEST_INTERVAL = 0.01  # seconds between two reports
 LONGEST_MESSAGE = 1000  # letters
 LEAST_SECONDS = 0.001  # of a move whose time is over
 LEAST_LEFT = 0.3  # the least number of plays that are taken to be left
+NO_LIMIT = 1e20  # seconds: stands for an infinite time, which JSON cannot express
+
+Report = Callable[[Analysis], None]  # is called with the analysis so far
 
 
 @dataclass
-class Reports:
-    """How to report during the search for a move.
+class Parameters:
+    """Settings that may change while an engine runs.
 
-    report: called with the analysis so far.  interval: seconds between two calls.
-    move_ownership: whether the analysis has the ownership after each move.
+    readouts: simulations for each move. max_time: seconds for each move.
+    resign_threshold, ponder, level: as in `serve`. allow_resignation: whether the engine may resign at all.
+    side: from whose view analyses are reported, one of `alphago.ui.katago.SIDES`.
+    c_puct: as in Puct.
     """
 
-    report: Callable[[Analysis], None]
-    interval: float
-    move_ownership: bool = False
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What an analyst has to know of the reports, see `Analyst.ask`."""
-        return {"every": max(self.interval, SHORTEST_INTERVAL), "move_ownership": self.move_ownership}
-
-    def growing(self, answer: Answer) -> None:
-        """Report an answer of a search that goes on."""
-        if not answer.is_last:
-            self.report(answer.found)
+    readouts: int = 800
+    max_time: float = NO_LIMIT
+    resign_threshold: float | None = None
+    allow_resignation: bool = True
+    ponder: bool = False
+    side: str = "SIDETOMOVE"
+    c_puct: float = Puct().c_puct
+    level: Level = LEVELS
 
 
 class GtpEngine:
@@ -140,9 +135,7 @@ class GtpEngine:
         """Create the analysts for the current board and parameters."""
         self.close()
         _, self.network = self.given_on(self.game.env.N)
-        settings = Puct(leaves=USUAL_LEAVES)
-        if self.parameters.c_puct is not None:
-            settings = replace(settings, c_puct=self.parameters.c_puct)
+        settings = Puct(leaves=USUAL_LEAVES, c_puct=self.parameters.c_puct)
         options: dict[str, Any] = {"settings": settings, "threads": 1, "slots": 1}
         options |= {"tree_bytes": TREE_BYTES, "seed": self.seed}
         self.analyst = self.player = Analyst(self.network, device=self.device, **options)
@@ -181,15 +174,15 @@ class GtpEngine:
         self.end_background()
         return self.analyst.ask(position, limit=Limit(0)).last().found
 
-    def analyse(self, position: GoPosition, reports: Reports, rules: Sequence[Forbidden]) -> None:
-        """Search a position in the background until the next command, with reports.
-
-        rules: moves that the search must not try.
-        """
+    def analyse(self, position: GoPosition, report: Report, **options: Any) -> None:
+        """Search a position in the background until the next command, with reports; options: of `Analyst.ask`."""
         self.end_background()
-        self.background = self.analyst.ask(
-            position, limit=Limit(None), avoid=rules, tell=reports.growing, **reports.options
-        )
+
+        def tell(answer: Answer) -> None:
+            if not answer.is_last:
+                report(answer.found)
+
+        self.background = self.analyst.ask(position, limit=Limit(None), tell=tell, **options)
 
     def forget(self) -> None:
         """Clear the trees."""
@@ -212,9 +205,12 @@ class GtpEngine:
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
         before = self.game
-        game = GtpGame(before.env.replace(**rules._asdict()), before.komi)
+        env, stones = (
+            before.env.replace(**rules._asdict()),
+            [before.stones.get(side, ()) for side in ("black", "white")],
+        )
+        game = GtpGame(env, before.komi, *stones, before.first)
         game.loaded = before.loaded
-        game.set_up(before.stones.get("black", ()), before.stones.get("white", ()), before.first)
         try:
             game.restart(before.plays)
         except IllegalMove as reason:
@@ -222,18 +218,17 @@ class GtpEngine:
             raise GtpFailure("the game is illegal under these rules") from None
         self.take_game(game)
 
-    def move(
-        self, colour: int, reports: Reports | None = None, rules: Sequence[Forbidden] = (), over: bool | None = None
-    ) -> str:
+    def move(self, colour: int, report: Report | None = None, over: bool | None = None, **options: Any) -> str:
         """Choose and play a move of a colour, on its clock, and return it as text.
 
-        rules: moves that the search must not try. reports: what to report during the search; None for nothing.
+        report: called during the search; None for no reports.
         over: whether the game is over, so that the move is a pass; None for `GtpGame.is_over`.
+        options: of `Analyst.ask`: moves to `avoid`, and those about reports.
         """
         begin = self.now()
         if over is None:
             over = self.game.is_over
-        action = self.game.env.pass_action if over else self.think(colour, reports=reports, rules=rules)
+        action = self.game.env.pass_action if over else self.think(colour, report, **options)
         spent = self.now() - begin
         self.seconds += spent
         self.clock.spend(colour, spent)
@@ -244,27 +239,26 @@ class GtpEngine:
         return self.game.env.to_text(action)
 
     def think(
-        self, colour: int, *, may_resign: bool = True, reports: Reports | None = None, rules: Sequence[Forbidden] = ()
+        self, colour: int, report: Report | None = None, *, may_resign: bool = True, **options: Any
     ) -> int | None:
         """Return the action to play, or None to resign.
 
-        may_resign: whether resigning is allowed. reports, rules: as in `move`.
+        may_resign: whether resigning is allowed. report, options: as in `move`.
         """
         position = self.game.ready(colour)
         if self.at_random:
             return int(self.generator.choice(np.flatnonzero(position.legal_mask)))
         self.end_background()
-        level = LEVELS if rules else self.parameters.level  # moves can be forbidden only at full strength
-        analyst = self.analyst if reports is not None or rules or level != LEVELS else self.player
+        avoids = bool(options.get("avoid"))
+        level = LEVELS if avoids else self.parameters.level  # moves can be forbidden only at full strength
+        analyst = self.analyst if report is not None or avoids or level != LEVELS else self.player
         seconds = self.seconds_for(colour)
         readouts, begin = int(min(self.parameters.readouts, self.rate * seconds)), self.now()
-        bound = None if level == LEVELS or math.isinf(seconds) else max(seconds, LEAST_SECONDS)  # of a level's searches
-        limit = Limit(readouts, bound, added=True, certain=reports is None)
-        options = {} if reports is None else reports.options
-        question = analyst.ask(position, limit=limit, level=level, avoid=rules, **options)
-        for answer in question:
-            if reports is not None:
-                reports.report(answer.found)
+        bound = None if level == LEVELS or seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)  # of a level's searches
+        limit = Limit(readouts, bound, added=True, certain=report is None)
+        for answer in analyst.ask(position, limit=limit, level=level, **options):
+            if report is not None:
+                report(answer.found)
         if answer.readouts and level == LEVELS:
             latest_rate = answer.readouts / max(self.now() - begin, 1e-6)
             self.rate = (self.rate + latest_rate) / 2

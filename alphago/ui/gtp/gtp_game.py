@@ -35,15 +35,6 @@ class GtpGame:
         self.loaded: LoadedGame | None = None
         self.set_up(black, white, first)
 
-    def clear(self) -> None:
-        """Empty the board."""
-        self.loaded = None
-        self.set_up((), (), 1)
-
-    def give_handicap(self, stones: Sequence[int]) -> None:
-        """Place Black's stones on an empty board, with White to move."""
-        self.set_up(stones, (), -1)
-
     def set_up(self, black: Sequence[int], white: Sequence[int], first: int) -> None:
         """Begin a game with Black's and White's stones on the board; raise ValueError for an illegal board.
 
@@ -109,7 +100,33 @@ class GtpGame:
         return self.next or (-self.plays[-1][0] if self.plays else self.first)
 
     @property
+    def has_handicap(self) -> bool:
+        """Whether Black has several stones before White's first one, set up or played."""
+        return begins_with_handicap(
+            [1] * len(self.stones.get("black", ())) + [-1] * len(self.stones.get("white", ())),
+            [colour for colour, _ in self.plays],
+        )
+
+    @property
     def is_over(self) -> bool:
         """Whether the last two plays were passes, one of each colour."""
         last_two = self.plays[-2:]
         return {colour for colour, action in last_two if action == self.env.pass_action} == {1, -1}
+
+
+def analysed_game(env: GoEnv, size: int, rules: Rules) -> GoEnv:
+    """Return the game `env` with another board size and rules, and without the options that only help self-play.
+
+    In the returned game `turns` is None, `first_pass` is 0, and `max_moves` is at least 3 size².
+    """
+    resized = env if size == env.N else env.resized(size)
+    max_moves = max(resized.max_moves, 3 * size * size)
+    return resized.replace(max_moves=max_moves, turns=None, first_pass=0, **rules._asdict())
+
+
+def begins_with_handicap(stones: Sequence[int], players: Sequence[int]) -> bool:
+    """Return whether Black has several stones before White's first one.
+
+    stones: the colours of the stones that are set up.  players: the colours of the moves.
+    """
+    return [*stones, *players][:2] == [1, 1] and -1 not in stones

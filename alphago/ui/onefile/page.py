@@ -89,14 +89,12 @@ def export_page(
 
 
 def page_of(
-    source: NeuralNet | str | PathLike[str],
-    env: GameEnv | None = None,
-    *,
-    name: str | None = None,
-    strength: str | None = None,
-    licence: str | None = None,
+    source: NeuralNet | str | PathLike[str], env: GameEnv | None = None, name: str | None = None, **told: str | None
 ) -> str:
-    """Return the HTML text of a file; arguments and errors are those of `export_page`."""
+    """Return the HTML text of a file; arguments and errors are those of `export_page`.
+
+    told: its `strength` and `licence`.
+    """
     names_a_file = user_path(str(source)).exists()
     is_packaged = str(source) in packaged_nets() and not names_a_file
     packaged = str(source) if is_packaged else None
@@ -112,7 +110,7 @@ def page_of(
     if env is not None and env is not net.env:
         net = net.resized(env)
     name = name or net.env.name
-    return page_text(net, name, about(net, name, packaged, strength, licence))
+    return page_text(net, name, about(net, name, packaged, **told))
 
 
 def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
@@ -257,7 +255,7 @@ def level_facts(level: int, env: GameEnv, has_scores: bool, measured: bool) -> d
 
 
 def about(
-    net: NeuralNet, name: str, packaged: str | None, strength: str | None, licence: str | None
+    net: NeuralNet, name: str, packaged: str | None, strength: str | None = None, licence: str | None = None
 ) -> dict[str, object]:
     """Return what the page says of the network.
 

@@ -17,8 +17,7 @@ from alphago.mcts.questions import Limit
 from alphago.system.optional import notebook_shell
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords, keywords_of
 from alphago.ui.teacher import Teacher
-from alphago.ui.terminal.line_editing import line_editing
-from alphago.ui.terminal.screen import Read, Screen, Write
+from alphago.ui.terminal.screen import Read, Screen, Write, line_editing
 from alphago.ui.terminal.terminal_game import WITH_FILE, TerminalGame
 
 if TYPE_CHECKING:
@@ -74,7 +73,12 @@ def play(
         raise ValueError(f"mode must be 0 (you are Black) or 1 (you are White), got {mode!r}")
     check_height(nn, tower_height)
     level = None if level is None else check_level(level)
-    start = handicap_position(env, handicap, komi) if handicap else env.position()
+    if handicap and "handicap" not in keywords_of(env.position):
+        raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
+    start = env.position()
+    if handicap:
+        usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
+        start = env.position(handicap=handicap, komi=usual if komi is None else komi)
     limit, screen = move_limit(num_readouts, seconds), Screen(read, write)
     try:
         if nn is None:
@@ -120,14 +124,6 @@ def check_height(nn: object, tower_height: int | None) -> None:
         return
     allowed = "left out with a given network" if height is None else f"left out or {height}, the given network's"
     raise ValueError(f"tower_height must be {allowed}, got {tower_height}")
-
-
-def handicap_position(env: GameEnv, handicap: int, komi: float | None) -> Position:
-    """Return the start position of Go with a handicap; komi: as in `play`."""
-    if "handicap" not in keywords_of(env.position):
-        raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
-    game = require_go(env, "handicap stones")
-    return env.position(handicap=handicap, komi=handicap_komi(env.N, game.komi) if komi is None else komi)
 
 
 def untrained(env: GameEnv, tower_height: int | None) -> Any:

@@ -11,7 +11,7 @@ from alphago.records.record import GameRecord, load_records, records_to_bytes
 from alphago.records.sgf import SgfGame, salvage_sgf
 from alphago.records.sgf.document import Additions, with_additions
 from alphago.records.sgf.faults import TOLD
-from alphago.system.files import explain_os_error, write_named
+from alphago.system.files import explain_os_error, user_path, write_named
 from alphago.ui.terminal.screen import Screen
 
 
@@ -27,17 +27,34 @@ class GameFiles:
         self.own: set[Path] = set()
         self.loaded: SgfGame | None = None  # the game of the SGF file that was loaded last
 
+    def path(self, name: str, command: str) -> Path:
+        """Return a typed path with "~" expanded.
+
+        Raises ValueError for an empty name, for one that no file can have, and for the suffix .npz if the game is saved
+        as SGF, or .sgf if it is saved as records.
+        """
+        if not name:
+            raise ValueError(f"a file name is missing, as in `{command} game.sgf`")
+        path = user_path(name)
+        kind, other = (".sgf", ".npz") if self.env.has_sgf else (".npz", ".sgf")
+        if path.suffix.lower() == other:
+            raise ValueError(f"games of {self.env.name} are saved as {kind}, not {other}: use {path.with_suffix(kind)}")
+        return path
+
     def save(self, name: str, game: "GameToSave", replace: bool) -> Path:
-        """Write the game as `save_game` does, add the file to `own`, and return its path.
+        """Write the game atomically, add the file to `own`, and return its path.
 
         name: as typed. replace: whether to replace any file without asking.
-        Raises FileExistsError if the file exists and may not be replaced.
+        Raises ValueError for a name as `path` does, FileExistsError if the file exists and may not be replaced, OSError
+        if it cannot be written.
         """
-        path = file_path(name, "save")
-        check_kind(path, self.env)
+        path = self.path(name, "save")
         if not replace and path.exists() and path.resolve() not in self.own:
             self.expect_consent(path)
-        save_game(path, self.env, game._replace(loaded=self.loaded))
+        if not path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {path.parent}")
+        game = game._replace(loaded=self.loaded)
+        write_named(path, game.sgf(self.env) if self.env.has_sgf else records_to_bytes([game.record]))
         self.own.add(path.resolve())
         return path
 
@@ -50,19 +67,28 @@ class GameFiles:
             raise FileExistsError(f"{path} stays as it is")
 
     def load(self, name: str) -> list[Position]:
-        """Return the positions of a file as `load_game` does; the file becomes the game's only own file.
+        """Return all positions of a saved game in order; the file becomes the game's only own file.
 
-        Tells what is wrong with the file.  A faulty file does not become the game's own.
+        An SGF game ends before its first illegal move.  What is wrong with the file is told, and a faulty file does not
+        become the game's own.
+        Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
         """
-        path = file_path(name, "load")
+        path = self.path(name, "load")
         faults: list[str] = []
-        game, positions = load_game(path, self.env, faults)
+        with explain_os_error(f"{path} cannot be read"):
+            found: list[Any] = [first_game(path, self.env, faults)] if self.env.has_sgf else [*load_records(path)]
+        if len(found) != 1:
+            raise ValueError(f"{path} must hold one game, got {len(found)}")
+        try:
+            positions = list(found[0].position(self.env).replay())
+        except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
+            raise ValueError(f"{path} must hold a game of {self.env}: {error}") from None
+        self.own = set() if faults else {path.resolve()}
+        self.loaded = found[0] if self.env.has_sgf else None
+        if self.loaded is not None and self.loaded.scoring:
+            faults.append(f"{path}: {self.loaded.scoring}")
         for fault in faults:
             self.screen.say(f"{fault}.")
-        self.own = set() if faults else {path.resolve()}
-        self.loaded = game if isinstance(game, SgfGame) else None
-        if self.loaded is not None and self.loaded.scoring:
-            self.screen.say(f"{path}: {self.loaded.scoring}.")
         return positions
 
 
@@ -101,72 +127,16 @@ class GameToSave(NamedTuple):
         return with_additions(game, Additions(territory=territory))
 
 
-def save_game(path: Path, env: GameEnv, game: GameToSave) -> None:
-    """Write a game atomically, replacing an existing file.
+def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:
+    """Return the first game in an SGF file up to its first illegal move, and add messages to `faults`.
 
-    Raises ValueError for a wrong suffix (see `check_kind`), OSError if the file cannot be written.
-    """
-    check_kind(path, env)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {path.parent}")
-    write_named(path, game.sgf(env) if env.has_sgf else records_to_bytes([game.record]))
-
-
-def load_game(path: Path, env: GameEnv, faults: list[str] | None = None) -> tuple[SgfGame | GameRecord, list[Position]]:
-    """Return a saved game, and all of its positions in order; an SGF game ends before its first illegal move.
-
-    faults: a list to which a message is added for each fault of an SGF file; None to raise ValueError for a fault.
-    Raises ValueError for a file without a game of `env`, OSError for one that cannot be read.
-    """
-    check_kind(path, env)
-    with explain_os_error(f"{path} cannot be read"):
-        game: Any = first_game(path, env, faults) if env.has_sgf else only_record(path)
-    try:
-        positions = list(game.position(env).replay())
-    except (TypeError, ValueError, IndexError) as error:  # set-up or moves of another game
-        raise ValueError(f"{path} must hold a game of {env}: {error}") from None
-    return game, positions
-
-
-def first_game(path: Path, env: GameEnv, faults: list[str] | None) -> SgfGame:
-    """Return the first game in an SGF file up to its first illegal move; the arguments are those of `load_game`.
-
-    Raises ValueError for a fault that leaves no moves; if `faults` is None, for any fault.
+    Raises ValueError for a fault that leaves no moves.
     """
     games = salvage_sgf(path, env=require_go(env, "SGF files"))
     game = next(games)
-    messages = [fault.of(str(path)) for fault in game.faults]
+    faults += [fault.of(str(path)) for fault in game.faults]
+    if not game.moves and any(fault.kind not in TOLD for fault in game.faults):  # faults of TOLD kinds are only told
+        raise ValueError(faults[0])
     if next(games, None) is not None:
-        messages.append(f"{path} holds several games; this is the first")
-    is_faulty = any(fault.kind not in TOLD for fault in game.faults)  # faults of TOLD kinds are only told
-    leaves_no_moves = is_faulty and not game.moves
-    if messages and (faults is None or leaves_no_moves):
-        raise ValueError(messages[0])
-    if faults is not None:
-        faults += messages
+        faults.append(f"{path} holds several games; this is the first")
     return game
-
-
-def check_kind(path: Path, env: GameEnv) -> None:
-    """Raise ValueError for the suffix .npz if the game is saved as SGF, or .sgf if it is saved as records."""
-    kind, other = (".sgf", ".npz") if env.has_sgf else (".npz", ".sgf")
-    if path.suffix.lower() == other:
-        raise ValueError(f"games of {env.name} are saved as {kind}, not {other}: use {path.with_suffix(kind)}")
-
-
-def only_record(path: Path) -> GameRecord:
-    """Return the only record in a file; raise ValueError if there is not exactly one."""
-    records = load_records(path)
-    if len(records) != 1:
-        raise ValueError(f"{path} must hold one game, got {len(records)}")
-    return records[0]
-
-
-def file_path(name: str, command: str) -> Path:
-    """Return a typed path with "~" expanded; raise ValueError for an empty name or an unknown home folder."""
-    if not name:
-        raise ValueError(f"a file name is missing, as in `{command} game.sgf`")
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:
-        raise ValueError(f"there is no home folder {Path(name).parts[0]}") from None

@@ -233,7 +233,7 @@ class TerminalGame:
     def show_status(self, answer: Answer) -> None:
         """Show how far a search is."""
         total = "" if self.limit.readouts is None else f" of {self.limit.readouts}"
-        mover, line = self.board_view.side(self.position.to_play), best_line(answer, answer.found.best())
+        mover, line = self.board_view.side(self.position.to_play), answer.found.line_text(answer.found.best())
         self.screen.status(
             f"{answer.readouts}{total} readouts, win rate of {mover} {win_rate(answer)}, best line {line}"
         )
@@ -254,7 +254,7 @@ class TerminalGame:
         self.play_move(answer.action)
         remark = "."
         if self.level is None or self.level == LEVELS:  # full strength, of which LEVELS is the level
-            line = best_line(answer, answer.action)
+            line = answer.found.line_text(answer.action)
             remark = f"; it expects to win with {win_rate(answer)}.\nBest line: {line}."
         elif answer.opponent is not None:
             remark = f".  {answer.opponent}."
@@ -268,7 +268,7 @@ class TerminalGame:
         assert answer.action is not None
         self.say(
             f"The engine would play {self.env.to_text(answer.action)} in your place; "
-            f"it expects you to win with {win_rate(answer)}.\nBest line: {best_line(answer, answer.action)}."
+            f"it expects you to win with {win_rate(answer)}.\nBest line: {answer.found.line_text(answer.action)}."
         )
 
     def why(self, move: str) -> None:
@@ -406,8 +406,3 @@ def win_rate(answer: Answer) -> str:
     values, _ = answer.found.root_readings
     about = "≈ " if answer.found.root_visits[0] < SURE_READOUTS else ""
     return f"{about}{50 * (1 + values[0]):.0f} %"
-
-
-def best_line(answer: Answer, action: int) -> str:
-    """Return the line of play that is expected to follow an action, as text."""
-    return answer.found.line_text(action)

@@ -17,9 +17,8 @@ from alphago.system.kernels.cache import compiling_time
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.limits import MOST_MESSAGE, MOST_WAITING
-from alphago.ui.web.page_actions import ACTIONS
+from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
 from alphago.ui.web.page_search import PageSearch
-from alphago.ui.web.query_reader import Query, QueryReader
 
 LONGEST_ERROR = 400  # letters of an error that is sent whole
 ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
@@ -51,7 +50,7 @@ class PageAnswers:
         self._write = write
         self.reader = QueryReader(engines, bases, greeting, runs, lambda text: self.send(status=text))
         self._search: PageSearch | None = None  # that goes on
-        self._patience = Patience(self.send)  # of the search
+        self._over = threading.Event()  # whether the search has begun to answer, or was ended
         self._queries: queue.SimpleQueue[str | PageSearch | None] = queue.SimpleQueue()  # None ends the thread
         self._thread = threading.Thread(target=self._work, name="alphago-page", daemon=True)
         self._thread.start()
@@ -64,7 +63,7 @@ class PageAnswers:
 
     def close(self, wait: bool = True) -> None:
         """Send nothing more, and end the thread; wait: until it has ended."""
-        self._write = ignore
+        self._write = lambda line: None
         self._queries.put(None)
         if wait:
             self._thread.join()
@@ -90,14 +89,17 @@ class PageAnswers:
             query_id, action = query.get("id"), query.get("action")
             if action is None:
                 self._drop()  # a page looks at one board, and has one search at most
-                self._patience.begin()
+                self._over = self._patience()
                 self._search = PageSearch(self.reader, query, self._queries.put)
             elif action == "terminate":
                 if self._search is not None and self._search.id == query.get("terminateId"):
                     self._drop()
             else:
-                with Patience(self.send):
+                over = self._patience()
+                try:
                     self.send(id=query_id, **action_of(action)(self.reader, query))
+                finally:
+                    over.set()
         except Exception as error:
             self.send(id=query_id, error=error_sentence(error))
 
@@ -105,7 +107,7 @@ class PageAnswers:
         """Send what a search has found, unless it was ended."""
         if search is not self._search:
             return
-        self._patience.end()
+        self._over.set()
         try:
             reply = search.reply()
         except Exception as error:
@@ -115,45 +117,27 @@ class PageAnswers:
                 self._search = None
             self.send(**reply)
 
+    def _patience(self) -> threading.Event:
+        """Tell the page that kernels are compiled, if that takes long, until the event that is returned is set."""
+        over = threading.Event()
+        threading.Thread(target=self._watch, args=[over], name="alphago-patience", daemon=True).start()
+        return over
+
+    def _watch(self, over: threading.Event) -> None:
+        before, told = compiling_time.seconds, False
+        while not over.wait(LONG):
+            if compiling_time.seconds > before and not told:
+                told = True
+                self.send(status=COMPILING)
+        if told:
+            self.send(status="")
+
     def _drop(self) -> None:
         """End the search, if there is one."""
-        self._patience.end()
+        self._over.set()
         if self._search is not None:
             self._search.stop()
         self._search = None
-
-
-class Patience:
-    """A context in which a page is told that kernels are compiled, if that takes long, and when it is over."""
-
-    def __init__(self, send: Callable[..., None]) -> None:
-        self.send, self.told = send, False
-        self.over = threading.Event()
-
-    def begin(self) -> None:
-        """Begin to wait."""
-        self.over = threading.Event()
-        threading.Thread(target=self._watch, args=(self.over,), name="alphago-patience", daemon=True).start()
-
-    def end(self) -> None:
-        """Wait no longer."""
-        self.over.set()
-        if self.told:
-            self.told = False
-            self.send(status="")
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def _watch(self, over: threading.Event) -> None:
-        before = compiling_time.seconds
-        while not over.wait(LONG):
-            if compiling_time.seconds > before and not self.told:
-                self.told = True
-                self.send(status=COMPILING)
 
 
 def action_of(name: object) -> Callable[..., dict[str, Any]]:
@@ -176,15 +160,12 @@ def read_query(line: str) -> Query:
     return query
 
 
-def refusal(error: IllegalMove) -> str:
-    """Return why a move is not legal in a player's words: the board shows the position, and the game has its title."""
-    env = error.position.env
-    return error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
-
-
 def error_sentence(error: Exception) -> str:
     """Return an error as a sentence for people; it names the error's class if the program or a network is at fault."""
-    text = refusal(error) if isinstance(error, IllegalMove) else str(error).strip() or type(error).__name__
+    text = str(error).strip() or type(error).__name__
+    if isinstance(error, IllegalMove):  # in a player's words: the board shows the position, and the game has its title
+        env = error.position.env
+        text = error.sentence.replace(str(env), env.title_and_size).replace(": expected ", "; moves are ")
     is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
     if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"
@@ -192,7 +173,3 @@ def error_sentence(error: Exception) -> str:
         text = f"{text[:ERROR_BEGIN]} … {text[-ERROR_END:]}"
     end = "" if text.endswith((".", "!", "?")) else "."
     return text[0].upper() + text[1:] + end
-
-
-def ignore(line: str) -> None:
-    """Drop an answer, since the page has gone."""

@@ -70,8 +70,7 @@ class Engines:
         self.choices = {choice.name: choice for choice in choices}
         self.device, self.level = device, level
         self.engines: OrderedDict[Any, SharedEngine] = OrderedDict()
-        self.lock = threading.Lock()
-        self.loading: dict[Any, threading.Lock] = {}
+        self.lock, self.loading = threading.Lock(), threading.Lock()  # of `engines`; of the loading of one more
 
     def usual(self, env: GameEnv) -> str:
         """Return the name of the network that plays a game unless another is chosen, PLAYOUTS if there is none.
@@ -97,17 +96,13 @@ class Engines:
 
     def is_measured(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is the packaged one, with which the levels of a game were measured."""
-        choice = self.choices.get(name)
-        is_packaged = choice is not None and str(choice.source) == packaged_net(env.name, env.N)
-        return is_packaged or (choice is not None and is_measured(choice.source, env))
+        source = self.choices[name].source
+        return str(source) == packaged_net(env.name, env.N) or is_measured(source, env)
 
     def suits(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is made for a game; playouts count as made for all games but Go."""
-        choice = self.choices.get(name)
-        if choice is None:
-            return False
-        is_for_all_games = choice.game == ""
-        return choice.game == env.name or (is_for_all_games and env.name != USUAL_GAME)
+        game = self.choices[name].game
+        return game == env.name or (game == "" and env.name != USUAL_GAME)
 
     def engine(self, name: str, env: GameEnv) -> SharedEngine:
         """Return the engine of the network `name` for a game; load it if it is not in memory, or its file has changed.
@@ -116,20 +111,16 @@ class Engines:
         """
         if (ready := self.ready(name, env)) is not None:
             return ready
-        key = self._key(name, env)
-        with self.lock:
-            key_lock = self.loading.setdefault(key, threading.Lock())
-        with key_lock:  # one thread loads the engine, and others that want it wait; other engines are usable meanwhile
-            if key not in self.engines:  # no other thread has loaded it in the meantime
-                engine = self._load(self.choices[name], env)
-                with self.lock:
-                    self.engines[key] = engine
-                    self.loading.pop(key, None)
-                    while len(self.engines) > KEPT:
-                        _, oldest = self.engines.popitem(last=False)  # the engine that was used least recently
-                        oldest.analyst.close()
-                return engine
-        return self.engine(name, env)  # another thread has loaded it
+        with self.loading:  # engines in memory are usable meanwhile
+            if (loaded := self.ready(name, env)) is not None:  # another thread has loaded it
+                return loaded
+            engine = self._load(self.choices[name], env)
+            with self.lock:
+                self.engines[self._key(name, env)] = engine
+                while len(self.engines) > KEPT:
+                    _, oldest = self.engines.popitem(last=False)  # the engine that was used least recently
+                    oldest.analyst.close()
+            return engine
 
     def ready(self, name: str, env: GameEnv) -> SharedEngine | None:
         """Return the engine of the network `name` for a game if it is in memory, else None.
@@ -145,7 +136,8 @@ class Engines:
     def _key(self, name: str, env: GameEnv) -> Any:
         """Return the key of an engine in `engines`: the network's name, when its file was written, and the game."""
         choice = self.choices[self.check(name, env)]
-        return name, file_time(choice.source), without_komi(env)
+        any_komi = env.replace(komi=0.5) if "komi" in env.config else env  # games of any komi share an evaluator
+        return name, file_time(choice.source), any_komi
 
     def _load(self, choice: Choice, env: GameEnv) -> SharedEngine:
         """Return a new engine; raise ValueError for a network that does not fit the game.
@@ -175,11 +167,6 @@ def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
     if "planes" in env.config and "planes" in of.config:
         return env.replace(planes=of.config["planes"])
     return env
-
-
-def without_komi(env: GameEnv) -> GameEnv:
-    """Return the game with one fixed komi, the same for all, so that games of any komi share an evaluator."""
-    return env.replace(komi=0.5) if "komi" in env.config else env
 
 
 def file_time(source: object) -> int:

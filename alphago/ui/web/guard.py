@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
+from alphago.system.validation import shown
+
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COOKIE = "alphago_token"
 HEADERS = {
@@ -50,10 +52,10 @@ class Guard:
         """
         host = headers.get("host", "")
         if not self.knows(host):
-            return f"This server does not answer to the name {shorten(host)}."
+            return f"This server does not answer to the name {shown(host)}."
         origin = headers.get("origin")
         if origin is not None and not same_origin(origin, host):
-            return f"Pages of {shorten(origin)} may not use this server."
+            return f"Pages of {shown(origin)} may not use this server."
         if self.token is not None and not self.has_token(headers, query):
             return "This server asks for its token: open the address that it printed, which ends in ?token=…"
         return None
@@ -63,10 +65,11 @@ class Guard:
 
         Any name does if the server listens on all addresses and has a token.
         """
-        name = host_name(host)
-        if name is None:
+        try:
+            name = urlsplit(f"//{host}").hostname
+        except ValueError:
             return False
-        return name in self.hosts or (self.listens_everywhere and self.token is not None)
+        return name in self.hosts or (name is not None and self.listens_everywhere and self.token is not None)
 
     def has_token(self, headers: Mapping[str, str], query: str) -> bool:
         """Return whether a request has the token: in its address, as a bearer or in a cookie."""
@@ -89,14 +92,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def host_name(host: str) -> str | None:
-    """Return the name in a Host header, without its port; None if it has no valid name."""
-    try:
-        return urlsplit(f"//{host}").hostname
-    except ValueError:
-        return None
-
-
 def same_origin(origin: str, host: str) -> bool:
     """Return whether an Origin header names the same server as the Host header, port included."""
     try:
@@ -104,8 +99,3 @@ def same_origin(origin: str, host: str) -> bool:
     except ValueError:
         return False
     return parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
-
-
-def shorten(text: str) -> str:
-    """Return a header's text for a message: quoted, and cut to 80 letters."""
-    return repr(text if len(text) <= 80 else f"{text[:77]}…")

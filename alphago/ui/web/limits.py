@@ -1,7 +1,7 @@
 """Limits of a web server's pages and programs, which protect the server's memory and processor."""
 
 from alphago.env.game import GameEnv
-from alphago.ui.analysis_jobs import Limits
+from alphago.ui.analysis_query import Limits
 
 MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
 MOST_WAITING = 200  # queries of a page in the queue

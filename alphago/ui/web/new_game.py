@@ -1,4 +1,7 @@
-"""The games that pages ask for: by their options, by a link, or as an answer has named them before."""
+"""The games that pages ask for: by their options, by a link, or as an answer has named them before.
+
+`GameTree` is a game with its variations, as files and runs have it; the page keeps it, and sends it back to be saved.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +13,7 @@ from alphago.env.position import Position
 from alphago.system.validation import near_misses, shown
 
 MOST_POINTS = 25 * 25  # of a board
+MOST_NODES = 4000  # of a game with its variations
 SKIPPED_TURN = "_"  # stands before a move out of turn among the moves of a link
 LETTERS = {"B": 1, "W": -1}  # the sides of moves, as KataGo's queries write them
 
@@ -108,6 +112,14 @@ def start_from(game: object, bases: Mapping[str, GameEnv]) -> Position:
     return start_of(checked_board(base if env == base else env), game.get("setup", {}))
 
 
+def listed(given: Mapping[str, Any], name: str) -> list[Any]:
+    """Return a field that is a list, by default an empty one; raise ValueError for others."""
+    value = given.get(name, [])
+    if not isinstance(value, list):
+        raise ValueError(f"{name} must be a list, got {shown(value)}")
+    return value
+
+
 def next_position(position: Position, move: object) -> Position:
     """Return the position after a move of a query, ["B", "C3"]; raise ValueError for an impossible one."""
     match move:
@@ -173,3 +185,53 @@ def after_words(position: Position, words: Sequence[str]) -> Position:
 def letter(side: int) -> str:
     """Return a side as queries write it: "B" for the first, "W" for the second."""
     return PLAYER_NAMES[side][0]
+
+
+# --- with variations -------------------------------------------------------------------------------
+
+
+class GameTree:
+    """The positions of a game and its variations, as numbered nodes; `view` is the whole as plain data for the page.
+
+    nodes: of the positions in order, each after its parent, as the page has them: `parent`, -1 for the root; `move` and
+        `mover`, who plays it, +1 or -1; and where they are known `comment`, `win`, Black's chance, `score`, Black's
+        margin in points, `visits` of the search that found them, `loser`, who has resigned here, +1 or -1, and
+        `inFile`, the number of the node in the file that was opened.
+
+    start: the first position.  names: the players' names, "" for unknown ones.
+    """
+
+    def __init__(self, start: Position, names: tuple[str, str] = ("", "")) -> None:
+        self.start, self.env = start, start.env
+        self.nodes: list[dict[str, Any]] = [{"parent": -1}]
+        self.positions = [start]
+        self.view: dict[str, Any] = {"names": list(names), "nodes": self.nodes, "end": 0}
+        # These are set for a game from an SGF file: its text; the result that it states, which holds at the end of its
+        # main line; who resigns there, +1 or -1; and sentences about the file for the person who opened it.
+        self.view |= {"file": "", "stated": "", "fileLoser": 0, "remarks": []}
+        self._numbers: dict[tuple[int, int, int], int] = {}  # of a node by its parent, action and mover
+
+    def play(self, parent: int, action: int | str, mover: int = 0) -> int:
+        """Play a move at a node, and return the number of the next one, which is new if the move was not tried before.
+
+        mover: who plays the move, see `Position.give_turn`; 0 for the side to move.
+        Raises IllegalMove for an illegal move, ValueError if the tree is full.
+        """
+        before = self.positions[parent]
+        position = before.give_turn(mover) if mover else before
+        action = position.check_action(action)
+        key = (parent, action, position.to_play)
+        if key not in self._numbers:
+            if len(self.nodes) >= MOST_NODES:
+                raise ValueError(
+                    f"a game with its variations must have at most {MOST_NODES} positions: begin a new one"
+                )
+            self.positions.append(position.play(action))
+            self._numbers[key] = len(self.nodes)
+            self.nodes.append({"parent": parent, "move": self.env.to_text(action), "mover": position.to_play})
+        return self._numbers[key]
+
+    def play_line(self, position: Position) -> None:
+        """Play the moves that led to a position, which becomes the one on the board; the tree has no other moves."""
+        for mover, action in zip(position.movers, position.moves, strict=True):
+            self.view["end"] = self.play(self.view["end"], action, mover)

@@ -1,24 +1,90 @@
-"""What a page may ask for beside an analysis: one function for each `action` of a query, which returns its answer."""
+"""What a page may ask for beside an analysis: one function for each `action` of a query, which returns its answer.
 
-from collections.abc import Callable
+`QueryReader` has what the queries of one page name: games, positions and engines.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.go_count import count_of
+from alphago.env.position import Position
 from alphago.mcts.levels import LEVELS, describe_level
+from alphago.mcts.lost_turns import LostTurns
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.teacher import Teacher
-from alphago.ui.web.engines import PLAYOUTS, Engines
-from alphago.ui.web.game_tree import GameTree, tree_of, with_dead
+from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
 from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
-from alphago.ui.web.new_game import begun, game_of, link_head, open_link, start_from, start_of
-from alphago.ui.web.query_reader import Query, QueryReader
+from alphago.ui.web.new_game import (
+    MOST_NODES,
+    GameTree,
+    begun,
+    game_of,
+    link_head,
+    listed,
+    next_position,
+    open_link,
+    start_from,
+    start_of,
+)
 from alphago.ui.web.saved import line_tree, open_file, save_file
-from alphago.ui.web.views import board_view, game_view
+from alphago.ui.web.views import board_view, game_view, with_dead
 from alphago.ui.why.explain import Explanation, explain_moves
 
 READOUTS = 200  # of each position that an explanation searches
+KEPT_POSITIONS = 400  # positions that a page has asked for lately
+Query = Mapping[str, Any]
+
+
+class QueryReader:
+    """Reads the queries of one page; the arguments are those of `alphago.ui.web.answers.PageAnswers`.
+
+    tell: takes what is being done, for the page's status line, "" for nothing.
+    """
+
+    def __init__(
+        self,
+        engines: Engines,
+        bases: dict[str, GameEnv],
+        greeting: Mapping[str, Any],
+        runs: Any,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.engines, self.bases, self.greeting, self.runs, self.tell = engines, bases, greeting, runs, tell
+        self.lost_turns = LostTurns()  # of the engine, in all games of the page
+        self._positions: OrderedDict[tuple[Any, ...], Position] = OrderedDict()  # by game and moves
+
+    def position(self, query: Query, back: int = 0) -> Position:
+        """Return the position of a query's `game` after its `moves`, without the last `back` ones."""
+        moves = listed(query, "moves")
+        moves = moves[: len(moves) - back]
+        if len(moves) > MOST_NODES:
+            raise ValueError(f"a game must have at most {MOST_NODES} moves, got {len(moves)}")
+        key: list[Any] = [json.dumps(query.get("game"), sort_keys=True), *map(str, moves)]
+        known = len(moves)
+        while known and tuple(key[: known + 1]) not in self._positions:
+            known -= 1
+        position = self._positions.get(tuple(key[: known + 1])) or start_from(query.get("game"), self.bases)
+        for number in range(known, len(moves)):
+            position = next_position(position, moves[number])
+        self._positions[tuple(key)] = position
+        while len(self._positions) > KEPT_POSITIONS:
+            self._positions.popitem(last=False)
+        return position
+
+    def engine(self, query: Query, env: GameEnv) -> SharedEngine:
+        """Return the engine of a query's `network` for a game; load it first if it is not in memory."""
+        name = str(query.get("network"))
+        if (ready := self.engines.ready(name, env)) is not None:
+            return ready
+        self.tell(f"Loading {name} for {env.name} …")
+        try:
+            return self.engines.engine(name, env)
+        finally:
+            self.tell("")
 
 
 def hello(page: QueryReader, query: Query) -> dict[str, Any]:
@@ -66,7 +132,7 @@ def game(page: QueryReader, query: Query) -> dict[str, Any]:
 
 def opened(page: QueryReader, tree: GameTree) -> dict[str, Any]:
     """Return a game with its nodes for the page."""
-    return {**game(page, {"game": begun(tree.start)}), **tree.view()}
+    return {**game(page, {"game": begun(tree.start)}), **tree.view}
 
 
 def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
@@ -85,8 +151,8 @@ def offered_view(env: GameEnv, engines: Engines) -> dict[str, Any]:
 
 
 def save(page: QueryReader, query: Query) -> dict[str, Any]:
-    """Return the file of a game that the page sends (see `tree_of`): SGF for Go, with variations and analysis."""
-    name, text = save_file(tree_of(query, page.bases))
+    """Return the file of a game that the page sends: SGF for Go, with variations and analysis."""
+    name, text = save_file(query, page.bases)
     return {"name": name, "text": text}
 
 

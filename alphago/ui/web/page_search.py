@@ -16,7 +16,7 @@ from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
 from alphago.ui.web.limits import MOST_SECONDS, most_readouts
 from alphago.ui.web.new_game import letter
-from alphago.ui.web.query_reader import Query, QueryReader
+from alphago.ui.web.page_actions import Query, QueryReader
 
 LINE = 12  # plies of an expected line
 

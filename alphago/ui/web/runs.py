@@ -21,12 +21,15 @@ from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
 from alphago.training.watch.panels import AXES, in_words_of, run_colours
 from alphago.training.watch.plots import names_of, panels_of
-from alphago.ui.web.game_tree import GameTree
-from alphago.ui.web.run_headline import RECENT, games_a_minute, headline_of, main_first
+from alphago.ui.web.new_game import GameTree
 
 LATEST_GAMES = 24  # games of self-play that are offered
 MATCH_GAMES = 8  # games of each opponent's latest match that are offered
 SELF_PLAY = "self-play"
+LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
+LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
+RECENT = 20  # the latest iterations, of which the pace is told while a run goes on
+MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
 # By metric: its name on the page, and the form of its text.  Moves and readouts are per second of self-play only.
 SPEEDS = {
     "moves_per_second": ("moves per second of self-play", "{:,.0f}"),
@@ -40,16 +43,14 @@ SPEEDS = {
 class RunGame:
     """A game of a run that a page may open.
 
-    title: its name in the page's list. names: the players' names by side.
-    record: the game's record; None if the run has kept only its moves and its outcome.
-    moves, outcome: of a game without a record, the moves as text, and the result: > 0 if Black won, < 0 if White won.
+    title: its name in the page's list. names: the players' names, Black's first.
+    record: the game's record; None if the run has kept only its moves, as text.
     """
 
     title: str
-    names: dict[int, str]
+    names: tuple[str, str]
     record: GameRecord | None = None
     moves: str = ""
-    outcome: float = 0.0
 
 
 @dataclass
@@ -238,6 +239,92 @@ def game_words(config: Mapping[str, Any]) -> str:
     return ", ".join(words)
 
 
+# --- the headline ----------------------------------------------------------------------------------
+
+
+def headline_of(
+    settings: Mapping[str, Any], rows: Sequence[Row], matches: Sequence[Row], *, over: bool, idle: float
+) -> dict[str, Any]:
+    """Return what one wants to know first about a run.
+
+    These are the `strength`, its latest result against its hardest opponent, "" before any match; the `progress`, how
+    far it is, as text; and the `share` of its games, or of its time, that is over, 0 .. 1.
+
+    settings: see `flat_settings`. rows, matches: of metrics.jsonl and evaluations.jsonl. over: whether it is over.
+    idle: seconds since the run wrote its last row.
+    """
+    last: Row = rows[-1] if rows else {}
+    games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
+    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # limits; None for no limit
+    pace = games_a_minute(rows)
+    parts = [span(minutes), f"{games:,.0f} games"]
+    told_pace = games / minutes if over and minutes else pace  # of a run that is over, the mean
+    if told_pace:
+        parts.append(f"{told_pace:,.0f} games/min")
+    shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
+    if most_games:
+        shares.append(games / most_games)
+        minutes_left.append((most_games - games) / pace if pace else math.inf)
+    if most_minutes:
+        shares.append(minutes / most_minutes)
+        minutes_left.append(most_minutes - minutes)
+    left = min(minutes_left)
+    if over:
+        parts.append("finished")
+    elif left < math.inf and idle < 60 * max(left, LEAST_IDLE):  # a run that is idle for longer was probably stopped
+        parts.append(f"about {span(max(left, LEAST_LEFT))} to go")
+    return {"strength": strength_of(matches), "progress": " · ".join(parts), "share": min(1.0, max(shares))}
+
+
+def span(minutes: float) -> str:
+    """Return a time as text: below two minutes in seconds."""
+    return f"{60 * minutes:.0f} s" if minutes < 2 else f"{minutes:,.0f} min"
+
+
+def strength_of(matches: Sequence[Row]) -> str:
+    """Return the latest result against the hardest opponent, which the run beats least often; "" before any match.
+
+    A run that learns from given games plays no matches.  For such a run, return how often its latest network finds the
+    move that was played in held-out games.
+    """
+    latest = {opponent_name(row): row for row in matches if number(row, "win_rate") is not None}
+    if not latest:
+        accuracies = [share for row in matches if (share := number(row, "accuracy")) is not None]
+        return f"finds {100 * accuracies[-1]:.0f} % of the moves of held-out games" if accuracies else ""
+    rates = {name: number(row, "win_rate") or 0.0 for name, row in latest.items()}
+    hardest = min(rates, key=rates.__getitem__)
+    played, low, high = (number(latest[hardest], key) for key in ("played", "low", "high"))
+    games = "" if played is None else f" of {played:.0f} games"
+    interval = "" if low is None or high is None else f" (95 % sure: {100 * low:.0f} to {100 * high:.0f} %)"
+    return f"wins {100 * rates[hardest]:.0f} %{games} against {hardest}{interval}"
+
+
+def games_a_minute(rows: Sequence[Row]) -> float:
+    """Return the games a minute in the latest RECENT rows; 0 if they are unknown."""
+    if len(rows) < 2:
+        return 0.0
+    first, last = rows[-min(len(rows), RECENT)], rows[-1]
+    seconds = (number(last, "seconds") or 0) - (number(first, "seconds") or 0)
+    games = (number(last, "games") or 0) - (number(first, "games") or 0)
+    return 60 * games / seconds if seconds > 0 else 0.0
+
+
+def main_first(titles: Sequence[str]) -> list[int]:
+    """Return the indices of all panels in the order to show: first a panel for each title of MAIN, then the others.
+
+    There may be several panels of win rates, each against one opponent: the last one, against the strongest opponent,
+    comes first.
+    """
+    main = []
+    for begin in MAIN:
+        panels = [i for i, title in enumerate(titles) if title.startswith(begin)]
+        if panels:
+            has_opponents = titles[panels[0]].startswith("Win rate, ")
+            main.append(panels[-1] if has_opponents else panels[0])
+    others = [i for i in range(len(titles)) if i not in main]
+    return main + others
+
+
 # --- games -----------------------------------------------------------------------------------------
 
 
@@ -260,17 +347,17 @@ def recorded_games(files: Sequence[Path]) -> list[RunGame]:
     return games[:LATEST_GAMES]
 
 
-def players_of(kind: str, index: int) -> dict[int, str]:
-    """Return the players' names by side.
+def players_of(kind: str, index: int) -> tuple[str, str]:
+    """Return the players' names, Black's first.
 
     kind: SELF_PLAY, or the name of the match: the candidate's rival is the second best network in a match "second", the
         best network in others.
     index: the number of the game in the match; the candidate is Black in games 0, 2, 4 and so on.
     """
     if kind == SELF_PLAY:
-        return {1: SELF_PLAY, -1: SELF_PLAY}
+        return SELF_PLAY, SELF_PLAY
     rival = "second best" if kind == "second" else "best"
-    return {1: "candidate", -1: rival} if index % 2 == 0 else {1: rival, -1: "candidate"}
+    return ("candidate", rival) if index % 2 == 0 else (rival, "candidate")
 
 
 def match_games(history: History) -> list[RunGame]:
@@ -285,12 +372,12 @@ def match_games(history: History) -> list[RunGame]:
         when = "" if run_games is None else f" after {run_games:,.0f} games"
         for index, game in enumerate(row["moves"][:MATCH_GAMES]):
             network_side = 1 if index % 2 == 0 else -1
-            outcome = number(game, "outcome") or 0.0
-            network_outcome = network_side * outcome
+            network_outcome = network_side * (number(game, "outcome") or 0.0)
             result = "won" if network_outcome > 0 else "lost" if network_outcome < 0 else "draw"
             moves = str(game.get("moves", ""))
             title = f"against {name}{when}: {result}, {len(moves.split())} moves"
-            games.append(RunGame(title, {network_side: "network", -network_side: name}, moves=moves, outcome=outcome))
+            names = ("network", name) if network_side == 1 else (name, "network")
+            games.append(RunGame(title, names, moves=moves))
     return games
 
 
@@ -316,14 +403,14 @@ def game_tree(env: GameEnv, game: RunGame) -> GameTree:
     for ply, action in enumerate(moves):
         if record is not None and record.weights[ply] > 0:  # a weight of 0: there was no full search
             black_value = float(record.movers[ply] * record.values[ply])
-            tree.nodes[last].win_rate = round((1 + black_value) / 2, 4)
+            tree.nodes[last]["win"] = round((1 + black_value) / 2, 4)
         try:
             last = tree.play(last, action)
         except IllegalMove:  # the run's game was ended by a rule that the board does not know
             break
     if record is not None and record.resigned:
-        tree.nodes[last].loser = -1 if record.outcome > 0 else 1
-    tree.nodes[last].comment = game.title
+        tree.nodes[last]["loser"] = -1 if record.outcome > 0 else 1
+    tree.nodes[last]["comment"] = game.title
     return tree
 
 

@@ -3,13 +3,14 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from alphago.env.board import StonesEnv, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.games import require_go
+from alphago.env.go_count import GoCount, count_of
 from alphago.env.go_rules import rules_name
 from alphago.env.position import IllegalMove, Position
 from alphago.records.sgf import SgfGame, parse_sgf
@@ -20,10 +21,9 @@ from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
 from alphago.records.sgf.stretches import KEPT, STONES, stones_of
 from alphago.records.sgf.values import komi_text, point_properties, point_text, read_point, read_sides, stone_properties
-from alphago.system.validation import shown
-from alphago.ui.web.game_tree import GameTree, Node
-from alphago.ui.web.new_game import link_of, open_link, usual_game
-from alphago.ui.web.views import result_view
+from alphago.system.validation import check_float, check_int, shown
+from alphago.ui.web.new_game import GameTree, link_of, listed, open_link, start_from, usual_game
+from alphago.ui.web.views import result_view, with_dead
 
 FORMAT = "alphago-game"
 WIN_RATE = "SBKV"  # Black's chance to win in percent, as Sabaki writes it (SabakiHQ/Sabaki, pull request 809)
@@ -43,45 +43,112 @@ USUAL_KOMI = 6.5  # of a rectangular board whose file names none
 # --- writing ---------------------------------------------------------------------------------------
 
 
-def save_file(tree: GameTree) -> tuple[str, str]:
-    """Return the name and the contents of the game's file; without SGF it has the moves up to `tree.end` alone."""
-    if tree.env.has_sgf or tree.file:
-        return "game.sgf", sgf_text(tree)
-    text = json.dumps({"format": FORMAT, "link": link_of(tree.position_at(tree.end))}, indent=2)
-    return f"{tree.env.name}.json", text + "\n"
+class KeptGame:
+    """A game with its variations that a page sends to be saved.
+
+    query: what `begun` and `GameTree.view` have; a node may also have `dead`, the dead stones of a count, and `found`,
+        the moves of an analysis in KataGo's fields and Black's view.
+    bases: games by name.  Raises ValueError for anything else.
+    """
+
+    def __init__(self, query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> None:
+        self.start = start_from(query.get("game"), bases)
+        self.env = self.start.env
+        self.nodes = listed(query, "nodes")
+        for number, node in enumerate(self.nodes):
+            if not isinstance(node, Mapping):
+                raise ValueError(f"a node must be an object, got {shown(node)}")
+            check_int("parent", node.get("parent"), min(number - 1, 0), number - 1)
+        self.names = [str(name) for name in listed(query, "names")]
+        self.end = check_int("end", query.get("end", 0), 0, len(self.nodes) - 1)
+        self.file, self.loser_in_file = str(query.get("file", "")), query.get("fileLoser", 0)
+
+    def in_file(self, number: int) -> int:
+        """Return the number of a node in the file that was opened; -1 if it is not in a file."""
+        return check_int("inFile", self.nodes[number].get("inFile", -1), -1)
+
+    def play(self, number: int) -> tuple[int, int]:
+        """Return the mover and the action of a node's move."""
+        move = self.nodes[number].get("move")
+        if not isinstance(move, str):
+            raise ValueError(f"a move must be a text, got {shown(move)}")
+        return (-1 if self.nodes[number].get("mover") == -1 else 1), self.env.from_text(move)
+
+    def position(self, number: int) -> Position:
+        """Return the position of a node; raise IllegalMove for an illegal move."""
+        plays = []
+        while number > 0:
+            plays.append(self.play(number))
+            number = self.nodes[number]["parent"]
+        return self.start.after([action for _, action in reversed(plays)], [mover for mover, _ in reversed(plays)])
+
+    def count(self, number: int) -> GoCount | None:
+        """Return the count of a finished game at a node; None if its stones were not counted."""
+        dead = self.nodes[number].get("dead")
+        count = None if dead is None else count_of(self.position(number))
+        return None if count is None else with_dead(count, dead)
 
 
-def sgf_text(tree: GameTree) -> str:
+def main_line_end(nodes: Sequence[Mapping[str, Any]]) -> int:
+    """Return the last one of the root's first child, that node's first child, and so on."""
+    last = 0
+    for number, node in enumerate(nodes):
+        if node["parent"] == last:
+            last = number
+    return last
+
+
+def save_file(query: Mapping[str, Any], bases: Mapping[str, GameEnv]) -> tuple[str, str]:
+    """Return the name and the contents of the file of a game, see `KeptGame`.
+
+    Without SGF the file has the moves up to `end` alone.
+    """
+    game = KeptGame(query, bases)
+    if game.env.has_sgf or game.file:
+        return "game.sgf", sgf_text(game)
+    text = json.dumps({"format": FORMAT, "link": link_of(game.position(game.end))}, indent=2)
+    return f"{game.env.name}.json", text + "\n"
+
+
+def sgf_text(game: KeptGame) -> str:
     """Return a game of Go with its variations as SGF; each node has what an analysis found there.
 
     Of a game that was opened from a file, what was not changed since is written as it is there.
     """
-    file = next(trees(tree.file), None) if tree.file else None
+    file = next(trees(game.file), None) if game.file else None
     if file is None:
-        document = SgfDocument([head_of(tree)], parents=[-1])
+        document = SgfDocument([head_of(game)], parents=[-1])
     else:
         document = SgfDocument(file.nodes, file.parents)
-        result = result_of(tree)
+        result = result_of(game)
         if result is not None:
             document.set_text(0, "RE", result)
-    numbers: list[int] = []  # for each node of the tree, the number of its node in the document
-    for number, node in enumerate(tree.nodes):
-        if 0 <= node.in_file < len(document.nodes):
-            numbers.append(node.in_file)
-            document.nodes[node.in_file] |= found_properties(tree, number)
-        elif number == 0:  # `head_of` has made the first node of a new file
-            numbers.append(0)
+    numbers: list[int] = []  # for each node of the game, the number of its node in the document
+    env = game.env
+    assert isinstance(env, StonesEnv)
+    for number, node in enumerate(game.nodes):
+        in_file, count = game.in_file(number), game.count(number)
+        is_old = number == 0 or 0 <= in_file < len(document.nodes)  # `head_of` has made the first node of a new file
+        if is_old:
+            numbers.append(in_file if number > 0 else 0)
         else:
-            numbers.append(document.add(numbers[node.parent], node_properties(tree, number)))
+            mover, action = game.play(number)
+            move: Properties = {PLAYER_NAMES[mover][0]: [point_text(env, action)]}
+            numbers.append(document.add(numbers[node["parent"]], move))
+        properties = document.nodes[numbers[-1]]
+        if in_file < 0 or node.get("found"):  # an analysis that comes from the file stays as it is there
+            properties |= analysis_properties(node)
+        properties |= point_properties(env, {} if count is None else count.territory())
     return document.text().decode()
 
 
-def head_of(tree: GameTree) -> Properties:
+def head_of(game: KeptGame) -> Properties:
     """Return the SGF properties of the first node of a new file."""
-    env = require_go(tree.env, "SGF files")
-    stones = tree.start.board.ravel()  # type: ignore[attr-defined]
+    env = require_go(game.env, "SGF files")
+    stones = game.start.board.ravel()  # type: ignore[attr-defined]
     black, white = int((stones == 1).sum()), int((stones == -1).sum())
-    is_handicap = black > 1 and not white and tree.start.to_play == -1
+    is_handicap = black > 1 and not white and game.start.to_play == -1
+    names = [*game.names, "", ""]
     texts = {
         "FF": "4",
         "CA": "UTF-8",
@@ -90,26 +157,26 @@ def head_of(tree: GameTree) -> Properties:
         "SZ": str(env.N),
         "RU": rules_name(env.rules),
         "KM": komi_text(env.komi),
-        "PB": tree.names[1],
-        "PW": tree.names[-1],
-        "RE": result_of(tree) or "",
+        "PB": names[0],
+        "PW": names[1],
+        "RE": result_of(game) or "",
         "HA": str(black) if is_handicap else "",
-        "PL": PLAYER_NAMES[tree.start.to_play][0] if black or white else "",
+        "PL": PLAYER_NAMES[game.start.to_play][0] if black or white else "",
     }
     head = {name: [escape_text(text)] for name, text in texts.items() if text}
-    return head | stone_properties(env, stones) | analysis_properties(tree.nodes[0])
+    return head | stone_properties(env, stones)
 
 
-def result_of(tree: GameTree) -> str | None:
+def result_of(game: KeptGame) -> str | None:
     """Return the result of a game, as SGF writes it; "" if the game is not over; None if its file's result still holds.
 
     It is the result at the end of the current line; of a game that was opened from a file, at the end of the main line.
     The file's result holds if this end is in the file, and was neither counted nor resigned since.
     """
-    last = [0, *tree.main_line()][-1] if tree.file else tree.end
-    position, loser, count = tree.position_at(last), tree.nodes[last].loser, tree.counts.get(last)
-    is_as_in_file = tree.nodes[last].in_file >= 0 and count is None and loser == tree.loser_in_file
-    if tree.file and is_as_in_file:
+    last = main_line_end(game.nodes) if game.file else game.end
+    position, count = game.position(last), game.count(last)
+    loser = check_int("loser", game.nodes[last].get("loser", 0), -1, 1)
+    if game.file and game.in_file(last) >= 0 and count is None and loser == game.loser_in_file:
         return None
     if not loser and not position.is_over:
         return ""
@@ -117,54 +184,28 @@ def result_of(tree: GameTree) -> str | None:
     return "0" if short == "draw" else short
 
 
-def found_properties(tree: GameTree, number: int) -> Properties:
-    """Return the SGF properties of what was found at a node: an analysis, and the territory of a count.
-
-    An analysis that the node has from its file is left out.
-    """
-    node, env = tree.nodes[number], stones_env(tree)
-    territory = tree.counts[number].territory() if number in tree.counts else {}
-    analysis = {} if node.in_file >= 0 and not node.found else analysis_properties(node)
-    return analysis | point_properties(env, territory)
-
-
-def node_properties(tree: GameTree, number: int) -> Properties:
-    """Return the SGF properties of a new node: its move, and what was found there."""
-    node, env = tree.nodes[number], stones_env(tree)
-    return {PLAYER_NAMES[node.mover][0]: [point_text(env, node.action)]} | found_properties(tree, number)
-
-
-def stones_env(tree: GameTree) -> StonesEnv:
-    """Return the game of a tree that is saved as SGF."""
-    assert isinstance(tree.env, StonesEnv)
-    return tree.env
-
-
-def analysis_properties(node: Node) -> Properties:
+def analysis_properties(node: Mapping[str, Any]) -> Properties:
     """Return the SGF properties of a node's comment and analysis: C, and SBKV for Black's chance to win.
 
     The analysis replaces an older one in the comment of an opened file.
     """
-    remark = BEFORE_NUMBERS.split(node.comment)[0].strip()
-    numbers = "" if node.win_rate is None else numbers_of(node)
-    text = "\n".join(filter(None, [remark, numbers]))
+    remark = BEFORE_NUMBERS.split(str(node.get("comment", "")))[0].strip()
     properties: Properties = {}
-    if text:
-        properties["C"] = [escape_text(text)]
-    if node.win_rate is not None:
-        properties[WIN_RATE] = [f"{100 * node.win_rate:.2f}"]
-    return properties
+    if node.get("win") is not None:
+        win = check_float("win", node["win"], 0, 1)
+        properties[WIN_RATE] = [f"{100 * win:.2f}"]
+        remark = "\n".join(filter(None, [remark, numbers_of(node, win)]))
+    return properties | ({"C": [escape_text(remark)]} if remark else {})
 
 
-def numbers_of(node: Node) -> str:
-    """Return a node's analysis as text for a comment.
+def numbers_of(node: Mapping[str, Any], win: float) -> str:
+    """Return a node's analysis as text for a comment; win: Black's chance.
 
     Its first line matches the pattern NUMBERS, so that `read_analysis` can read it.
     """
-    assert node.win_rate is not None
-    score = "" if node.score is None else f", {result_text(round(node.score, 1))}"
-    lines = [f"Black wins with {100 * node.win_rate:.1f} %{score}, {node.visits} visits"]
-    return "\n".join([*lines, *map(move_text, node.found[:SHOWN])])
+    score = "" if node.get("score") is None else f", {result_text(round(check_float('score', node['score']), 1))}"
+    lines = [f"Black wins with {100 * win:.1f} %{score}, {check_int('visits', node.get('visits', 0), 0)} visits"]
+    return "\n".join([*lines, *map(move_text, listed(node, "found")[:SHOWN])])
 
 
 def move_text(move: Mapping[str, Any]) -> str:
@@ -211,8 +252,7 @@ def line_tree(position: Position) -> GameTree:
     """Return the moves that led to a position as a tree without variations."""
     start, *_ = position.replay()
     tree = GameTree(start)
-    for mover, action in zip(position.movers, position.moves, strict=True):
-        tree.end = tree.play(tree.end, action, mover)
+    tree.play_line(position)
     return tree
 
 
@@ -232,12 +272,18 @@ def open_sgf(text: str, bases: Mapping[str, GameEnv]) -> GameTree:
         planes = usual_game("go", bases).config["planes"]
         start = game.position(game.env().replace(planes=planes).match_variant(), 0)
         file = next(trees(text))
-    tree = GameTree(start, {1: game.players[0], -1: game.players[1]})
-    tree.file = text
+    tree = GameTree(start, game.players)
     hidden = play_file(tree, file)
-    tree.stated = game.result
-    tree.remarks = [*map(str, game.faults), *([game.scoring] if game.scoring else []), *hidden]
-    set_loser(tree, game)
+    last = main_line_end(tree.nodes)
+    end, turn = tree.positions[last], ""
+    if game.to_play not in (0, end.to_play) and not end.is_over:
+        mover, other = PLAYER_NAMES[game.to_play], PLAYER_NAMES[end.to_play]
+        turn = f"after the last move it is {mover}'s turn in the file (PL), and {other}'s on the board"
+    if game.outcome and "+R" in game.result.upper() and not end.is_over:
+        tree.nodes[last]["loser"] = int(-game.outcome)
+    remarks = [*map(str, game.faults), game.scoring, *hidden, turn]
+    tree.view |= {"file": text, "stated": game.result, "fileLoser": tree.nodes[last].get("loser", 0)}
+    tree.view["remarks"] = list(filter(None, remarks))
     return tree
 
 
@@ -250,7 +296,7 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     branchings = [parent for parent, children in Counter(file.parents).items() if children > 1]
     first_branching = min(branchings, default=len(file.nodes))
     read_analysis(tree.nodes[0], file.nodes[0])
-    tree.nodes[0].in_file = 0
+    tree.nodes[0]["inFile"] = 0
     tree_nodes = {-1: 0}  # by node of the file, the node of the tree
     after_set_up: set[int] = set()  # nodes of the file from a set-up on
     remarks: dict[str, None] = {}  # in their order
@@ -271,6 +317,12 @@ def play_file(tree: GameTree, file: SgfTree) -> list[str]:
     return list(remarks)
 
 
+def stones_env(tree: GameTree) -> StonesEnv:
+    """Return the game of a tree that is read from SGF."""
+    assert isinstance(tree.env, StonesEnv)
+    return tree.env
+
+
 def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
     """Return whether a file's node sets up stones that change the board at a tree's node, or that are off the board."""
     if not any(name in properties for name in STONES):
@@ -279,7 +331,7 @@ def sets_up(tree: GameTree, number: int, properties: Properties) -> bool:
         stones = stones_of(stones_env(tree), properties)
     except ValueError:
         return True
-    board = tree.position_at(number).board.ravel()  # type: ignore[attr-defined]
+    board = tree.positions[number].board.ravel()  # type: ignore[attr-defined]
     return stones is not None and bool(((stones != KEPT) & (stones != board)).any())
 
 
@@ -337,42 +389,32 @@ def follow(tree: GameTree, at: int, properties: Properties, number: int) -> int:
     for letter in properties:
         if letter not in SIGNS or not properties[letter]:
             continue
-        action, position = read_point(env, properties[letter][0]), tree.position_at(at)
+        action, position = read_point(env, properties[letter][0]), tree.positions[at]
         if position.is_over:
             if action == env.pass_action:
                 continue
             raise IllegalMove(env.to_text(action), "the game is over", position)
         at = tree.play(at, action, SIGNS[letter])
         node = tree.nodes[at]
-        if node.in_file < 0:  # otherwise the file has this variation twice, and the first one stands
-            node.in_file = number
+        node.setdefault("inFile", number)  # if the file has this variation twice, the first one stands
         read_analysis(node, properties)
     return at
 
 
-def read_analysis(node: Node, properties: Properties) -> None:
+def read_analysis(node: dict[str, Any], properties: Properties) -> None:
     """Set a node's comment, win rate, score and visits from the properties of a file's node."""
-    comments = properties.get("C")
-    node.comment = plain_text(comments[0]).strip() if comments else ""
-    if properties.get(WIN_RATE):
-        try:
-            rate = float(properties[WIN_RATE][0]) / 100
-        except ValueError:
-            return
-        if 0 <= rate <= 1:
-            node.win_rate = rate
-    numbers = NUMBERS.search(node.comment)
-    if numbers and node.win_rate is not None:
-        node.visits = int(numbers["visits"])
+    comment = plain_text(next(iter(properties.get("C", ())), "")).strip()
+    node |= {"comment": comment} if comment else {}
+    try:
+        rate = float(properties[WIN_RATE][0]) / 100
+    except (KeyError, IndexError, ValueError):
+        return
+    if not 0 <= rate <= 1:
+        return
+    node["win"] = rate
+    if numbers := NUMBERS.search(comment):
+        node["visits"] = int(numbers["visits"])
         if numbers["winner"]:
-            node.score = float(numbers["margin"]) * SIGNS[numbers["winner"]]
+            node["score"] = float(numbers["margin"]) * SIGNS[numbers["winner"]]
         elif numbers["draw"]:
-            node.score = 0.0
-
-
-def set_loser(tree: GameTree, game: SgfGame) -> None:
-    """Record the loser at the end of the tree's main line if the file's result is a resignation, such as B+R."""
-    line = list(tree.main_line())
-    last = line[-1] if line else 0
-    if game.outcome and "+R" in game.result.upper() and not tree.position_at(last).is_over:
-        tree.nodes[last].loser = tree.loser_in_file = int(-game.outcome)
+            node["score"] = 0.0

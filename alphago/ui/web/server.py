@@ -9,7 +9,7 @@ import threading
 import webbrowser
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, require_go
@@ -64,13 +64,9 @@ def make_app(
     """
     analysing = programs(engines, require_go(usual_game(GoEnv.name, bases), "the analysis protocol"))
     playing = pages(engines, dict(bases), greeting(engines, bases, runs), runs)
-    watched, files = RunRequests(runs), FileRequests(engines, bases, page_of)
-
-    async def static(request: Request) -> Response:
-        return static_file(request, guard.token)
-
-    routes: list[BaseRoute] = [Route(path, static) for path in FILES]
-    routes += [Route("/watch", watched.overview), Route("/file", files.file)]
+    routes: list[BaseRoute] = [Route(path, partial(static_file, guard.token)) for path in FILES]
+    routes += [Route("/watch", partial(run_response, runs))]
+    routes += [Route("/file", partial(file_response, engines, bases, page_of))]
     routes += [WebSocketRoute("/board", playing.serve), WebSocketRoute("/analysis", analysing.serve)]
     app = Starlette(routes=routes)
     app.add_middleware(Guarded, guard=guard)
@@ -78,7 +74,7 @@ def make_app(
     return app
 
 
-def static_file(request: Request, token: str | None) -> Response:
+def static_file(token: str | None, request: Request) -> Response:
     """Return one of the page's files; for an address with a token, a redirection that sets the token as a cookie."""
     path = STATIC / FILES[request.url.path]
     if request.query_params.get("token") and token is not None:
@@ -90,47 +86,40 @@ def static_file(request: Request, token: str | None) -> Response:
     return Response(content, media_type=KINDS[path.suffix], headers=HEADERS)
 
 
-class RunRequests(NamedTuple):
-    """Requests about the watched runs; `runs` is None if there are none.  Answers are JSON, errors under "error"."""
+def run_response(runs: "Runs | None", request: Request) -> Response:
+    """Return `Runs.overview` as JSON, or status 304 if nothing has changed since the page asked last.
 
-    runs: "Runs | None"
-
-    def overview(self, request: Request) -> Response:
-        """Return `Runs.overview`, or status 304 if nothing has changed since the page asked last."""
-        if self.runs is None:
-            return JSONResponse({"runs": []}, headers=HEADERS)
-        axis = request.query_params.get("x", "minutes")
-        tag = f'"{axis}-{self.runs.stamp()}"'
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers={**HEADERS, "ETag": tag})
-        try:
-            return JSONResponse(self.runs.overview(axis), headers={**HEADERS, "ETag": tag})
-        except (ValueError, OSError) as error:
-            return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
+    runs: the watched runs; None if there are none.
+    """
+    if runs is None:
+        return JSONResponse({"runs": []}, headers=HEADERS)
+    axis = request.query_params.get("x", "minutes")
+    tag = f'"{axis}-{runs.stamp()}"'
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers={**HEADERS, "ETag": tag})
+    try:
+        return JSONResponse(runs.overview(axis), headers={**HEADERS, "ETag": tag})
+    except (ValueError, OSError) as error:
+        return JSONResponse({"error": str(error)}, status_code=400, headers=HEADERS)
 
 
-class FileRequests(NamedTuple):
-    """Requests for files that play without the server; the fields are arguments of `make_app`."""
+def file_response(engines: Engines, bases: Mapping[str, GameEnv], page_of: PageOf | None, request: Request) -> Response:
+    """Return a file to be saved that plays without the server, with the network and the game that the request names.
 
-    engines: Engines
-    bases: Mapping[str, GameEnv]
-    page_of: PageOf | None
-
-    def file(self, request: Request) -> Response:
-        """Return a file to be saved, with the network and the game that the request names."""
-        try:
-            env = open_link(request.query_params.get("link"), self.bases).env
-            name = self.engines.check(request.query_params.get("network", ""), env)
-            source = self.engines.choices[name].source
-            if self.page_of is None or source == PLAYOUTS:
-                raise ValueError("a file needs a network, which plays without this server")
-            network_env = self.engines.engine(name, env).env
-            text = self.page_of(source, with_planes(env, of=network_env))
-        except (ValueError, OSError) as error:
-            return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
-        file_name = re.sub("[^A-Za-z0-9._-]+", "-", name) + ".html"
-        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{file_name}"'}
-        return Response(text, media_type="text/html", headers=headers)
+    engines, bases, page_of: as in `make_app`.
+    """
+    try:
+        env = open_link(request.query_params.get("link"), bases).env
+        name = engines.check(request.query_params.get("network", ""), env)
+        source = engines.choices[name].source
+        if page_of is None or source == PLAYOUTS:
+            raise ValueError("a file needs a network, which plays without this server")
+        text = page_of(source, with_planes(env, of=engines.engine(name, env).env))
+    except (ValueError, OSError) as error:
+        return PlainTextResponse(error_sentence(error), status_code=400, headers=HEADERS)
+    file_name = re.sub("[^A-Za-z0-9._-]+", "-", name) + ".html"
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{file_name}"'}
+    return Response(text, media_type="text/html", headers=headers)
 
 
 class Guarded:

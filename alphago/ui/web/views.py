@@ -9,6 +9,7 @@ from alphago.env.board import result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.go_count import GoCount
 from alphago.env.position import Position
+from alphago.system.validation import check_int, shown
 
 SIGNS = {0: ".", 1: "X", -1: "O"}
 
@@ -69,6 +70,16 @@ def drawing(position: Position) -> str:
     rows = [" ".join(row) for row in signs.tolist()]
     mover = position.env.board_view.side(position.to_play)
     return "\n".join([*rows, f"move {len(position.moves)}: {mover} to play; X is {mover}"])
+
+
+def with_dead(count: GoCount, points: object) -> GoCount:
+    """Return the count in which the chains at these points are dead; raise ValueError for other points."""
+    if not isinstance(points, list):
+        raise ValueError(f"dead must be a list of points, got {shown(points)}")
+    for point in points:
+        if check_int("dead", point, 0) not in count.dead:
+            count = count.toggled(point)
+    return count
 
 
 def count_view(count: GoCount) -> dict[str, Any]:

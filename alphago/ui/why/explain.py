@@ -10,9 +10,8 @@ from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.search_forms import SearchForm
 from alphago.system.validation import check_int, checks_keywords
-from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Words
+from alphago.ui.why.facts import MISTAKE, Fact, Loss, Reply, Row, Searched, Tried, Words, is_go
 from alphago.ui.why.go_facts import go_facts
-from alphago.ui.why.tried import Row, Searched, Tried, is_go
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def search(all_tried: Sequence[Tried[Position]], analyst: Analyst, readouts: int
     if not all_tried:
         return []
     parts = [(tried.position, tried.after, tried.after_best) for tried in all_tried]
-    analysis = analyst.analyze([position for part in parts for position in part], readouts)
+    analysis = analyst.analyze([position for part in parts for position in part], readouts).as_black()
     rows = [Row(analysis, i) for i in range(len(analysis))]
     return [Searched(*rows[begin : begin + 3]) for begin in range(0, len(rows), 3)]
 

@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeGuard, TypeVar
+
+import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.go_position import GoPosition, is_go_position
+from alphago.env.position import Position
+from alphago.mcts.analysis_result import Analysis
+
+P = TypeVar("P", bound=Position)
 
 # Points are those that searches estimate.  A much stronger program nearly always agrees with what these limits admit.
 MISTAKE = 3.0  # least points of a mistake: it nearly always finds a loss too
@@ -235,3 +242,72 @@ class Capturable(Fact):
         how = " in a ladder" if len(self.line) >= FORESEEN and not has_repeats else ""
         line = self.line[:-2] if is_given_up else self.line
         return f"{when} can catch {chain}{how} with {words.line(line)}{prevented}."
+
+
+# --- what facts are read from ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    """The analysis of position i of several, in Black's view."""
+
+    analysis: Analysis
+    i: int
+
+    @property
+    def value(self) -> float:
+        return float(self.analysis.value[self.i])
+
+    @property
+    def score(self) -> float:
+        return float(self.analysis.root_score[self.i])
+
+    @property
+    def ownership(self) -> np.ndarray | None:
+        return None if self.analysis.ownership is None else self.analysis.ownership[self.i]
+
+    def part_of(self, action: int) -> float:
+        """Return a move's part of the visits."""
+        visits = self.analysis.visits[self.i]
+        return float(visits[action] / max(visits.sum(), 1))
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the best move has nearly all of the visits."""
+        return self.part_of(self.analysis.best(self.i)) >= CLEAR
+
+    @property
+    def line(self) -> tuple[int, ...]:
+        """The expected moves; () if the game is over."""
+        is_over = len(self.analysis.order(self.i)) == 0
+        return () if is_over else self.analysis.move(self.i, self.analysis.best(self.i), order=0).line
+
+
+@dataclass(frozen=True)
+class Tried(Generic[P]):
+    """A move, the best move, and the positions before and after them."""
+
+    position: P
+    action: int
+    best: int
+    after: P
+    after_best: P
+
+    @property
+    def mover(self) -> int:
+        """Who plays both moves, +1 or -1."""
+        return self.position.to_play
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What searches found before the move, after it, and after the best move."""
+
+    before: Row
+    after: Row
+    after_best: Row
+
+
+def is_go(tried: Tried[Position]) -> TypeGuard[Tried[GoPosition]]:
+    """Return whether a move is one of Go."""
+    return is_go_position(tried.position)

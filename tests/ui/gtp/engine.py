@@ -14,54 +14,15 @@ from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import converse
 
 BLACK, WHITE = 1, -1
-COMMANDS = """\
-protocol_version
-known_command
-list_commands
-quit
-name
-version
-boardsize
-clear_board
-komi
-play
-genmove
-reg_genmove
-undo
-showboard
-fixed_handicap
-place_free_handicap
-set_free_handicap
-kgs-rules
-kata-set-rules
-kata-get-rules
-time_settings
-time_left
-kgs-time_settings
-kata-time_settings
-kata-list_time_settings
-cputime
-final_score
-final_status_list
-kgs-genmove_cleanup
-kgs-game_over
-loadsgf
-printsgf
-kata-get-param
-kata-set-param
-kata-list-params
-kata-get-params
-lz-analyze
-kata-analyze
-lz-genmove_analyze
-kata-genmove_analyze
-kata-raw-nn
-stop
-clear_cache
-gogui-analyze_commands
-alphago-ownership
-alphago-policy
-alphago-search"""
+NAMES = """
+protocol_version known_command list_commands quit name version boardsize clear_board komi play genmove
+reg_genmove undo showboard fixed_handicap place_free_handicap set_free_handicap kgs-rules kata-set-rules
+kata-get-rules time_settings time_left kgs-time_settings kata-time_settings kata-list_time_settings cputime
+final_score final_status_list kgs-genmove_cleanup kgs-game_over loadsgf printsgf kata-get-param kata-set-param
+kata-list-params kata-get-params lz-analyze kata-analyze lz-genmove_analyze kata-genmove_analyze kata-raw-nn
+stop clear_cache gogui-analyze_commands alphago-ownership alphago-policy alphago-search
+"""
+COMMANDS = "\n".join(NAMES.split())  # in the order of `list_commands`
 
 
 def engine(size: int = 5, network=None, readouts: int = 8, **options) -> GoEngine:

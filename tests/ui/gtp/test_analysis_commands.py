@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago import __version__
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
-from alphago.ui.katago import seen_by
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers
 from tests.ui.own_games import OwnedByBlack
@@ -104,13 +102,8 @@ class TestAnalyze:
         assert len(moves_of(controller.analyse("lz-analyze 1 maxmoves 2"))) <= 2
         controller.end()
 
-    def test_whose_view(self, gtp: GoEngine) -> None:
+    def test_whose_view(self) -> None:
         """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
-        ask(gtp, "play b C3")
-        found = gtp.look(gtp.game.ready(-1))
-        own, black, white = (seen_by(found, side) for side in ("SIDETOMOVE", "BLACK", "WHITE"))
-        assert own.value == white.value == -black.value
-        assert np.array_equal(own.ownership, -black.ownership)
         black_owns = GoEngine(GoEnv(5), OwnedByBlack(), 4, device="cpu")
         controller = Controller(black_owns)
         for side, owner in (("BLACK", 1), ("SIDETOMOVE", -1), ("WHITE", -1)):
@@ -224,10 +217,6 @@ class TestGenmoveAnalyze:
         ask(gtp, "kata-set-param allowResignation false")
         assert ask(gtp, "kata-genmove_analyze b 1")[0].splitlines()[-1] != "play resign"
 
-    def test_the_network_alone(self, net: NeuralNet) -> None:
-        gtp = GoEngine(GoEnv(5), net, 0, device="cpu")
-        assert ask(gtp, "kata-genmove_analyze b 1 minmoves 1")[0].splitlines()[-1].startswith("play ")
-
 
 def test_raw_network(gtp: GoEngine, net: NeuralNet) -> None:
     """The network's numbers from White's view, in each symmetry."""
@@ -298,11 +287,6 @@ class TestParameters:
     def test_errors(self, gtp: GoEngine, line: str, failure: str) -> None:
         assert ask(gtp, line)[0].startswith(f"? {failure}")
 
-    def test_name_and_version(self) -> None:
-        """Honest unless told otherwise: Lizzie takes an engine for KataGo by its name."""
-        assert ask(engine(), "name", "version") == ["alphago", __version__]
-        assert ask(engine(name="KataGo", version="1.16"), "name", "version") == ["KataGo", "1.16"]
-
 
 class TestPondering:
     def test_the_tree_grows_while_the_opponent_thinks(self) -> None:
@@ -322,14 +306,6 @@ class TestPondering:
         assert gtp.look(position.play(found.best())).root_visits[0] > 20
         controller.end()
 
-    def test_not_by_default(self) -> None:
-        gtp = engine(5, HashEvaluator(), 8)
-        controller = Controller(gtp)
-        controller.ask("genmove b")
-        controller.ask("name")
-        assert not gtp.pondering
-        controller.end()
-
 
 class TestFiles:
     def test_a_game_comes_back(self, tmp_path: Path) -> None:
@@ -339,6 +315,8 @@ class TestFiles:
         path = tmp_path / "game.sgf"
         text = ask(gtp, "printsgf")[0]
         assert ask(gtp, f"printsgf {path}", "clear_board", "komi 7.5", f"loadsgf {path}") == [""] * 4
+        assert ask(gtp, f"loadsgf {tmp_path / 'none.sgf'}") == ["? cannot load file"]
+        assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
         assert (draw(gtp.game.position), gtp.game.position.komi) == (before, 3.5)
         assert ask(gtp, "printsgf")[0] == text == path.read_text().strip()
         ask(gtp, f"loadsgf {path} 2")
@@ -354,18 +332,6 @@ class TestFiles:
         assert ask(gtp, "genmove w")[0] != "resign"
         fixed = GoEngine(GoEnv(5), NeuralNet(GoEnv(5), size_free=False, tower_height=0, channels=4), 0)
         assert ask(fixed, f"loadsgf {path}") == ["? cannot load file: unacceptable size"]
-
-    def test_what_cannot_be_loaded_changes_nothing(self, tmp_path: Path) -> None:
-        (tmp_path / "bad.sgf").write_text("(;GM[1]SZ[5];B[aa];W[aa])")
-        gtp = engine(5)
-        ask(gtp, "play b C3")
-        before = draw(gtp.game.position)
-        assert (
-            ask(gtp, f"loadsgf {tmp_path / 'none.sgf'}", f"loadsgf {tmp_path / 'bad.sgf'}")
-            == ["? cannot load file"] * 2
-        )
-        assert draw(gtp.game.position) == before
-        assert ask(gtp, f"printsgf {tmp_path / 'no' / 'folder.sgf'}") == ["? cannot save file"]
 
     @pytest.mark.parametrize("name", ["game.txt", "game", "letter.sgf", "folder.sgf", "device.sgf"])
     def test_what_a_client_must_not_replace(
@@ -390,13 +356,6 @@ class TestFiles:
             path.write_bytes(text)
             assert ask(engine(5), f"printsgf {path}") == [""]
             assert path.read_bytes().startswith(b"(;")
-
-    def test_the_home_folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("HOME", str(tmp_path))
-        gtp = engine(5)
-        assert ask(gtp, "play b C3", "printsgf ~/game.sgf", "clear_board", "loadsgf ~/game.sgf") == [""] * 4
-        assert gtp.game.position.moves_text() == "B C3"
-        assert (tmp_path / "game.sgf").exists()
 
     @pytest.mark.parametrize("quote", ["", '"', "'"])
     def test_names_with_spaces(self, tmp_path: Path, quote: str) -> None:

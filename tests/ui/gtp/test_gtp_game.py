@@ -71,12 +71,6 @@ def test_passes_of_one_colour_end_no_game() -> None:
     assert ask(gtp, "undo", "undo", "undo", "undo", "undo") == [""] * 4 + ["? cannot undo"]
 
 
-def test_genmove_twice_for_one_colour() -> None:
-    gtp = engine(network=prefers("C3", "D3", "B3"), readouts=0)
-    assert ask(gtp, "genmove b", "genmove b", "genmove w") == ["C3", "D3", "B3"]
-    assert gtp.game.position.moves_text() == "B C3, B D3, W B3"
-
-
 HANDICAP = ("play b B2", "play b D4")
 
 
@@ -128,12 +122,6 @@ def test_play_goes_on_after_two_passes() -> None:
     assert ask(gtp, "genmove w", "genmove b", "play w pass") == ["pass", "pass", ""]
     assert ask(gtp, "play b d4", "genmove w") == ["", "D3"]
     assert ask(gtp, "play b a1", "final_score") == ["", "W+5.5"]  # Black 3 stones, White 1
-
-
-def test_a_pass_in_reply_to_a_pass_ends_the_game() -> None:
-    gtp = engine(network=prefers("pass", "A1"), readouts=0)
-    assert ask(gtp, "play b pass", "genmove w", "genmove b") == ["", "pass", "pass"]
-    assert gtp.game.is_over
 
 
 def test_games_longer_than_the_limit() -> None:

@@ -69,46 +69,6 @@ class Client:
         return read_report(self.controller.line(), kind)
 
 
-def test_lizzies_start_as_katago() -> None:
-    """The name begins with KataGo, and every command is answered under its number."""
-    lizzie = Client(forecasting(7, name="KataGo"))
-    assert lizzie.ask("name")[0].startswith("KataGo")
-    assert len(lizzie.ask("version")) == 1
-    for command in ("boardsize 7", "komi 7.5"):
-        assert lizzie.ask(command) == []
-    moves, owners = lizzie.analyse("kata-analyze 10 ownership true", KATA)
-    assert len(owners) == 49
-    assert {"move", "visits", "winrate", "scoreMean", "scoreStdev", "prior", "lcb", "pv"} <= moves[0].keys()
-    assert moves[0]["pv"][0] == moves[0]["move"]
-    for command in ("play B D4", "play W pass", "undo", "komi 0"):
-        assert lizzie.ask(command) == []
-        assert lizzie.analyse("kata-analyze 10", KATA)[1] == []
-    assert len(lizzie.ask("name")) == 1  # ends pondering
-    assert lizzie.ask("time_settings 0 2 1") == []
-    assert len(lizzie.ask("genmove W")) == 1
-    assert lizzie.ask("clear_board") == []
-    assert len(lizzie.ask("fixed_handicap 2")) == 2
-    assert lizzie.ask("quit") == []
-
-
-def test_lizzies_start_as_leela_zero() -> None:
-    """Without KataGo's name the version's second number must be 15 or more, and numbers must be whole."""
-    lizzie = Client(forecasting(5, name="Leela Zero", version="0.17"))
-    assert lizzie.ask("name") == ["Leela", "Zero"]
-    assert int(lizzie.ask("version")[0].split(".")[1]) >= 15
-    moves, _ = lizzie.analyse("lz-analyze 10", LZ)
-    assert all(0 <= move["winrate"] <= 10_000 and 0 <= move["prior"] <= 10_000 for move in moves)
-    moves, _ = lizzie.analyse("lz-analyze 10 allow b A1,B1,C1 1", LZ)
-    assert {move["move"] for move in moves} <= {"A1", "B1", "C1"}
-    moves, _ = lizzie.analyse("lz-analyze 10 avoid b A1,B1 30 avoid w A1,B1 30", LZ)
-    assert not {move["move"] for move in moves} & {"A1", "B1"}
-    assert lizzie.ask("lz-genmove_analyze B 10") == []
-    while not (line := lizzie.controller.line()).startswith("play "):
-        read_report(line, LZ)
-    assert GoEnv(5).from_text(line.split()[1]) < 26
-    assert lizzie.ask("quit") == []
-
-
 def test_lizzieyzys_start() -> None:
     """A version from 1.11 on makes it ask for the ownership of each move; its rules are KataGo's JSON in one line."""
     yzy = Client(forecasting(7, name="KataGo", version="1.16.4"), numbered=False)

@@ -7,7 +7,9 @@ import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
-from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured
+from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions, line_completer
+
+WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")
 
 
 class Terminal(io.StringIO):
@@ -89,3 +91,24 @@ class TestScreen:
             screen.status(text)
         screen.clear_status()
         assert out.getvalue() == f"\r{'x' * 19}\x1b[K\rsecond\x1b[K\r\x1b[K"
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("s", ["score", "save ", "save! "]),
+        ("SC", ["score"]),
+        ("d4", []),
+        ("save a", ["save a game.sgf", "save as/"]),
+        ("save! as/", ["save! as/x.sgf"]),
+        ("pass a", []),
+    ],
+)
+def test_completions(line, lines, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "as").mkdir()
+    for name in ("a game.sgf", "b.sgf", "as/x.sgf"):
+        (tmp_path / name).touch()
+    assert completions(line, WORDS, WITH_FILE) == lines
+    complete = line_completer(WORDS, WITH_FILE)
+    assert [complete(line, state) for state in range(len(lines) + 1)] == [*lines, None]

@@ -190,12 +190,6 @@ class TestMoves:
         assert end.moves() == "B C3, W D4, B E5"
         assert set(end.prompts) == {"Your move (White): "}
 
-    def test_every_board_is_shown(self):
-        end = go(BLACK, "d4", engine="C3")
-        assert "(X)" in end.text
-        assert "(O)" in end.text
-        assert end.text.count("A B C D E") == 2 * 3
-
     def test_the_engines_move_and_chance_are_announced(self):
         assert (
             "The engine (White) played C3; it expects to win with ≈ 75 %."
@@ -215,11 +209,6 @@ class TestMoves:
         assert "illegal move D4: Black has a stone there, in GoEnv(5) after B D4, W C3." in end.text
         assert "illegal move C3: White has a stone there" in end.text
         assert len(end.prompts) == 4
-
-    def test_an_empty_line_asks_again(self):
-        end = go(BLACK, "", "   ", "d4", engine="C3")
-        assert end.moves() == "B D4, W C3"
-        assert "no point" not in end.text
 
 
 class TestThinking:
@@ -255,9 +244,6 @@ class TestUndo:
     def test_at_the_start(self, human):
         end = go(human, "undo", engine="C3")
         assert "You have not moved yet: there is nothing to take back." in end.text
-
-    def test_the_search_goes_back_too(self):
-        assert go(BLACK, "d4", "undo", engine="C3 E5").position.moves == ()
 
 
 class TestOtherCommands:
@@ -356,11 +342,6 @@ class TestAnyGame:
         assert "If the game ended here: draw." in end.text
         assert end.text.endswith("Black wins.\nYou win!")
 
-    def test_help_shows_its_moves(self):
-        assert (
-            "\n  0           a move, written like this one" in converse(ScriptedAnalyst(NimEnv()), BLACK, "help").text
-        )
-
 
 class TestPlay:
     """`play` itself, over the real search."""
@@ -392,21 +373,6 @@ class TestPlay:
         assert f"{result_text(position.score())}: {winner} wins." in text
         assert ("You win!" in text) == ((winner == "White") == (mode == 1))
 
-    @pytest.mark.parametrize("mode", [0, 1])
-    def test_tic_tac_toe(self, mode):
-        """Every square is tried in turn; those that are taken ask again."""
-        shown = []
-        position = play(
-            TicTacToeEnv(),
-            UniformEvaluator(),
-            50,
-            mode,
-            read=self.lines(*TicTacToeEnv().action_names),
-            write=shown.append,
-        )
-        assert position.is_over
-        assert {"draw: nobody wins.", "You win!", "The engine wins."} & set(shown)
-
     @pytest.mark.parametrize(
         ("env", "moves", "sides"),
         [(LeaningEnv(), "a c e", "Red Yellow"), (RingEnv(), "r1 bell r2 r3", "First Second")],
@@ -426,21 +392,6 @@ class TestPlay:
         assert shown[0] == f"You are {first}.  `help` lists what you can type."
         assert any(text.startswith(f"The engine ({second}) played ") for text in shown)
         assert f"W+R: {second} wins." in shown
-
-    def test_undo_rebuilds_the_search(self):
-        position = play(
-            GoEnv(5), UniformEvaluator(), 4, read=self.lines("c3", "undo", "d4", "undo", "b2", "quit"), write=[].append
-        )
-        assert position.moves[0] == GoEnv(5).from_text("B2")
-        assert len(position.moves) == 2
-
-    @pytest.mark.parametrize(("threshold", "resigns"), [(None, False), (-1.0, False), (1.0, True)])
-    def test_a_network_resigns_by_its_own_threshold(self, threshold, resigns):
-        network, shown = UniformEvaluator(), []
-        if threshold is not None:
-            network.resign_threshold = threshold
-        play(GoEnv(3), network, 2, read=self.lines("b2", "a3", "c3", "a1", "quit"), write=shown.append)
-        assert ("The engine resigns." in shown) == resigns
 
     @pytest.mark.parametrize(
         ("stdin", "text"),

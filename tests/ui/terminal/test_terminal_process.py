@@ -23,21 +23,21 @@ def test_interrupts_at_a_prompt_and_while_the_engine_thinks():
         assert "Traceback" not in terminal.interrupt("You left the game after 0 moves.")
         assert terminal.process.wait(60) == 0
 
-    @pytest.mark.skipif(os.name == "nt", reason="no readline")
-    def test_lines_are_edited_and_completed(self):
-        pytest.importorskip("readline")
-        with Terminal(self.code) as terminal:
-            terminal.read_until("Your move")
-            terminal.type("xb1\x1b[D\x1b[D\x7f")  # two steps to the left, the first letter away
-            assert "played" in terminal.read_until("Your move")
-            terminal.type("sc\t")
-            terminal.read_until("If the game ended here")
-            terminal.read_until("Your move")
-            terminal.type("\x1b[A")  # the line before
-            terminal.read_until("If the game ended here")
-            terminal.read_until("Your move")
-            terminal.type("q")
-            terminal.read_until("You left the game after 2 moves.")
+
+def test_lines_are_edited_and_completed():
+    pytest.importorskip("readline")
+    with Terminal("from alphago import GoEnv, play; play(GoEnv(5), num_readouts=4, tower_height=1)") as terminal:
+        terminal.read_until("Your move")
+        terminal.type("xb1\x1b[D\x1b[D\x7f")  # two steps to the left, the first letter away
+        assert "played" in terminal.read_until("Your move")
+        terminal.type("sc\t")
+        terminal.read_until("If the game ended here")
+        terminal.read_until("Your move")
+        terminal.type("\x1b[A")  # the line before
+        terminal.read_until("If the game ended here")
+        terminal.read_until("Your move")
+        terminal.type("q")
+        terminal.read_until("You left the game after 2 moves.")
 
 
 class Terminal:

@@ -11,7 +11,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit
 from alphago.system.kernels.cache import compiling_time
-from alphago.ui.web import answers
+from alphago.ui.web import answers, page_actions
 from alphago.ui.web.limits import most_readouts
 from alphago.ui.web.page_search import analysis_fields
 from tests.ui.own_games import NimEnv, OwnedByBlack
@@ -136,6 +136,7 @@ def test_a_page_is_told_that_kernels_are_compiled(monkeypatch: pytest.MonkeyPatc
     """After a while, and once; in the end its line is as usual."""
     spent = iter(range(10**6))
     monkeypatch.setattr(answers, "LONG", 0.01)
+    monkeypatch.setattr(page_actions, "READOUTS", 2000)  # so that the answer takes longer on any machine
     monkeypatch.setattr(type(compiling_time), "seconds", property(lambda self: next(spent)))
     with Asker() as asker:
         asker.post(action="why", **about(played(asker.start, "C3")), network="hash")

@@ -9,7 +9,6 @@ import socket
 import sys
 import threading
 import time
-import urllib.error
 from pathlib import Path
 
 import pytest
@@ -142,20 +141,8 @@ def junk(chance: random.Random) -> str:
     """A message that no page would send, or nearly one."""
     values = [None, True, -1, 10**40, 1e308, "", "C3", "pass", "go", [], {}, [1] * 50, {"board_size": 3}, "é\u0000" * 9]
     values += [[["B", "C3"]], [["B", 3]], {"name": "go"}, {"name": "go", "config": {"board_size": 5}}, {"config": 3}]
-    names = [
-        "moves",
-        "game",
-        "options",
-        "maxVisits",
-        "link",
-        "text",
-        "network",
-        "dead",
-        "point",
-        "nodes",
-        "level",
-        "id",
-    ]
+    names = ["moves", "game", "options", "maxVisits", "link", "text", "network", "dead", "point", "nodes", "level"]
+    names += ["id"]
     fields = {chance.choice(names): chance.choice(values) for _ in range(4)}
     action = chance.choice([*ACTIONS, "x", None, *values[:6]])
     message = json.dumps({"action": action, **fields})
@@ -264,11 +251,6 @@ def test_a_page_that_leaves_stops_thinking() -> None:
         while any(thread.name == "alphago-page" for thread in threading.enumerate()):
             assert time.monotonic() < deadline
             time.sleep(0.01)
-
-
-def test_an_unknown_path_for_a_socket() -> None:
-    with serving() as served, pytest.raises((InvalidStatus, urllib.error.URLError)):
-        served.page("/elsewhere")
 
 
 def test_without_the_extra_it_says_how_to_install_it(

@@ -13,54 +13,54 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
-from alphago.ui.web.game_tree import MOST_NODES, GameTree, tree_of
-from alphago.ui.web.new_game import begun, link_of, open_link
+from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_of, open_link
 from alphago.ui.web.saved import open_file, save_file
 
 GO = GoEnv(9, komi=6.5).match_variant()
 BASES = {"go": GO, "outline-go": OutlineGoEnv()}
-NAMES = {1: "Ada]", -1: "alphago 9x9"}
+NAMES = ("Ada]", "alphago 9x9")
 SGF = "(;GM[1]SZ[9]KM[5.5]PB[a]PW[b]RE[W+R];B[cc];W[gg](;B[cg];W[gc])(;B[gc](;W[cg])(;W[ee];B[cc])))"
-
-
-def path(tree: GameTree, number: int) -> list[int]:
-    return [] if number <= 0 else [*path(tree, tree.nodes[number].parent), number]
 
 
 def moves(tree: GameTree) -> list[str]:
     """Every line of a tree from the start to an end, as text."""
-    ends = [number for number, node in enumerate(tree.nodes) if not node.children]
-    return [" ".join(tree.env.to_text(tree.nodes[n].action) for n in path(tree, end)) for end in ends]
+    parents = {node["parent"] for node in tree.nodes}
+    ends = [position for number, position in enumerate(tree.positions) if number not in parents]
+    return [" ".join(map(tree.env.to_text, end.moves)) for end in ends]
+
+
+def save(tree: GameTree) -> tuple[str, str]:
+    """The name and the file of a tree that the page has kept, and sends back."""
+    return save_file({"game": begun(tree.start), **tree.view}, BASES)
 
 
 def saved(tree: GameTree) -> str:
-    """The file of a tree that the page has kept, and sends back."""
-    return save_file(tree_of({"game": begun(tree.start), **tree.view()}, BASES))[1]
+    return save(tree)[1]
 
 
 def sample() -> GameTree:
     tree = GameTree(GO.position(), NAMES)
     after = tree.play(0, "C3")
     node = tree.nodes[tree.play(after, "G7")]
-    tree.end = tree.play(2, "E5")
+    tree.view["end"] = tree.play(2, "E5")
     tree.play(after, "D4")
-    node.comment, node.win_rate, node.score, node.visits = "Good ] move", 0.5625, -2.5, 64
-    node.found = [{"move": "E5", "visits": 34, "prior": 0.25, "winrate": 0.6, "pv": ["E5", "F5"]}]
+    node |= {"comment": "Good ] move", "win": 0.5625, "score": -2.5, "visits": 64}
+    node["found"] = [{"move": "E5", "visits": 34, "prior": 0.25, "winrate": 0.6, "pv": ["E5", "F5"]}]
     return tree
 
 
 def test_sgf_there_and_back() -> None:
     tree = sample()
-    name, text = save_file(tree)
+    name, text = save(tree)
     assert name == "game.sgf"
     again = open_file(text, BASES)
-    assert again.names == NAMES
+    assert again.view["names"] == [*NAMES]
     assert moves(again) == moves(tree) == ["C3 G7 E5", "C3 D4"]
     assert again.env.komi == 6.5
-    assert again.end == 0
+    assert again.view["end"] == 0
     node = again.nodes[2]
-    assert [node.win_rate, node.score, node.visits] == [0.5625, -2.5, 64]
-    assert node.comment.startswith("Good ] move\nBlack wins with 56.2 %, W+2.5, 64 visits\nE5 60.0 %, 34 visits")
+    assert [node["win"], node["score"], node["visits"]] == [0.5625, -2.5, 64]
+    assert node["comment"].startswith("Good ] move\nBlack wins with 56.2 %, W+2.5, 64 visits\nE5 60.0 %, 34 visits")
     assert saved(again).count("Black wins with") == 1
     assert parse_sgf(text).players == ("Ada]", "alphago 9x9")
 
@@ -68,9 +68,9 @@ def test_sgf_there_and_back() -> None:
 def test_other_programs_files() -> None:
     """Variations are kept; one that becomes illegal ends before that move; the result becomes a resignation."""
     tree = open_file(SGF, BASES)
-    assert tree.names == {1: "a", -1: "b"}
+    assert tree.view["names"] == ["a", "b"]
     assert moves(tree) == ["C7 G3 C3 G7", "C7 G3 G7 C3", "C7 G3 G7 E5"]
-    assert [node.loser for node in tree.nodes] == [0, 0, 0, 0, 1, 0, 0, 0][: len(tree.nodes)]
+    assert {number: node["loser"] for number, node in enumerate(tree.nodes) if "loser" in node} == {4: 1}
     handicap = open_file("(;SZ[9]HA[2]AB[cg][gc]KM[0.5];W[ee])", BASES)
     assert link_of(handicap.start) == "game=go&board_size=9&komi=0.5&rules=Chinese&black=G7+C3&to_play=white"
     assert "HA[2]" in saved(handicap)
@@ -91,8 +91,8 @@ def test_other_programs_files() -> None:
 def test_what_leaves_the_moves_as_they_are_refuses_no_game(text: str, remark: str) -> None:
     """It is told, and saved as it was."""
     tree = open_file(text, BASES)
-    assert (len(tree.nodes), len(tree.remarks)) == (3, 1)
-    assert remark in tree.remarks[0]
+    assert (len(tree.nodes), len(tree.view["remarks"])) == (3, 1)
+    assert remark in tree.view["remarks"][0]
     assert saved(tree) == text + "\n"
 
 
@@ -112,7 +112,7 @@ def test_what_is_not_shown_of_a_variation(variation: str, lines: list[str], rema
     text = f"(;CA[UTF-8]SZ[9];B[cc](;W[dd])({variation}))"
     tree = open_file(text, BASES)
     assert moves(tree) == lines
-    assert [remark in told for told in tree.remarks] == [True] * bool(remark)
+    assert [remark in told for told in tree.view["remarks"]] == [True] * bool(remark)
     assert only_tree(saved(tree)) == only_tree(text)
 
 
@@ -128,7 +128,7 @@ def test_who_begins_on_a_rectangular_board() -> None:
         assert open_file(f"(;{stones}{text})", BASES).start.to_play == side, text
     assert open_file("(;GM[Go]SZ[5:4];B[cc])", BASES).env.plane_shape == (4, 5)
     tree = open_file("(;SZ[13:9]HA[2];W[cc])", BASES)
-    assert "handicap stones must be set up on a board that is not square" in tree.remarks[0]
+    assert "handicap stones must be set up on a board that is not square" in tree.view["remarks"][0]
 
 
 def test_a_node_of_two_moves_keeps_their_order() -> None:
@@ -136,25 +136,25 @@ def test_a_node_of_two_moves_keeps_their_order() -> None:
     tree = open_file(text, BASES)
     assert moves(tree) == ["A9 B8 C7 D6"]
     assert saved(tree) == text + "\n"
-    assert parse_sgf(format_sgf(parse_sgf(text))).moves == tuple(tree.position_at(4).moves)
+    assert parse_sgf(format_sgf(parse_sgf(text))).moves == tuple(tree.positions[4].moves)
 
 
 def test_a_rectangular_board_there_and_back() -> None:
     """SZ[5:3] has five columns; stones are set up and taken; file and link keep what was played since."""
     text = "(;GM[1]SZ[5:3]KM[2.5]AB[ea][db]AW[ec]PB[Ada]PW[b]RE[W+R];W[eb];B[aa](;W[bb])(;W[])(;W[dc]))"
     tree = open_file(text, BASES)
-    assert [tree.names[1], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
+    assert [tree.view["names"][0], tree.env.plane_shape, tree.env.config["komi"]] == ["Ada", (3, 5), 2.5]
     assert moves(tree) == ["E2 A3 B2", "E2 A3 pass", "E2 A3 D1"]
-    assert tree.position_at(1).board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
-    assert tree.nodes[3].loser == 1
-    last = tree.position_at(tree.play(5, "D3"))
+    assert tree.positions[1].board.tolist() == [[0, 0, 0, 0, 1], [0, 0, 0, 1, -1], [0, 0, 0, 0, -1]]
+    assert tree.nodes[3]["loser"] == 1
+    last = tree.positions[tree.play(5, "D3")]
     assert moves(open_file(saved(tree), BASES))[-1] == "E2 A3 D1 D3"
     assert open_link(link_of(last), BASES).board.tolist() == last.board.tolist()
 
 
 def test_a_link_restores_the_position() -> None:
     tree = sample()
-    link = link_of(tree.position_at(4))
+    link = link_of(tree.positions[4])
     assert link == "game=go&board_size=9&komi=6.5&rules=Chinese&moves=C3.D4"
     assert open_link("#" + link, {}).moves_text() == "B C3, W D4"
     four = ConnectFourEnv().position()
@@ -165,8 +165,8 @@ def test_a_link_restores_the_position() -> None:
 
 def test_other_games_are_json() -> None:
     tree = GameTree(ConnectFourEnv().position())
-    tree.end = tree.play(0, "D")
-    name, text = save_file(tree)
+    tree.view["end"] = tree.play(0, "D")
+    name, text = save(tree)
     assert name == "connect-four.json"
     assert moves(open_file(text, {})) == ["D"]
 
@@ -217,17 +217,10 @@ def test_a_tree_is_limited() -> None:
         tree.play(0, "C3")
 
 
-def test_old_positions_are_played_again() -> None:
-    tree = sample()
-    for number in (1, 2, 3):
-        del tree.positions[number]
-    assert tree.position_at(3).moves_text() == "B C3, W G7, B E5"
-
-
 def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
     tree = open_file("(;SZ[5:3]AB[aa]AW[bb];PL[W]KM[3.5]PB[Ann]RU[Japanese])", BASES)
-    assert (tree.start.to_play, tree.env.komi, tree.names[1]) == (-1, 3.5, "Ann")
-    assert [remark for remark in tree.remarks if "scored by area, and not as the file says" in remark]
+    assert (tree.start.to_play, tree.env.komi, tree.view["names"][0]) == (-1, 3.5, "Ann")
+    assert [remark for remark in tree.view["remarks"] if "scored by area, and not as the file says" in remark]
     for later in ("(;SZ[5:3];AB[aa])", "(;SZ[5:3];B[aa];AW[bb])"):
         with pytest.raises(ValueError, match="stones must be set up in the first node"):
             open_file(later, BASES)
@@ -237,4 +230,12 @@ def test_what_stands_behind_the_root_of_a_rectangular_board() -> None:
 
 def test_stones_that_are_set_up_after_the_last_move_are_told() -> None:
     tree = open_file("(;SZ[9];B[ee];W[gg];AB[cc]PL[W])", BASES)
-    assert [remark for remark in tree.remarks if "set-up after move 2" in remark]
+    assert [remark for remark in tree.view["remarks"] if "set-up after move 2" in remark]
+
+
+@pytest.mark.parametrize(("moves", "told"), [(";B[ee];PL[B]", 1), (";B[ee];PL[W]", 0), (";B[];W[];PL[W]", 0)])
+def test_a_turn_that_the_file_sets_after_the_last_move_is_told(moves: str, told: int) -> None:
+    remarks = open_file(f"(;SZ[9]{moves})", BASES).view["remarks"]
+    assert [remark.startswith("after the last move it is Black's turn in the file") for remark in remarks] == [
+        True
+    ] * told

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.drawing.curves import GRID
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
@@ -84,27 +83,6 @@ def test_marks_and_numbers_stand_out_from_the_board() -> None:
     first, *others = json.loads(listed)
     assert contrast(first, "#ffffff") >= 4.5
     assert all(contrast(colour, "#000000") >= 4.5 for colour in others)
-
-
-@pytest.mark.parametrize("strength", [0.4, 1.0])  # 0.4: a line of 0.8 pixels that falls between two pixels
-def test_the_grid_of_a_chart_stands_out_as_much_in_the_dark_as_in_the_light(strength: float) -> None:
-    """In the dark a chart's own colour is replaced, inverted, made brighter and laid over the ground."""
-    style = (STATIC / "page.css").read_text()
-    (stroke,) = re.findall(rf'\[stroke="{GRID}"\] {{ stroke: (#\w{{6}}) }}', style)
-    (ground,) = re.findall(r"dark\) { \.ag-watch figure { background: (#\w{6}) }", style)
-    (brightness,) = re.findall(r"filter: invert\(1\) hue-rotate\(180deg\) brightness\((.*)\) }", style)
-    assert "figure > svg { mix-blend-mode: screen;" in style
-
-    def shares(colour: str) -> np.ndarray:
-        return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
-
-    def digits(colour: np.ndarray) -> str:
-        return "#" + "".join(f"{round(255 * share):02x}" for share in colour)
-
-    on_white = 1 - strength * (1 - shares(GRID))
-    over = np.minimum(float(brightness) * strength * (1 - shares(stroke)), 1)
-    on_dark = 1 - (1 - over) * (1 - shares(ground))
-    assert contrast(digits(on_dark), ground) >= contrast(digits(on_white), "#ffffff") > 1.1
 
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
@@ -257,23 +235,6 @@ def test_the_numbers_on_the_discs(tmp_path: Path, mode: str, small: bool, told: 
     texts = f"page.numbersOf(one, best, '{mode}', {json.dumps(small)}).join(' ')"
     call = f"({json.dumps(MOVES)}).map((one, _, [best]) => {texts})"
     assert computed(tmp_path, "candidates", call) == told
-
-
-CELLS = """(moves => {
-    const element = () => ({ append(...all) { this.all = all; }, setAttribute() {} });
-    globalThis.document = { createElement: element, createElementNS: element };
-    const known = { game: { names: ["A", "B", "C", "D", "E"], sides: ["Black", "White"] } };
-    const study = Object.create(page.Study.prototype);
-    Object.assign(study, { app: { board: {}, known }, heads: { win: {}, score: {}, visits: {}, prior: {} } });
-    moves.forEach(move => { move.line = []; });
-    return moves.map(move => study.row(move, moves[0], -1).all.slice(1, 3).map(({ all }) => all.join("")));
-})"""
-
-
-def test_the_table_has_the_values_of_every_move(tmp_path: Path) -> None:
-    """White's moves in Black's view; those that look no worse than the best have its values, as on the board."""
-    told = computed(tmp_path, "study", f"{CELLS}({json.dumps(MOVES)})")
-    assert told == [["40.0", "W+2.0"], ["≈40.0", "≈W+2.0"], ["≈40.0", "≈W+2.0"], ["42.0", "W+1.6"], ["", ""]]
 
 
 DISCS = """((moves, mode) => {

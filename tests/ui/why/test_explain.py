@@ -17,11 +17,19 @@ from alphago.env.position import IllegalMove, Position
 from alphago.exams.positions import find_exam
 from alphago.mcts.analysis import analyze
 from alphago.nn.net import load_model
-from alphago.ui.why.board_facts import captures_and_ataris, in_danger, is_in_ko, stones_of
 from alphago.ui.why.explain import explain, smaller_loss
-from alphago.ui.why.facts import Capturable, Loss, NamedChain, Reply, SaferChain, Words
-from alphago.ui.why.go_facts import answer, capturable, go_facts, lasting, safer_chain
-from alphago.ui.why.tried import Tried
+from alphago.ui.why.facts import Capturable, Loss, NamedChain, Reply, SaferChain, Tried, Words
+from alphago.ui.why.go_facts import (
+    answer,
+    capturable,
+    captures_and_ataris,
+    go_facts,
+    in_danger,
+    is_in_ko,
+    lasting,
+    safer_chain,
+    stones_of,
+)
 from tests.diagrams import position as drawn
 from tests.ui.why.rules_say import check_facts, is_caught
 
