@@ -15,7 +15,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from figures import stamp
@@ -29,7 +29,7 @@ from alphago.env.packaged import packaged_nets
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import MOST_LOST, ExamPlayer, exam_game, mark
+from alphago.exams.grading import MOST_LOST, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.exams.statistics import mean_of
 from alphago.mcts import levels
@@ -110,11 +110,10 @@ def measure_exam(options: argparse.Namespace, found: dict[str, Any]) -> None:
         net = load_model(f"{board}x{board}")
         env = exam_game(net.env, questions.size)
         evaluator = net.forecast_evaluator(dtype="float32")
-        players = [ExamPlayer(questions, env, evaluator, 0, None, level) for level in range(1, LEVELS)]
-        players.append(ExamPlayer(questions, env, evaluator, FULL))
-        for row, player in zip(found["games"]["go"][board]["levels"], players, strict=True):
+        positions = questions.positions_of(env)
+        for row, level in zip(found["games"]["go"][board]["levels"], [*range(1, LEVELS), None], strict=True):
             if "exam" not in row:
-                grade = grade_of(mark(questions, player.answer_all(1)))
+                grade = grade_of(mark(questions, answer_all(positions, evaluator, FULL, level=level)))
                 tell(row, "exam", grade.points, grade.positions)
                 print(board, row, flush=True)
         save(found)
@@ -147,10 +146,10 @@ def measure_judged(options: argparse.Namespace, found: dict[str, Any]) -> None:
         while sum(map(len, known)) < options.positions:
             drawn = own_positions(env, net, len(known), size * size // 2)
             likely = [likely_moves(engine, position) for position in drawn]
-            asked = FreePositions([one for one, moves in zip(drawn, likely, strict=True) if moves])
+            asked = [one for one, moves in zip(drawn, likely, strict=True) if moves]
             moves = moves_of_levels(asked, env, net, len(known))
             losses = []
-            for position, own, best in zip(asked.boards, moves, filter(None, likely), strict=True):
+            for position, own, best in zip(asked, moves, filter(None, likely), strict=True):
                 leads = {action: lead_after(engine, position, action) for action in {*own, *best}}
                 losses.append([min(max(leads.values()) - leads[move], MOST_LOST) for move in own])
             known.append(losses)
@@ -177,30 +176,18 @@ def lead_after(engine: AnalysisClient, position: Any, action: int) -> float:
     return float(position.to_play * engine.root(engine.receive())[1])
 
 
-def moves_of_levels(asked: "FreePositions", env: Any, net: Any, seed: int) -> list[list[int]]:
+def moves_of_levels(asked: list[Any], env: Any, net: Any, seed: int) -> list[list[int]]:
     """Return the moves of all levels in each position."""
     evaluator = net.forecast_evaluator(dtype="float32")
     noise = np.random.default_rng(seed).gumbel(size=(len(asked), env.action_space))
     moves = []
     for level in range(1, LEVELS + 1):
         own = level if level < LEVELS else None
-        answer = ExamPlayer(asked, env, evaluator, FULL, None, own).answer_all(1)
+        answer = answer_all(asked, evaluator, FULL, level=own)
         with np.errstate(divide="ignore"):
             drawn = answer.actions if answer.shares is None else (np.log(answer.shares) + noise).argmax(axis=1)
         moves.append(drawn.tolist())
     return [list(one) for one in zip(*moves, strict=True)]
-
-
-class FreePositions(NamedTuple):
-    """Positions that `ExamPlayer` answers, without a judge's losses."""
-
-    boards: list[Any]
-
-    def __len__(self) -> int:
-        return len(self.boards)
-
-    def positions_of(self, env: Any) -> list[Any]:
-        return self.boards
 
 
 def own_positions(env: Any, net: Any, seed: int, longest: int) -> list[Any]:

@@ -50,16 +50,12 @@ class ExamResult:
         marks = self.marks[player]
         return grade_of(marks if rows is None else marks.take(rows))
 
-    def paired(self, first: int = 1, second: int = 0, rows: np.ndarray | None = None) -> Grade:
+    def paired(self, first: int = 1, second: int = 0) -> Grade:
         """Return the grade of player `first` minus that of `second`, from their differences in each position.
 
         The intervals are those of the mean differences; they are far narrower than the intervals of the two grades.
-        rows: as in `grade`.
         """
-        first_marks, second_marks = self.marks[first], self.marks[second]
-        if rows is not None:
-            first_marks, second_marks = first_marks.take(rows), second_marks.take(rows)
-        return difference_of(first_marks, second_marks)
+        return difference_of(self.marks[first], self.marks[second])
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

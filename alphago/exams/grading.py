@@ -1,6 +1,6 @@
 """How a network answers an exam: its move, win rate and lead in every position, many positions at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +8,14 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.exams.positions import Exam
 from alphago.mcts.analysis import BatchSearch
 from alphago.mcts.analysis_result import join_analyses
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.levels import LEVELS, terms_of
 from alphago.mcts.puct import Puct
-from alphago.mcts.search import leaves_for
-from alphago.mcts.search_forms import SearchForm, make_search
+from alphago.mcts.search_forms import SearchForm
 
 MOST_LOST = 20.0  # points at which the loss of a move is cut, since a larger loss loses the game as well
 ALIKE = 0.1  # points that a best move may lose
@@ -100,57 +100,42 @@ def exam_game(env: GameEnv, size: int) -> GoEnv:
     return board.replace(ko="positional", suicide=False).match_variant()
 
 
-class ExamPlayer:
-    """A network that answers the positions of an exam, with a search or by its policy alone.
+def answer_all(
+    positions: Sequence[GoPosition],
+    evaluator: Evaluator,
+    readouts: int,
+    search: SearchForm = None,
+    level: float | None = None,
+    *,
+    threads: int = 1,
+    tell: Callable[[int], object] = lambda count: None,
+) -> Answers:
+    """Return a network's answers to positions, with a search or by its policy alone.
 
-    exam: the positions.  env: the network's game, as `exam_game` returns it.
+    positions: of a network's game, as `exam_game` returns it.
     evaluator: computes the network; if it forecasts scores, the answers have leads.
     readouts: simulations per position; 0 for the policy's first move, but no pass that would lose a won game.
     search: "puct" (also None) for the most visited move, the more probable one if several are visited equally often;
         "gumbel" for the winner of sequential halving; or SearchSettings.
     level: the level at which the network plays, which has readouts of its own; None for full strength.
+    threads: number of threads.  tell: called with 1 after each position, in order.
     """
-
-    def __init__(
-        self,
-        exam: Exam,
-        env: GoEnv,
-        evaluator: Evaluator,
-        readouts: int,
-        search: SearchForm = None,
-        level: float | None = None,
-    ) -> None:
-        self.exam = exam
-        makes_forecasts = getattr(evaluator, "makes_forecasts", False)
-        if level is not None:
-            readouts = terms_of(level, env, makes_forecasts).readouts
-        self.readouts, self.level, self.evaluator = readouts, level, evaluator
-        least_readouts = max(readouts, 1)  # a search cannot have 0, though it is not run then
-        self.settings = make_search(search, least_readouts, leaves_for(len(exam), readouts))
-        self.positions = exam.positions_of(env)
-
-    def answer_all(self, threads: int, tell: Callable[[int], object] = lambda count: None) -> Answers:
-        """Return the answers to all positions.
-
-        Without a search a move is the policy's first move, with PUCT the most visited move.  Any other search rule
-        chooses the move itself, for example by sequential halving.
-
-        threads: number of threads.  tell: called with 1 after each position, in order.
-        """
-        by_visits = self.level is None and self.readouts > 0 and isinstance(self.settings, Puct)
-        level = None if by_visits else LEVELS if self.level is None else self.level
-        search = BatchSearch(self.positions, self.evaluator, self.readouts, self.settings, threads=threads)
-        found = []
-        with search.analyst() as analyst:
-            for question in analyst.ask_all(search.limited(self.readouts), level=level, reuse=False, plies=1):
-                found.append(question.last())
-                tell(1)
-        black = join_analyses([answer.found for answer in found]).as_black()
-        actions = [answer.found.best() if answer.action is None else answer.action for answer in found]
-        shares = [answer.shares for answer in found if answer.shares is not None]  # of all answers or of none
-        return Answers(
-            np.array([own.argmax() for own in shares] if shares else actions, np.int64),
-            black.root_win_rate.astype(np.float64),
-            black.root_score.astype(np.float64),
-            np.array(shares) if shares else None,
-        )
+    if level is not None:
+        readouts = terms_of(level, positions[0].env, getattr(evaluator, "makes_forecasts", False)).readouts
+    batch = BatchSearch(positions, evaluator, readouts, search, threads=threads)
+    by_visits = level is None and readouts > 0 and isinstance(batch.settings, Puct)
+    found = []
+    with batch.analyst() as analyst:
+        asked = None if by_visits else LEVELS if level is None else level  # other rules choose their moves themselves
+        for question in analyst.ask_all(batch.limited(readouts), level=asked, reuse=False, plies=1):
+            found.append(question.last())
+            tell(1)
+    black = join_analyses([answer.found for answer in found]).as_black()
+    actions = [answer.found.best() if answer.action is None else answer.action for answer in found]
+    shares = [answer.shares for answer in found if answer.shares is not None]  # of all answers or of none
+    return Answers(
+        np.array([own.argmax() for own in shares] if shares else actions, np.int64),
+        black.root_win_rate.astype(np.float64),
+        black.root_score.astype(np.float64),
+        np.array(shares) if shares else None,
+    )

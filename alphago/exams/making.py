@@ -97,18 +97,18 @@ def begin_file(path: Path, size: int, provenance: dict[str, Any]) -> tuple[int, 
     Raises ValueError if the file is no exam, or was begun with other games, settings or another judge.
     """
     with explain_os_error(f"{path} cannot be written"):
-        data = path.read_bytes() if path.exists() else b""
+        data, header = path.read_bytes() if path.exists() else b"", header_line(size, provenance)
         whole_lines = data[: data.rfind(b"\n") + 1]
         if not whole_lines:
             # A call that was killed may have left a part of the header; any other data is not an exam.
-            if data and not header_line(size, provenance).startswith(data[: len(HEADER_START)]):
+            if data and not header.startswith(data[: len(HEADER_START)]):
                 raise ValueError(f"{path} must be an exam that was begun, or a new file, got another one")
-            path.write_bytes(header_line(size, provenance))
+            path.write_bytes(header)
             return 0, -1
         lines = enumerate(whole_lines.splitlines(), 1)
-        header, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
-        expected = json.loads(header_line(size, provenance))
-        check_begun(path, header, {key: value for key, value in expected.items() if key != "date"})
+        before, *rows = [parse_row(line, f"{path}, line {number}") for number, line in lines]
+        expected = json.loads(header)
+        check_begun(path, before, {key: value for key, value in expected.items() if key != "date"})
         for number, row in enumerate(rows, 2):
             if not isinstance(row.get("drawn"), int):
                 raise ValueError(f"{path}, line {number} must have the number drawn, got none")

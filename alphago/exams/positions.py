@@ -9,7 +9,7 @@ with the key `exam`, the version of the format, and the exam's provenance.  The 
 import gzip
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -280,7 +280,7 @@ def position_line(env: GoEnv, position: ExamPosition, **more: object) -> bytes:
     row = {
         "size": env.N,
         "komi": position.komi,
-        "moves": text_of(env, position.moves),
+        "moves": " ".join(map(env.to_text, position.moves)),
         "black_win": rounded(position.black_win, 3),
         "black_lead": rounded(position.black_lead, 2),
         "best": env.to_text(position.best),
@@ -288,11 +288,6 @@ def position_line(env: GoEnv, position: ExamPosition, **more: object) -> bytes:
         "lost": losses,
     }
     return (json.dumps(row) + "\n").encode()
-
-
-def text_of(env: GoEnv, moves: Sequence[int]) -> str:
-    """Return moves as text, such as "F3 E6 pass"."""
-    return " ".join(env.to_text(action) for action in moves)
 
 
 def rounded(value: Any, digits: int) -> float:

@@ -11,7 +11,7 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.exams.exam_result import ExamResult
-from alphago.exams.grading import Answers, ExamPlayer, exam_game
+from alphago.exams.grading import Answers, answer_all, exam_game
 from alphago.exams.positions import Exam, find_exam
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.search_forms import SearchForm
@@ -95,13 +95,13 @@ def exam(
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
     for examinee in examinees:
         env = exam_game(examinee.env or questions.env, questions.size)
-        evaluator = evaluator_of(examinee.network, env, dtype, device)
+        evaluator, positions = evaluator_of(examinee.network, env, dtype, device), questions.positions_of(env)
         for count in examinee.readouts:
             name = examinee.label(count)
             if name in names:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
-            player = ExamPlayer(questions, env, evaluator, count, examinee.search, examinee.level)
-            answers.append(player.answer_all(cores, partial(tell, name, total)))
+            asked = evaluator, count, examinee.search, examinee.level
+            answers.append(answer_all(positions, *asked, threads=cores, tell=partial(tell, name, total)))
             names.append(name)
     return ExamResult(questions, tuple(names), tuple(answers))
 

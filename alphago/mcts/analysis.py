@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -118,16 +119,17 @@ def growing(
     """Yield an analysis of all positions every `every` seconds, the last one complete; options: for the analyst."""
     with search.analyst(at_once=len(search.positions)) as analyst:
         alone = analyst.ask_all(search.limited(0), **options)
-        yield join_analyses([question.last().found for question in alone])
+        answers = [replace(question.last(), is_last=False) for question in alone]
+        yield join_analyses([answer.found for answer in answers])
         if search.readouts == 0 or stop.is_set():
             return
-        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, first=0.0, **options)
-        while True:
+        questions = analyst.ask_all(search.limited(search.readouts, stop), every=every, tell=lambda _: None, **options)
+        while not all(answer.is_last for answer in answers):
             due = time.monotonic() + every
-            latest = [question.latest(due) for question in questions]
-            yield join_analyses([answer.found for answer in latest])
-            if all(answer.is_last for answer in latest):
-                return
+            for question in questions:
+                question.wait(max(0.0, due - time.monotonic()))
+            answers = [question.newest or answer for question, answer in zip(questions, answers, strict=True)]
+            yield join_analyses([answer.found for answer in answers])
 
 
 class BatchSearch:

@@ -5,7 +5,7 @@ import itertools
 import threading
 import traceback
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Self
 
 import numpy as np
@@ -68,7 +68,7 @@ class Analyst:
         self.slots, self.kinds, self.tree_bytes = slots, kinds, tree_bytes
         self.kept = KeptTrees()
         self.evaluators = evaluators or Evaluators(network, device, forecasts)
-        self._estimators: dict[GameEnv, StrengthEstimator] = {}
+        self._estimator = cache(self._new_estimator)
         self._estimating = threading.Lock()
         self._random = np.random.default_rng(seed)
         self._changed = threading.Condition()  # guards the attributes below
@@ -292,13 +292,10 @@ class Analyst:
     def _estimate(self, position: Position, seconds: float) -> OpponentStrength:
         """Return how strong the side that is not to move seems to be; seconds: time for searches."""
         with self._estimating:
-            if position.env not in self._estimators:
-                self._estimators[position.env] = StrengthEstimator(
-                    position.env,
-                    self.evaluators(position.env),
-                    is_measured(self.network, position.env),
-                )
-            return self._estimators[position.env].estimate(position, seconds)
+            return self._estimator(position.env).estimate(position, seconds)
+
+    def _new_estimator(self, env: GameEnv) -> StrengthEstimator:
+        return StrengthEstimator(env, self.evaluators(env), is_measured(self.network, env))
 
 
 class Evaluators:

@@ -118,9 +118,8 @@ def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, de
         run_until(search, more, deadline)
         longer = move_losses(search, games[doubtful], terms)
         take_neutral_points(search, games[doubtful], longer)
-        losses.lost[doubtful] = longer.lost
-        losses.shares[doubtful] = longer.shares
-        losses.passes[doubtful] = longer.passes
+        for known, better in zip(losses[:3], longer[:3], strict=True):  # lost, shares and passes
+            known[doubtful] = better
     return losses
 
 

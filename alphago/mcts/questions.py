@@ -84,7 +84,9 @@ class Answer:
 
     @property
     def found(self) -> Analysis:
-        """The analysis, which must be there."""
+        """The analysis, which must be there; raises the error of a search that has failed."""
+        if self.error is not None:
+            raise self.error
         assert self.analysis is not None
         return self.analysis
 
@@ -125,8 +127,7 @@ class Question:
 
     def __post_init__(self) -> None:
         self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-        self._last: Answer | None = None
-        self._latest: Answer | None = None
+        self.newest: Answer | None = None
         self._ended = threading.Event()
         self.due = self.end = math.inf  # when to answer next, and when to end, in seconds of `time.monotonic`
 
@@ -141,9 +142,9 @@ class Question:
         self.end = now + (self.limit.seconds or math.inf)
         self.due = now + (math.inf if self.every is None else self.every if self.first is None else self.first)
 
-    def is_late(self, now: float) -> bool:
-        """Return whether the time of the search is over; now: in seconds of `time.monotonic`."""
-        return now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
+    def must_end(self, now: float) -> bool:
+        """Return whether the client has told it to end, or its time is over; now: in seconds of `time.monotonic`."""
+        return self.stopped or now >= self.end or (self.limit.until is not None and self.limit.until.is_set())
 
     def stop(self) -> None:
         """End the search; the call does not wait, and the last answer follows after the present wave at the latest."""
@@ -152,12 +153,12 @@ class Question:
 
     def answer(self, answer: Answer) -> None:
         """Give an answer to the client; after the last one do nothing."""
-        if self._last is not None:
+        if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
+        self.newest = answer
         (self._answers.put if self.tell is None else self.tell)(answer)
         if answer.is_last:
-            self._last = answer
             self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
@@ -170,29 +171,17 @@ class Question:
             is_last = answer.is_last
             yield answer
 
-    def latest(self, due: float) -> Answer:
-        """Wait for an answer, and until a time (of `time.monotonic`) or the last answer; return the latest one."""
-        while self._latest is None or not self._latest.is_last:
-            try:
-                left = None if self._latest is None else max(0.0, due - time.monotonic())
-                self._latest = self._answers.get(timeout=left)
-            except queue.Empty:
-                break
-            if self._latest.error is not None:
-                raise self._latest.error
-        return self._latest  # type: ignore[return-value]
-
-    def wait(self) -> None:
-        """Wait until the last answer was given."""
-        self._ended.wait()
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the last answer was given, but no longer than some seconds."""
+        self._ended.wait(seconds)
 
     def last(self) -> Answer:
         """Wait for the last answer and return it; raise the error of a search that has failed."""
         self.wait()
-        assert self._last is not None
-        if self._last.error is not None:
-            raise self._last.error
-        return self._last
+        assert self.newest is not None
+        if self.newest.error is not None:
+            raise self.newest.error
+        return self.newest
 
 
 LONG = 1000  # readouts; trees side by side all take the room of the largest one

@@ -5,8 +5,9 @@ for Python's lock longer than the work takes (docs/experiments/39).  The result 
 games are independent, and each game's steps keep their order.
 """
 
+import contextlib
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numba
@@ -39,7 +40,7 @@ class Ranges:
             leaves, collisions = self._select(tree, budget, rule, wave, games)
             return leaves, collisions
         counts = np.empty((len(bounds) - 1, 2), np.int64)
-        with NumbaThreads(len(counts)):
+        with numba_threads(len(counts)):
             self._select.in_ranges(tree, budget, rule, wave, np.array(bounds), counts)
         return join(wave, bounds, counts.tolist(), len(wave.game) // len(budget))
 
@@ -56,7 +57,7 @@ class Ranges:
         if len(priors) < len(values):  # there are rows only for leaves at which the game is not over
             first_priors = np.concatenate([[0], np.cumsum(~reached.over)])[first_priors]
         broken = np.empty(len(first_priors), np.int64)
-        with NumbaThreads(len(broken)):
+        with numba_threads(len(broken)):
             waves.expand_ranges(tree, wave, reached, priors, values, begins, first_priors, broken)
         return int(broken.sum())
 
@@ -66,18 +67,15 @@ class Ranges:
         return [count * part // parts for part in range(parts + 1)]
 
 
-class NumbaThreads:
-    """A context in which numba's parallel kernels use so many threads, at most one a core; afterwards as before."""
-
-    def __init__(self, count: int) -> None:
-        self._count = min(count, numba.config.NUMBA_NUM_THREADS)
-
-    def __enter__(self) -> None:
-        self._before = numba.get_num_threads()
-        numba.set_num_threads(self._count)
-
-    def __exit__(self, *_: object) -> None:
-        numba.set_num_threads(self._before)
+@contextlib.contextmanager
+def numba_threads(count: int) -> Iterator[None]:
+    """Let numba's parallel kernels use so many threads, at most one a core; afterwards as before."""
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 def has_safe_threads() -> bool:

@@ -87,8 +87,8 @@ class SearchGroup:
             self.budget[:] = 0  # without a new leaf no simulation is left
         now = time.monotonic()
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
-        must_end = (self.budget <= 0) | is_full
-        self.finish([slot for slot, question in self.questions.items() if must_end[slot] or question.is_late(now)])
+        ends = (self.budget <= 0) | is_full
+        self.finish([slot for slot, question in self.questions.items() if ends[slot] or question.must_end(now)])
         self.answer([slot for slot, question in self.questions.items() if now >= question.due])
 
     def leaves(self) -> int | None:

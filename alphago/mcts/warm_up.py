@@ -23,7 +23,7 @@ from alphago.env.games import GAMES, make_game
 from alphago.env.leaves import Leaves, Reached
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
-from alphago.mcts.search_forms import SEARCHES, SELF_PLAY_RULE, make_search
+from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
 from alphago.system.children import child_environment, python_command
 from alphago.system.cores import available_cores
 
@@ -99,8 +99,7 @@ class Blank:
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(GAMES_AT_ONCE)
-    other_rules = [rule for rule in SEARCHES if rule != SELF_PLAY_RULE]
-    for rule in [SELF_PLAY_RULE, *other_rules]:
+    for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # that of self-play first
         blank: Any = Blank()
         search = Search(blank, UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
@@ -128,18 +127,14 @@ def compile_player(analysis: bool = True) -> None:
     analysis: whether to read the search's analysis too, and to play the move.
     """
     from alphago.mcts.analysis_search import AnalysisSearch  # only here: self-play needs neither
-    from alphago.mcts.player import USUAL_LEAVES
     from alphago.mcts.tree_reading import read_analysis
 
     blank: Any = Blank()
     games = np.arange(1)
-    budget = np.full(1, 4, np.int32)  # a few simulations call every kernel
-    search = AnalysisSearch(blank, UniformEvaluator(), 1, make_search(None, readouts=4, leaves=USUAL_LEAVES))
+    search = AnalysisSearch(blank, UniformEvaluator(), 1, SEARCHES[PLAYER_RULE]())
     search.forget(games)
-    search.prepare(games, budget)
+    search.run(np.full(1, 4, np.int32))  # a few simulations call every kernel
     search.priors(games)
-    while search.wave(budget):
-        pass
     if analysis:
         read_analysis(search, games)
         search.advance(games, np.zeros(1, np.int32))

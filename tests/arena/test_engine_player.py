@@ -56,16 +56,6 @@ class TestPlayer:
         assert log.read_text().splitlines() == ["genmove b", "play w A3", "genmove b", "play w pass"]
         assert player.scores == {0: "B+8.5"}
 
-    def test_several_games(self, tmp_path: Path) -> None:
-        """Each has an engine and a seed of its own."""
-        engine = scripted(tmp_path, genmove='reply("ABC"[int(sys.argv[2]) - 1] + "1")')
-        player = EnginePlayer(GO, engine, [1, 2, 3])
-        try:
-            actions = player.choose(np.array([1, 2]), np.zeros(2, np.bool_), np.zeros(2))
-            assert [GO.to_text(action) for action in actions] == ["B1", "C1"]
-        finally:
-            player.close()
-
     def test_rules(self, tmp_path: Path) -> None:
         """An engine with `rule_options` is started with the match's rules."""
         engine = replace(scripted(tmp_path), rule_options=lambda rules: (rules.ko, str(rules.suicide)))
@@ -143,11 +133,6 @@ class TestMatch:
         for fault in match.forfeits.values():
             assert "answered 'B2' to genmove: illegal move B2: " in fault
             assert "has a stone there, in GoEnv(3, komi=0.5, max_moves=36) after B " in fault
-
-    def test_a_fault_of_either_player(self, tmp_path: Path) -> None:
-        bad = scripted(tmp_path, genmove="sys.exit(1)")
-        assert evaluate(GO, UniformEvaluator(), bad, 3, 4).outcomes.tolist() == [1, 1, 1]
-        assert evaluate(GO, bad, UniformEvaluator(), 3, 4).outcomes.tolist() == [-1, -1, -1]
 
     def test_resigning_is_no_fault(self, tmp_path: Path) -> None:
         match = evaluate(GO, scripted(tmp_path, "Resign"), "random", 2)

@@ -40,15 +40,6 @@ def test_networks(text: str, readouts: int, search: str, name: str) -> None:
     assert (entry.readouts, entry.search, entry.name) == (readouts, search, path + name)
 
 
-@pytest.mark.parametrize(
-    ("text", "readouts", "search"),
-    [("", None, None), ("@0", 0, None), ("@gumbel", None, "gumbel"), ("@puct", None, "puct"), ("@8,puct", 8, "puct")],
-)
-def test_a_name_has_only_what_is_written(text: str, readouts: int | None, search: str | None) -> None:
-    entry = parse_entrant("new.safetensors" + text)
-    assert (entry.readouts, entry.search, entry.level) == (readouts, search, None)
-
-
 def test_levels() -> None:
     entry = parse_entrant("new.safetensors@level=7.5")
     assert (entry.level, entry.name, entry.base) == (7.5, "new.safetensors@level=7.5", "new.safetensors")

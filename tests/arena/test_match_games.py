@@ -3,14 +3,27 @@
 import threading
 from pathlib import Path
 
+import numpy as np
+import pytest
+
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import evaluate
-from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_games
+from alphago.arena.match import evaluate, play_match
+from alphago.arena.match_games import (
+    MOST_PLIES,
+    MatchGame,
+    MatchPlan,
+    ParallelGames,
+    opening_length,
+    play_games,
+    random_points,
+)
 from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
-from alphago.env.go import GoEnv
+from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from tests.arena.playing import scripted
+from tests.eyes import own_eyes
 
 GO = GoEnv(3, komi=0.5)
 
@@ -100,3 +113,70 @@ def test_play_games_stops() -> None:
     with ParallelGames(GO, [Entrant("random")] * 2, MatchPlan(4, 0, 0, seed=0, leaves=1), range(4)) as games:
         play_games(games, add, stop)
     assert 0 < len(heard) < 4
+
+
+@pytest.mark.parametrize("env", [GoEnv(5), ConnectFourEnv()], ids=str)
+def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
+    entrants = Entrant(HashEvaluator(), level=2), Entrant(HashEvaluator(), level=8)
+    games: list[MatchGame] = []
+    play_match(env.match_variant(), entrants, MatchPlan(6, 0, 0, 1, 1), range(6), games.append, cores=1)
+    assert len({game.moves for game in games}) == 6
+    for game in games if env.name == "go" else ():
+        end = env.match_variant().position().after(game.moves)
+        for before, action in end.turns():
+            eyes = own_eyes(before.batch.rows, env.N)[0]
+            assert action == env.pass_action or not eyes[action]
+        assert end.is_over
+
+
+def test_the_same_seed_gives_the_same_games() -> None:
+    games: list[list[MatchGame]] = [[], []]
+    for own in games:
+        entrants = Entrant(HashEvaluator(), level=2), Entrant(HashEvaluator(), 4)
+        play_match(GoEnv(4).match_variant(), entrants, MatchPlan(4, 0, 0, 1, 1), range(4), own.append, cores=1)
+    first, second = (sorted(game.moves for game in own) for own in games)
+    assert first == second
+    assert np.isfinite([game.outcome for game in games[0]]).all()
+
+
+@pytest.mark.parametrize(
+    ("env", "plies"),
+    [
+        (GoEnv(19), 2),
+        (GoEnv(9), 2),
+        (GoEnv(7), 2),
+        (GoEnv(5), 4),
+        (GoEnv(3), 4),
+        (GoEnv(2), 4),
+        (GomokuEnv(9), 2),
+        (OwareEnv(), 4),
+        (ConnectFourEnv(), 4),
+        (ReversiEnv(), 6),
+        (ReversiEnv(6), 6),
+        (GomokuEnv(3, 3), 4),
+    ],
+)
+def test_usual_number_of_plies(env: GameEnv, plies: int) -> None:
+    assert opening_length(env) == plies <= MOST_PLIES
+
+
+@pytest.mark.parametrize("env", [GoEnv(7), OwareEnv(), ConnectFourEnv(), ReversiEnv(6)])
+def test_openings_seldom_repeat(env: GameEnv) -> None:
+    """Of a hundred openings at least eighty differ; with two plies on 6x6 Reversi there are twelve in all."""
+    games, plies = np.arange(100), opening_length(env)
+    board = env.new_batch(100)
+    generators = [np.random.default_rng([7, number]) for number in games]
+    moves = []
+    for _ in range(plies):
+        moves.append(random_points(board, games, generators))
+        board.play(games, moves[-1])
+    assert distinct_games([tuple(game) for game in np.stack(moves, axis=1).tolist()]) >= 80
+
+
+def test_a_tournament_has_them(tmp_path: Path) -> None:
+    """So players without chance do not repeat their games, and the folder says how many plies were drawn."""
+    env = ReversiEnv(4)
+    players = [Entrant(HashEvaluator(), 4), Entrant("random", 0)]
+    one = Tournament(env, players, TournamentSettings(4), tmp_path / "t")
+    assert one.settings.random_opening == opening_length(env)
+    assert one.identity()["random_opening"] == opening_length(env)

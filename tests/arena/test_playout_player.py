@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
@@ -238,12 +237,6 @@ class TestNames:
         assert [playout_settings(name).name for name in ("rave", "uct")] == ["rave:1000", "uct:1000"]
         assert resolve_player("rave:7") == playout_settings("rave:7")
 
-    @pytest.mark.parametrize("name", ["rave:", "rave:-1", "rave:1.5", "rave:many", "RAVE", "mcts:10", "uct10"])
-    def test_unknown_names(self, name: str) -> None:
-        assert playout_settings(name) is None
-        with pytest.raises(ValueError, match=f"no player is called '{name}': .*'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go"):
-            resolve_player(name)
-
     def test_uct_plays_any_game(self) -> None:
         """A game of one's own too, and the same games on any number of cores."""
         one, two = (match_on(cores, TicTacToeEnv(), "uct:60", "random", 8, seed=3) for cores in (1, 2))
@@ -255,12 +248,6 @@ class TestNames:
     def test_without_playouts_there_is_no_move(self) -> None:
         with pytest.raises(ValueError, match="playouts must be 1 or more, got rave:0"):
             resolve_player("rave:0")
-
-    def test_in_an_evaluation(self) -> None:
-        entry = parse_entrant("rave:300")
-        assert (entry.name, entry.model, entry.readouts, entry.search) == ("rave:300", None, None, None)
-        with pytest.raises(ValueError, match="there is no file rave:300, and only networks take readouts"):
-            parse_entrant("rave:300@16")
 
     def test_no_ply_limit_cuts_their_games_short(self) -> None:
         """As in matches with GNU Go, by which they are rated."""

@@ -9,7 +9,7 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import make_player
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
-from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, ExamPlayer, exam_game, mark
+from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, answer_all, exam_game, mark
 from alphago.exams.positions import Exam
 from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
@@ -35,8 +35,7 @@ def exam(tmp_path: Path) -> Exam:
 
 class TestAnswers:
     def test_the_policy_alone(self, exam: Exam) -> None:
-        player = ExamPlayer(exam, ENV, FunctionEvaluator(prefers("C2", "C1", value=0.5)), 0)
-        answers = player.answer_all(1)
+        answers = answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("C2", "C1", value=0.5)), 0)
         assert actions_of(answers) == ["C2", "C2", "C2"]
         assert answers.black_win.tolist() == pytest.approx([0.75] * 3)  # Black's, whoever is to move
         assert np.isnan(answers.black_lead).all()
@@ -44,14 +43,14 @@ class TestAnswers:
     def test_a_policy_that_passes_in_a_won_game(self, tmp_path: Path) -> None:
         """Black has the board: it may pass.  White has nothing and believes to win: the pass would lose."""
         exam = exam_of(tmp_path / "x", row("B2 pass"), row("B2"))
-        passes = ExamPlayer(exam, ENV, FunctionEvaluator(prefers("pass", value=1.0)), 0).answer_all(1)
-        rash = ExamPlayer(exam, ENV, FunctionEvaluator(prefers("pass", value=-1.0)), 0).answer_all(1)
+        passes = answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("pass", value=1.0)), 0)
+        rash = answer_all(exam.positions_of(ENV), FunctionEvaluator(prefers("pass", value=-1.0)), 0)
         assert actions_of(passes) == ["pass", "pass"]
         assert actions_of(rash)[0] == "pass"
         assert actions_of(rash)[1] != "pass"
 
     def test_a_level_is_graded_by_what_to_expect(self, exam: Exam) -> None:
-        answers = ExamPlayer(exam, ENV, HashEvaluator(), 0, level=1).answer_all(1)
+        answers = answer_all(exam.positions_of(ENV), HashEvaluator(), 0, level=1)
         assert answers.shares is not None
         assert answers.shares.sum(axis=1) == pytest.approx(1)
         marks = mark(exam, answers)
@@ -61,17 +60,17 @@ class TestAnswers:
 
     def test_a_search(self, exam: Exam) -> None:
         """The most visited move and the mean value of `analyze`."""
-        answers = ExamPlayer(exam, ENV, HashEvaluator(), 48).answer_all(1)
+        answers = answer_all(exam.positions_of(ENV), HashEvaluator(), 48)
         found = analyze(exam.positions_of(ENV), HashEvaluator(), 48)
         assert answers.actions.tolist() == [found.best(i) for i in range(3)]
         assert answers.black_win.tolist() == found.as_black().root_win_rate.tolist()
-        assert answers.actions.tolist() != ExamPlayer(exam, ENV, HashEvaluator(), 0).answer_all(1).actions.tolist()
+        assert answers.actions.tolist() != answer_all(exam.positions_of(ENV), HashEvaluator(), 0).actions.tolist()
 
     @pytest.mark.parametrize("readouts", [4, 32])
     def test_gumbel_search(self, tmp_path: Path, readouts: int) -> None:
         """The moves that a match would see, in positions that no symmetry maps to themselves."""
         exam = exam_of(tmp_path / "x", row("B3 A1"), row("C2 A1 B1"), row("A3 B1 C2 B3"))
-        answers = ExamPlayer(exam, ENV, HashEvaluator(), readouts, "gumbel").answer_all(1)
+        answers = answer_all(exam.positions_of(ENV), HashEvaluator(), readouts, "gumbel")
         for judged, action in zip(exam.positions, answers.actions, strict=True):
             entrant = Entrant(HashEvaluator(), readouts, "gumbel")
             player = make_player(ENV, entrant, [1], leaves_for(len(exam), readouts))
@@ -81,8 +80,8 @@ class TestAnswers:
 
     def test_threads_change_nothing(self, exam: Exam) -> None:
         tells: list[int] = []
-        one = ExamPlayer(exam, ENV, HashEvaluator(), 20).answer_all(1)
-        three = ExamPlayer(exam, ENV, HashEvaluator(), 20).answer_all(3, tells.append)
+        one = answer_all(exam.positions_of(ENV), HashEvaluator(), 20)
+        three = answer_all(exam.positions_of(ENV), HashEvaluator(), 20, threads=3, tell=tells.append)
         assert one.actions.tolist() == three.actions.tolist()
         assert one.black_win.tolist() == three.black_win.tolist()
         assert tells == [1, 1, 1]
@@ -90,7 +89,7 @@ class TestAnswers:
     def test_leads(self, exam: Exam) -> None:
         """A network that forecasts scores has leads, in Black's view whoever is to move."""
         net = NeuralNet(GoEnv(3), tower_height=1, channels=8).eval()
-        answers = ExamPlayer(exam, exam_game(net.env, 3), net.forecast_evaluator(), 0).answer_all(1)
+        answers = answer_all(exam.positions_of(exam_game(net.env, 3)), net.forecast_evaluator(), 0)
         expected = [net.forecast(position).score for position in exam.positions_of(net.env)]
         assert answers.black_lead.tolist() == pytest.approx(expected, abs=1e-3)
 
@@ -99,8 +98,9 @@ class TestAnswers:
         """Also where a run's boards are on the device of its network."""
         net = NeuralNet(GoEnv(3), tower_height=1, channels=8).eval()
         env = exam_game(net.env, 3)
-        expected = ExamPlayer(exam, env, net.evaluator("float32"), readouts).answer_all(1)
-        found = ExamPlayer(exam, env, net.evaluator("float32", device), readouts).answer_all(1)
+        positions = exam.positions_of(env)
+        expected = answer_all(positions, net.evaluator("float32"), readouts)
+        found = answer_all(positions, net.evaluator("float32", device), readouts)
         assert found.black_win.tolist() == pytest.approx(expected.black_win.tolist(), abs=1e-3)
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.kinds import (
-    BEGINNINGS,
     GROUP,
     KINDS,
     NEAR,
@@ -58,11 +57,6 @@ def judged(position: GoPosition, best: str, elsewhere: float, plies: int = 20) -
     return ExamPosition(9.0, tuple(range(plies)), 0.5, 0.0, ENV.from_text(best), points, points / 20)
 
 
-def kind(drawing: str, best: str, elsewhere: float = FIGHT, mover: int = 1, plies: int = 20) -> str:
-    position = board(drawing, mover)
-    return kind_of(position, judged(position, best, elsewhere, plies))
-
-
 class TestPhases:
     @pytest.mark.parametrize(
         ("size", "plies", "phase"),
@@ -75,45 +69,31 @@ class TestPhases:
     def test_by_the_number_of_moves(self, size: int, plies: int, phase: str) -> None:
         assert phase_of(size, plies) == phase
 
-    def test_there_is_a_name_for_each(self) -> None:
-        assert len(PHASES) == len(BEGINNINGS) + 1
-
 
 class TestKinds:
-    @pytest.mark.parametrize(("plies", "expected"), [(20, "open"), (30, "endgame")])
-    def test_quiet(self, plies: int, expected: str) -> None:
-        assert kind(LADDER, "D2", QUIET, -1, plies) == expected
-
-    def test_a_pass_is_quiet(self) -> None:
-        assert kind(LADDER, "pass", FIGHT, -1) == "open"
-
-    def test_the_attacker_begins_a_ladder(self) -> None:
-        assert kind(LADDER, "D2", mover=-1) == "ladder"
-
-    def test_another_move_begins_none(self) -> None:
-        assert kind(LADDER, "F6", mover=-1) == "other fight"
-
-    def test_a_ladder_that_is_broken(self) -> None:
-        assert kind(BROKEN, "D2", mover=-1) == "other fight"
-
-    @pytest.mark.parametrize("best", ["F6", "D2"])
-    def test_the_defender_breaks_it_or_runs(self, best: str) -> None:
-        """A stone in the way of the ladder saves the chain, as a move beside it does."""
-        assert kind(LADDER, best, mover=1) == "ladder"
-
-    def test_a_capture_race(self) -> None:
-        """Black's six stones in the corner and White's three below them."""
-        assert kind(RACE, "A1") == "capture race"
+    @pytest.mark.parametrize(
+        ("drawing", "best", "elsewhere", "mover", "plies", "expected"),
+        [
+            (LADDER, "D2", QUIET, -1, 20, "open"),
+            (LADDER, "D2", QUIET, -1, 30, "endgame"),
+            (LADDER, "pass", FIGHT, -1, 20, "open"),
+            (LADDER, "D2", FIGHT, -1, 20, "ladder"),  # the attacker begins it
+            (LADDER, "F6", FIGHT, -1, 20, "other fight"),  # another move begins none
+            (BROKEN, "D2", FIGHT, -1, 20, "other fight"),
+            (LADDER, "F6", FIGHT, 1, 20, "ladder"),  # the defender breaks it, by a stone in its way
+            (LADDER, "D2", FIGHT, 1, 20, "ladder"),  # or runs
+            (RACE, "A1", FIGHT, 1, 20, "capture race"),  # six stones in the corner and three below them
+            (EYE, "B1", FIGHT, 1, 20, "life and death"),  # a small area
+            (LADDER, "F6", GROUP, -1, 20, "life and death"),  # by what is at stake
+        ],
+    )
+    def test_kind(self, drawing: str, best: str, elsewhere: float, mover: int, plies: int, expected: str) -> None:
+        position = board(drawing, mover)
+        assert kind_of(position, judged(position, best, elsewhere, plies)) == expected
 
     def test_chains_that_can_run_do_not_race(self) -> None:
         free = ". . . . .\n. X X O O\n. . . . .\n. . . . .\n. . . . ."
         assert not is_race(stones_of(free), 2)
-
-    def test_life_and_death_in_a_small_area(self) -> None:
-        assert kind(EYE, "B1") == "life and death"
-
-    def test_life_and_death_by_what_is_at_stake(self) -> None:
-        assert kind(LADDER, "F6", GROUP, -1) == "life and death"
 
     def test_a_wide_area_is_none(self) -> None:
         assert not is_enclosed(Stones(7, (0,) * 49), 24)

@@ -39,19 +39,17 @@ class TestLadders:
         after = GoEnv(7).position(board=board, to_play="white").after(line)
         assert after.board.ravel()[POINT] == 0
 
-    def test_a_stone_in_its_way(self) -> None:
-        assert ladder(stones_of(BROKEN), POINT) is None
-
-    def test_an_atari_that_captures_is_one_move(self) -> None:
-        assert ladder(stones_of(". O . . .\nO X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) == (11,)
-
-    def test_three_liberties_are_free(self) -> None:
-        assert ladder(stones_of(". . . . .\n. X O . .\n. . . . .\n. . . . .\n. . . . ."), 6) is None
-
-    def test_the_defender_takes_the_attackers_stone(self) -> None:
-        """White's stone below Black's has one liberty: Black takes it instead of running."""
-        free = LADDER.replace(". . O . . . .", ". X O . . . .")
-        assert ladder(stones_of(free), POINT) is None
+    @pytest.mark.parametrize(
+        ("drawing", "point", "line"),
+        [
+            (BROKEN, POINT, None),
+            (". O . . .\nO X O . .\n. . . . .\n. . . . .\n. . . . .", 6, (11,)),  # an atari that takes is one move
+            (". . . . .\n. X O . .\n. . . . .\n. . . . .\n. . . . .", 6, None),  # three liberties are free
+            (LADDER.replace(". . O . . . .", ". X O . . . ."), POINT, None),  # the defender takes the attacker's stone
+        ],
+    )
+    def test_short_ones_and_none(self, drawing: str, point: int, line: tuple[int, ...] | None) -> None:
+        assert ladder(stones_of(drawing), point) == line
 
     def test_a_ko_is_not_taken_back_at_once(self) -> None:
         """Black's stone took one: White must not take it back, and may after two moves elsewhere."""

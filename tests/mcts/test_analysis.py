@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from alphago import analyze, iter_analysis
-from alphago.env.batch import GameBatch
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
@@ -48,15 +47,7 @@ class HashForecaster(HashEvaluator):
         self.symmetries: list[tuple[int, ...]] = []
         self.calls: list[int] = []
 
-    def evaluate_forecasts(
-        self,
-        batch: GameBatch,
-        slots: np.ndarray,
-        priors: np.ndarray,
-        values: np.ndarray,
-        forecasts: tuple[np.ndarray, np.ndarray] | None,
-        symmetries: tuple[int, ...] = (0,),
-    ) -> None:
+    def evaluate_forecasts(self, batch, slots, priors, values, forecasts, symmetries=(0,)) -> None:
         self.symmetries.append(tuple(symmetries))
         self.calls.append(len(slots))
         self.evaluate(batch, slots, priors, values)

@@ -9,7 +9,6 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import join_analyses
-from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 from tests.drawing.reading import shapes, texts
 
@@ -40,24 +39,13 @@ def test_of_each_position(net: NeuralNet, positions: list[Any]) -> None:
     assert "game over" in " ".join(texts(found.svg(2)))
 
 
-def test_the_same_from_blacks_view(net: NeuralNet, positions: list[Any]) -> None:
+def test_the_same_from_either_view_and_of_each_part(net: NeuralNet, positions: list[Any]) -> None:
     found = analyze(positions, net, 16)
-    assert found.as_black().svg(1) == found.svg(1)
-    assert found.as_white().svg(1) == found.svg(1)
-    assert found.as_black().take([1]).svg() == found.svg(1)
-
-
-def test_parts_keep_their_positions(net: NeuralNet, positions: list[Any]) -> None:
-    found = analyze(positions, net, 8)
-    assert found.take([1]).svg() == found.svg(1)
+    joined = join_analyses([found.take([0]), found.take([1, 2])])
+    for same in (found.as_black(), found.as_white(), joined):
+        assert same.svg(1) == found.svg(1)
+    assert found.take([1]).svg() == found.as_black().take([1]).svg() == found.svg(1)
     assert found.take(np.array([False, True, True])).positions == tuple(positions[1:])
-    assert join_analyses([found.take([0]), found.take([1, 2])]).svg(1) == found.svg(1)
-
-
-def test_of_a_player_and_of_the_network_alone(net: NeuralNet, positions: list[Any]) -> None:
-    player = MCTSPlayer(GO, net, num_readouts=8)
-    player.play_move("C3")
-    assert player.analysis().positions == (player.position,)
     assert "share of the network's policy" in " ".join(texts(analyze(positions[0], net, 0).svg()))
 
 

@@ -54,11 +54,6 @@ def same(one: Analysis, other: Analysis) -> None:
             np.testing.assert_array_equal(first, second, err_msg=name)
 
 
-def found(answer: Answer) -> Analysis:
-    assert answer.analysis is not None
-    return answer.analysis
-
-
 class TestArrays:
     @pytest.mark.parametrize("readouts", [1, 20, 200, LONG + 200])
     @pytest.mark.parametrize("settings", [None, "gumbel", Puct(c_puct=3.0, leaves=3)])
@@ -66,7 +61,7 @@ class TestArrays:
         """A long question has a search of its own, a short one shares one."""
         position = GO.position().after(["C3", "D3"])
         with Analyst(OwnedByBlack(), settings=settings) as analyst:
-            one = found(analyst.ask(position, limit=Limit(readouts)).last())
+            one = analyst.ask(position, limit=Limit(readouts)).last().found
         same(one, analyze(position, OwnedByBlack(), readouts, settings=settings, threads=1))
         assert one.positions == (position,)
 
@@ -75,9 +70,9 @@ class TestArrays:
         with Analyst(net) as analyst:
             answer = analyst.ask(position, limit=Limit(0)).last()
         alone = analyze(position, net, 0)
-        np.testing.assert_array_equal(found(answer).prior, alone.prior)
-        np.testing.assert_allclose(found(answer).raw_ownership, alone.raw_ownership, atol=0.5 / 127)  # kept in a byte
-        assert (answer.readouts, found(answer).visits.sum()) == (0, 0)
+        np.testing.assert_array_equal(answer.found.prior, alone.prior)
+        np.testing.assert_allclose(answer.found.raw_ownership, alone.raw_ownership, atol=0.5 / 127)  # kept in a byte
+        assert (answer.readouts, answer.found.visits.sum()) == (0, 0)
 
     def test_many_positions_side_by_side_are_as_each_alone(self) -> None:
         positions = [GO.position(), *(GO.position().play(action) for action in range(25))]
@@ -91,7 +86,7 @@ class TestArrays:
         position = GoEnv(5).position().play("C3")
         rules = [Forbidden(-1, frozenset([0, 1]))]
         with Analyst(net, symmetries=True) as analyst:
-            one = found(analyst.ask(position, limit=Limit(60), avoid=rules, plies=2, move_ownership=True).last())
+            one = analyst.ask(position, limit=Limit(60), avoid=rules, plies=2, move_ownership=True).last().found
         other = analyze(position, net, 60, avoid=[0, 1], plies=2, move_ownership=True, symmetries=True, threads=1)
         same(one, other)
 
@@ -99,13 +94,13 @@ class TestArrays:
         over = GoEnv(5).position().after(["pass", "pass"])
         with Analyst(net) as analyst:
             answer = analyst.ask(over, limit=Limit(50), level=10).last()
-        same(found(answer), analyze(over, net, 50, threads=1))
+        same(answer.found, analyze(over, net, 50, threads=1))
         assert answer.action is None
 
     @pytest.mark.parametrize("env", [ConnectFourEnv(), GO], ids=lambda env: env.name)
     def test_every_game_by_its_moves(self, env) -> None:
         with Analyst(HashEvaluator()) as analyst:
-            one = found(analyst.ask(env, env.action_names[:2], Limit(40)).last())
+            one = analyst.ask(env, env.action_names[:2], Limit(40)).last().found
             with pytest.raises(IllegalMove):
                 analyst.ask(env, ["nowhere"])
         same(one, analyze(env.position().after(env.action_names[:2]), HashEvaluator(), 40, threads=1))
@@ -121,24 +116,24 @@ class TestTrees:
             again = analyst.ask(GO, (), Limit(30)).last()
         assert (first.readouts, longer.readouts, again.readouts) == (40, 24, 0)
         assert evaluator.evaluated == before + 24
-        same(found(longer), analyze(GO.position(), HashEvaluator(), 64, settings=Puct(leaves=2), threads=1))
-        same(found(again), found(longer))
+        same(longer.found, analyze(GO.position(), HashEvaluator(), 64, settings=Puct(leaves=2), threads=1))
+        same(again.found, longer.found)
 
     def test_a_reply_an_undo_and_a_variation_find_their_trees(self) -> None:
         evaluator = Counting()
         with Analyst(evaluator, settings=Puct(leaves=1)) as analyst:
-            start = found(analyst.ask(GO, (), Limit(200)).last())
+            start = analyst.ask(GO, (), Limit(200)).last().found
             best, *_, other = (move for move in start.moves() if move.visits > 8)
             for move in (best, other):
                 below = analyst.ask(GO, [move.action], Limit(0)).last()
-                assert (below.readouts, found(below).root_visits[0]) == (0, move.visits)
+                assert (below.readouts, below.found.root_visits[0]) == (0, move.visits)
             reply = best.line[:2]
-            assert found(analyst.ask(GO, reply, Limit(0)).last()).root_visits[0] == best.line_visits[1]
+            assert analyst.ask(GO, reply, Limit(0)).last().found.root_visits[0] == best.line_visits[1]
             before = evaluator.evaluated
-            same(found(analyst.ask(GO, (), Limit(200)).last()), start)
+            same(analyst.ask(GO, (), Limit(200)).last().found, start)
             assert evaluator.evaluated == before
             analyst.forget()
-            assert found(analyst.ask(GO, [best.action], Limit(0)).last()).root_visits[0] == 1
+            assert analyst.ask(GO, [best.action], Limit(0)).last().found.root_visits[0] == 1
 
     def test_it_begins_anew_where_it_must(self) -> None:
         with Analyst(HashEvaluator()) as analyst:
@@ -155,11 +150,11 @@ class TestTrees:
         with Analyst(HashEvaluator()) as analyst:
             analyst.ask(GO, (), Limit(40)).last()
             added = analyst.ask(GO, (), Limit(40, added=True)).last()
-        assert (added.readouts, found(added).root_visits[0]) == (40, 81)
+        assert (added.readouts, added.found.root_visits[0]) == (40, 81)
 
     def test_gumbel_starts_from_the_root(self) -> None:
         with Analyst(HashEvaluator(), settings=Gumbel()) as analyst:
-            one, other = (found(analyst.ask(GO, (), Limit(32)).last()) for _ in range(2))
+            one, other = (analyst.ask(GO, (), Limit(32)).last().found for _ in range(2))
         same(one, other)
 
 
@@ -170,15 +165,15 @@ class TestMoves:
             answer = analyst.ask(GO, (), Limit(80, certain=True), level=10).last()
             alone = analyst.ask(GO, ["C3"], Limit(0), level=10, reuse=False).last()
         assert answer.action == player.suggest_move()
-        assert alone.action == found(alone).best()
+        assert alone.action == alone.found.best()
 
     def test_a_search_ends_when_its_move_is_certain(self) -> None:
         with Analyst(HashEvaluator()) as analyst:
             answer = analyst.ask(GO, ["C3"], Limit(4000, certain=True), level=10).last()
-        most, second = np.sort(found(answer).visits[0])[:-3:-1]
+        most, second = np.sort(answer.found.visits[0])[:-3:-1]
         assert answer.readouts < 4000
         assert most >= second + 4000 - answer.readouts
-        assert answer.action == found(answer).best()
+        assert answer.action == answer.found.best()
 
     def test_a_level_is_that_of_a_player(self, net: NeuralNet) -> None:
         position = GoEnv(5).position().after(["C3", "C2"])
@@ -203,12 +198,12 @@ class TestClients:
             question = analyst.ask(GO, (), ENDLESS, every=0.01)
             visits = []
             for answer in question:
-                visits.append(found(answer).root_visits[0])
+                visits.append(answer.found.root_visits[0])
                 if len(visits) == 3:
                     question.stop()
         assert visits == sorted(visits)
         assert answer.is_last
-        assert found(question.last()).root_visits[0] == visits[-1]
+        assert question.last().found.root_visits[0] == visits[-1]
 
     def test_many_long_questions_end_at_once(self) -> None:
         told: list[Answer] = []

@@ -84,23 +84,6 @@ def test_a_win_next_move_is_prevented_at_once() -> None:
     assert set(values.values()) == {-1}
 
 
-def test_reversi_s_last_stones() -> None:
-    """One of Black's four moves takes White's last stones; an untrained network knows nothing of that."""
-    board = np.zeros((8, 8), int)
-    board[3:5, 3:5] = [[1, -1], [1, -1]]
-    board[2, 3] = 1
-    position = ReversiEnv(8).position(board=board, to_play="black")
-    wins = [action for action in np.flatnonzero(position.legal_mask).tolist() if position.play(action).is_over]
-    assert [ReversiEnv(8).to_text(action) for action in wins] == ["F4"]
-    for settings in ("puct", "gumbel"):
-        player = MCTSPlayer(
-            ReversiEnv(8), NeuralNet(ReversiEnv(8), tower_height=0), 2, two_player_mode=True, settings=settings
-        )
-        player.initialize_game(position)
-        assert [player.suggest_move()] == wins
-        assert player.root_value == 1
-
-
 def winning() -> Position:
     """Black wins with C1, and so would White."""
     return TIC_TAC_TOE.position().after(["A1", "A2", "B1", "B2"])
@@ -139,8 +122,3 @@ def test_graded_games_and_go_do_not_look() -> None:
         if not isinstance(env, (OwareEnv, TicTacToeEnv)):
             with pytest.raises(NotImplementedError, match="GoBatch must have decisive_moves, since GoEnv"):
                 batch.decisive_moves(np.zeros(1, np.int64), np.empty(1, np.int32))
-
-
-def test_the_option_is_yes_or_no() -> None:
-    with pytest.raises((TypeError, ValueError), match="decisive_moves must be"):
-        Puct(decisive_moves=2)  # type: ignore[arg-type]

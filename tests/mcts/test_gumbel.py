@@ -10,11 +10,11 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.gumbel import Gumbel, halving_schedule, halving_schedules
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
-from tests.mcts.games import CountingEnv, tic_tac_toe_value, tic_tac_toe_values
+from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from
 from tests.naive.gumbel import NaiveGumbel
 from tests.naive.puct import one_by_one
@@ -200,81 +200,6 @@ def test_priors_of_roots_before_and_after_a_search() -> None:
     both = search.priors(np.array([1, 0]))
     search.run(np.array([20, 20], np.int32))
     assert np.array_equal(search.priors(np.array([1, 0])), both)
-
-
-class Solved(Evaluator):
-    """Tic-tac-toe's true values, and a random prior."""
-
-    def __init__(self, seed: int) -> None:
-        self.random = np.random.default_rng(seed)
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        mask = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        priors[:] = np.where(mask, self.random.dirichlet(np.full(priors.shape[1], 0.3), len(slots)) + 1e-6, 0)
-        priors /= priors.sum(axis=1, keepdims=True)
-        for i, slot in enumerate(slots):
-            position = batch.env.position_of(batch, int(slot))
-            values[i] = tic_tac_toe_value(squares(position), position.to_play)
-
-
-def squares(position: object) -> tuple[int, ...]:
-    own, enemy = position.planes().reshape(-1, 9)[:2]  # type: ignore[attr-defined]
-    return tuple(int(x) for x in (own - enemy) * position.to_play)  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize("readouts", [2, 4, 9])
-def test_policies_improve_under_any_prior(readouts: int) -> None:
-    """Where values are true, neither the improved policy nor the action chosen is worth less than the prior."""
-    env = TicTacToeEnv()
-    random = np.random.default_rng(5)
-    chosen_values, prior_values = [], []
-    for seed in range(60):
-        position = random_position(env, int(random.integers(0, 6)), random)
-        search = search_from([position], Solved(seed), Gumbel(considered=9))
-        search.rule.noise[:] = random.gumbel(size=search.rule.noise.shape)
-        search.expand_roots(ONE)
-        prior = search.tree.waiting[0, 0].copy()
-        search.run(np.array([min(readouts, int(position.legal_mask.sum()))], np.int32))
-        policy, action = improved(search, ONE)
-        truth = np.zeros(9)
-        for square, value in tic_tac_toe_values(squares(position), position.to_play).items():
-            truth[square] = value
-        assert policy[0].sum() == pytest.approx(1, abs=1e-5)
-        if readouts == 9:  # every action was visited once, so every value is known
-            assert policy[0] @ truth >= prior @ truth - 1e-5
-            assert truth[action[0]] == truth[position.legal_mask].max()
-        chosen_values.append(truth[action[0]])
-        prior_values.append(prior @ truth)
-    assert np.mean(chosen_values) >= np.mean(prior_values) + 0.05
-
-
-class CentreWins(Evaluator):
-    """Black wins with a stone in the centre of 3x3, which the prior hardly sees."""
-
-    def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
-        priors[:] = batch.legal_mask(slots, np.empty(priors.shape, np.bool_))
-        priors[:, 4] *= 1e-3
-        priors /= priors.sum(axis=1, keepdims=True)
-        for i, slot in enumerate(slots):
-            position = GoEnv(3).position_of(batch, int(slot))
-            values[i] = position.to_play * (1 if position.board[1, 1] == 1 else -1)
-
-
-def test_thousands_of_readouts_leave_a_policy() -> None:
-    """At the default settings, with values as far apart as can be."""
-    search = search_from([GoEnv(3).position()], CentreWins(), Gumbel())
-    search.run(np.array([3000], np.int32))
-    policy, action = improved(search, ONE)
-    assert policy[0].sum() == pytest.approx(1)
-    assert policy[0, 4] > 0.99
-    assert action[0] == 4
-
-
-def test_more_readouts_than_before_grow_the_arrays() -> None:
-    env = GoEnv(3)
-    search = Search(env, HashEvaluator(), 2, Gumbel())
-    search.run(np.array([500, 0], np.int32))
-    assert search.visits(np.arange(2)).sum(axis=1).tolist() == [500, 0]
 
 
 class Counting(HashEvaluator):

@@ -60,28 +60,8 @@ PUZZLES = [
     solved(tic_tac_toe("B2 A3 C1 A1")),
     solved(diagrams.play(GoEnv(2, komi=0.5, max_moves=5).position(), "B A1")),
     solved(diagrams.play(GoEnv(2, komi=1.5, max_moves=4).position(), "B A1, W pass")),
-    solved(
-        diagrams.position(
-            """
-        . O X
-        O O X
-        X X .
-    """,
-            env=GoEnv(3, max_moves=1),
-            komi=2.5,
-        )
-    ),
-    solved(
-        diagrams.position(
-            """
-        . X O
-        X O O
-        X O .
-    """,
-            env=GoEnv(3, max_moves=3),
-            komi=0.5,
-        )
-    ),
+    solved(diagrams.position(". O X\nO O X\nX X .", env=GoEnv(3, max_moves=1), komi=2.5)),
+    solved(diagrams.position(". X O\nX O O\nX O .", env=GoEnv(3, max_moves=3), komi=0.5)),
 ]
 
 

@@ -11,7 +11,7 @@ from alphago.mcts import ranges
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.puct import Puct
-from alphago.mcts.ranges import LEAST, NumbaThreads, Ranges, whole_games
+from alphago.mcts.ranges import LEAST, Ranges, numba_threads, whole_games
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 
@@ -74,9 +74,9 @@ def test_without_safe_threads_there_is_one(lacking: str, monkeypatch: pytest.Mon
 
 def test_numbas_number_of_threads_is_put_back() -> None:
     before = numba.get_num_threads()
-    with NumbaThreads(1):
+    with numba_threads(1):
         assert numba.get_num_threads() == 1
-    with pytest.raises(ValueError, match="broken"), NumbaThreads(1000):
+    with pytest.raises(ValueError, match="broken"), numba_threads(1000):
         raise ValueError("broken")
     assert numba.get_num_threads() == before
 

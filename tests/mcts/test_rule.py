@@ -53,37 +53,26 @@ def test_temperature_plies_are_alphago_jls(size: int, plies: int) -> None:
     assert temperature_plies(GoEnv(size)) == plies
 
 
-def test_temperature_plies_of_a_small_board() -> None:
-    assert temperature_plies(TicTacToeEnv()) == 0
-
-
-def test_in_proportion_to_visits() -> None:
-    assert chosen([10, 5, 1, 0, 4], True) == [500, 250, 50, 0, 200]
-
-
-def test_in_proportion_to_probabilities() -> None:
-    assert chosen([0.5, 0.25, 0.0, 0.25], True) == [500, 250, 0, 250]
-
-
-def test_the_most_visited() -> None:
-    assert chosen([1, 5, 10, 2], False) == [0, 0, 1000, 0]
-
-
-def test_ties_are_drawn_evenly() -> None:
-    assert chosen([7, 2, 7, 0, 7, 7], False) == [250, 0, 250, 0, 250, 250]
+@pytest.mark.parametrize(
+    ("row", "by_visits", "counts"),
+    [
+        ([10, 5, 1, 0, 4], True, [500, 250, 50, 0, 200]),
+        ([0.5, 0.25, 0.0, 0.25], True, [500, 250, 0, 250]),
+        ([1, 5, 10, 2], False, [0, 0, 1000, 0]),
+        ([7, 2, 7, 0, 7, 7], False, [250, 0, 250, 0, 250, 250]),  # ties are drawn evenly
+        ([1, 0, 0, 0, 1], True, [500, 0, 0, 0, 500]),  # the first and the last action can be chosen
+        ([1, 0, 0, 0, 0], True, [1000, 0, 0, 0, 0]),
+        ([0, 0, 0, 0, 1], False, [0, 0, 0, 0, 1000]),
+    ],
+)
+def test_drawn_in_proportion_or_the_most_visited(row: list, by_visits: bool, counts: list[int]) -> None:
+    assert chosen(row, by_visits) == counts
 
 
 def test_never_an_action_without_visits() -> None:
     ends = np.array([0.0, np.nextafter(1, 0)])
     assert chosen([0, 3, 0, 9, 0], True, ends) == [0, 1, 0, 1, 0]
     assert chosen([0, 9, 0, 9, 0], False, ends) == [0, 1, 0, 1, 0]
-
-
-def test_the_first_and_the_last_action_can_be_chosen() -> None:
-    """Sampling that skips action 0, or never draws the pass, was a defect of two older programs."""
-    assert chosen([1, 0, 0, 0, 1], True) == [500, 0, 0, 0, 500]
-    assert chosen([1, 0, 0, 0, 0], True) == [1000, 0, 0, 0, 0]
-    assert chosen([0, 0, 0, 0, 1], False) == [0, 0, 0, 0, 1000]
 
 
 def test_rows_are_independent() -> None:

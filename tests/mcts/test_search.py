@@ -10,12 +10,12 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
-from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT, greatest_waiting
+from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search, leaves_for
 from alphago.mcts.tree import grown
 from alphago.nn.net import NeuralNet
-from tests.mcts.games import CountingEnv, SamePriors, counting_value
+from tests.mcts.games import CountingEnv, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
 
 GO, TIC_TAC_TOE = GoEnv(5), TicTacToeEnv()
@@ -139,12 +139,6 @@ class TestAdvance:
         fresh = search_from([GO.position().play(action)], HashEvaluator(), Puct())
         assert np.array_equal(run(search, 50), run(fresh, 50))
 
-    def test_before_any_search(self) -> None:
-        search = search_from(positions(GO, 0), HashEvaluator(), Puct())
-        search.advance(ONE, np.array([3], np.int32))
-        fresh = search_from([GO.position().play(3)], HashEvaluator(), Puct())
-        assert np.array_equal(run(search, 50), run(fresh, 50))
-
     def test_the_roots_value_is_always_the_movers(self) -> None:
         """Black is far ahead: good for Black, bad for White, whichever of them is the root's mover."""
         env = GoEnv(5, komi=-30)
@@ -193,12 +187,6 @@ class TestVirtualLoss:
         assert budget.tolist() == [0, 0, 0]
         assert search.visits(np.arange(3)).sum(axis=1).tolist() == [100, 50, 60]
 
-    def test_leaves_of_a_wave_differ(self) -> None:
-        """Held apart by the losses of those on their way, not sent down the same path."""
-        search = search_from(positions(GO, 0), UniformEvaluator(), Puct(leaves=8))
-        visits = run(search, 8)[0]
-        assert (visits == 1).sum() == 8
-
     def test_more_leaves_than_the_tree_has(self) -> None:
         """Two squares are empty: at most four positions, and eight leaves are asked for."""
         position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7))
@@ -207,27 +195,6 @@ class TestVirtualLoss:
         assert visits.sum() == 50
         assert not search.tree.virtual.any()
         assert search.tree.used[0] <= 5
-
-    def test_a_path_that_draws_all_simulations(self) -> None:
-        """AlphaGo.jl's `dont_pick_unexpanded_child`: a second simulation meets the leaf of the first.
-
-        It costs nothing and waits for the next wave.
-        """
-        priors = np.full(26, 0.0001)
-        priors[18] = 0.9999
-        search = search_from(positions(GO, 0), SamePriors(priors), Puct(leaves=2, c_puct=10.0))
-        search.expand_roots(ONE)
-        budget = np.array([10], np.int32)
-        assert search.wave(budget) == 1
-        assert budget[0] == 9
-        assert search.visits(ONE)[0, 18] == 1
-        assert not search.tree.virtual.any()
-
-    def test_one_legal_move(self) -> None:
-        position = TIC_TAC_TOE.position().after((0, 1, 2, 4, 3, 5, 7, 6))
-        for leaves in (1, 8):
-            visits = run(search_from([position], HashEvaluator(), Puct(leaves=leaves)), 20)[0]
-            assert visits.tolist() == [0] * 8 + [20]
 
 
 class TestNoise:
@@ -255,17 +222,6 @@ class TestNoise:
             assert after == pytest.approx(0.75 * before[game] + 0.25 * noise, abs=1e-6)
             assert after.sum() == pytest.approx(1, abs=1e-5)
             assert (after[~position.legal_mask] == 0).all()
-
-    def test_never_an_illegal_move(self) -> None:
-        """AlphaGo.jl's `never_select_illegal_moves`, over many draws of noise alone."""
-        many = positions(GO, 12, 14, 16)
-        search = search_from(many, HashEvaluator(), Puct(dirichlet_weight=1.0))
-        for seed in range(10):
-            search.forget(np.arange(3))
-            search.expand_roots(np.arange(3))
-            search.add_noise(np.arange(3), [np.random.default_rng([seed, game]) for game in range(3)])
-            for visits, position in zip(run(search, 60), many, strict=True):
-                assert not visits[~position.legal_mask].any()
 
     def test_no_weight_no_noise(self) -> None:
         search = search_from(positions(GO, 3), HashEvaluator(), Puct(dirichlet_weight=0.0))
@@ -382,15 +338,3 @@ class TestEvaluators:
         dense = NeuralNet(GO, tower_height=0, channels=4, size_free=False)
         with pytest.raises(ValueError, match=r"a network for GoEnv\(5\) cannot play GoEnv\(7\)"):
             as_evaluator(dense, GoEnv(7))
-
-
-def test_kernels_agree_with_numpy_about_visits() -> None:
-    search = search_from(positions(GO, 0, 5), HashEvaluator(), Puct())
-    visits = run(search, 64)
-    for game in range(2):
-        counted = {
-            action: search.tree.visits[game, child] for action, child in children(search.tree, game, ROOT).items()
-        }
-        assert {action: visits[game, action] for action in np.flatnonzero(visits[game])} == counted
-    assert greatest_waiting(np.array([0, -1, 0.25, 0.5, 0.5], np.float32)) == 3
-    assert greatest_waiting(np.array([0, -1], np.float32)) == NONE

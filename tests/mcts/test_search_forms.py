@@ -52,21 +52,18 @@ class TestForms:
 
 
 class TestRefused:
-    @pytest.mark.parametrize("name", ["c_puct", "parent_value_weight", "first_play_reduction", "virtual_loss"])
-    def test_puct_s_settings_in_gumbel(self, name: str) -> None:
-        sentence = f'^{name} is a setting of Puct, but this search is Gumbel: give search="puct"$'
-        with pytest.raises(UnusedSetting, match=sentence):
-            make_search({"kind": "gumbel", name: 2}, 8, 1)
-        with pytest.raises(UnusedSetting, match=sentence):
-            make_search({name: 2}, 8, 1, rule="gumbel")
-
-    @pytest.mark.parametrize("name", ["considered", "c_visit", "c_scale"])
-    def test_gumbel_s_settings_in_puct(self, name: str) -> None:
-        sentence = f'^{name} is a setting of Gumbel, but this search is Puct: give search="gumbel"$'
-        with pytest.raises(UnusedSetting, match=sentence):
-            make_search({name: 3}, 8, 1)
-        with pytest.raises(TypeError, match=f"Puct has no keyword '{name}'"):
-            Puct(**{name: 3})
+    @pytest.mark.parametrize(
+        ("name", "own", "rule", "other"),
+        [
+            *((name, "Puct", "puct", "gumbel") for name in ("c_puct", "first_play_reduction", "virtual_loss")),
+            *((name, "Gumbel", "gumbel", "puct") for name in ("considered", "c_visit", "c_scale")),
+        ],
+    )
+    def test_settings_of_another_rule(self, name: str, own: str, rule: str, other: str) -> None:
+        sentence = f'^{name} is a setting of {own}, but this search is {other.title()}: give search="{rule}"$'
+        for form, default in (({"kind": other, name: 2}, rule), ({name: 2}, other)):
+            with pytest.raises(UnusedSetting, match=sentence):
+                make_search(form, 8, 1, rule=default)
 
     @pytest.mark.parametrize(
         ("given", "error", "sentence"),

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.arena.alphabeta import best_move
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
-from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
@@ -82,31 +80,6 @@ def test_never_a_losing_move_where_there_is_another(evaluator) -> None:
     assert told > 20
 
 
-def margins(position: Position) -> dict[int, int]:
-    """The final margin of best play after each legal move, the mover's view."""
-    found = {}
-    for action in np.flatnonzero(position.legal_mask).tolist():
-        after = position.play(action)
-        margin = round(after.score() * after.to_play) if after.is_over else best_move(after).margin
-        found[action] = margin * after.to_play * position.to_play
-    return found
-
-
-def test_never_a_losing_move_of_reversi_where_there_is_another() -> None:
-    """Random positions of 4x4, solved by alpha-beta search; uniform priors and values of 0 know nothing."""
-    env, random = ReversiEnv(4), np.random.default_rng(5)
-    found: dict[bytes, Position] = {}
-    while len(found) < 30:
-        position = random_position(env, int(random.integers(3, 10)), random)
-        outcomes = set(np.sign(list(margins(position).values())))
-        if len(outcomes) > 1:
-            found[position.board.tobytes()] = position
-    visits = run(search_from(list(found.values()), UniformEvaluator(), Puct(c_puct=1.5)), 4000)
-    for row, position in zip(visits, found.values(), strict=True):
-        after = margins(position)
-        assert np.sign(after[int(row.argmax())]) == np.sign(max(after.values())), (position, row)
-
-
 def solved(position: Position) -> dict[int, float]:
     """The result after each legal move with best play from there, the mover's view; looks at all games."""
     values = {}
@@ -120,58 +93,25 @@ def solved(position: Position) -> dict[int, float]:
     return values
 
 
-# limit: plies until the board is scored as it stands.
+# The drawing, komi, moves that follow, who is to move, the only move that wins, and plies until the board is scored.
 GO_PUZZLES = {
-    "the last move takes": {
-        "drawing": """
-            . O X
-            O O X
-            X X .
-        """,
-        "best": "A3",
-        "limit": 1,
-        "komi": 2.5,
-    },
-    "takes before it is taken": {
-        "drawing": """
-            . X O
-            X O O
-            X O .
-        """,
-        "best": "C1",
-        "limit": 3,
-        "komi": 0.5,
-    },
-    "Black is ahead and White has passed; all other moves fill an eye": {
-        "drawing": """
-            . X X
-            X X X
-            X X .
-        """,
-        "moves": "W pass",
-        "to_play": "white",
-        "best": "pass",
-        "limit": 3,
-        "komi": 0.5,
-    },
-    "White is ahead and Black has passed": {
-        "drawing": """
-            O .
-            . O
-        """,
-        "moves": "B pass",
-        "best": "pass",
-        "limit": 3,
-        "komi": 0.5,
-    },
+    "the last move takes": (". O X\nO O X\nX X .", 2.5, "", None, "A3", 1),
+    "takes before it is taken": (". X O\nX O O\nX O .", 0.5, "", None, "C1", 3),
+    "Black is ahead and White has passed; other moves fill an eye": (
+        *(". X X\nX X X\nX X .", 0.5, "W pass", "white", "pass", 3),
+    ),
+    "White is ahead and Black has passed": ("O .\n. O", 0.5, "B pass", None, "pass", 3),
 }
 
 
-@pytest.mark.parametrize("puzzle", GO_PUZZLES.values(), ids=GO_PUZZLES.keys())
-def test_go_against_the_prior(puzzle: dict) -> None:
-    setup = dict(puzzle)
-    drawing, best, limit, moves = (setup.pop(name, "") for name in ("drawing", "best", "limit", "moves"))
+@pytest.mark.parametrize(
+    ("drawing", "komi", "moves", "to_play", "best", "limit"), GO_PUZZLES.values(), ids=GO_PUZZLES.keys()
+)
+def test_go_against_the_prior(
+    drawing: str, komi: float, moves: str, to_play: str | None, best: str, limit: int
+) -> None:
     env = GoEnv(len(diagrams.board(drawing)), max_moves=limit)
+    setup = {"komi": komi} if to_play is None else {"komi": komi, "to_play": to_play}
     position = diagrams.position(drawing, moves, env=env, **setup)
     winning = [action for action, value in solved(position).items() if value > 0]
     assert [env.to_text(action) for action in winning] == [best], "the puzzle has another solution"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from alphago.mcts.kernels import gumbel, nodes, puct, subtrees, waves
-from alphago.mcts.warm_up import compile_planes, compile_player, compile_tree
 from alphago.system.cores import available_cores
 
 BEGIN = """
@@ -129,12 +127,3 @@ def alive(process: int) -> bool:
         return False
     state = Path(f"/proc/{process}/stat")
     return not state.exists() or state.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
-def test_what_is_compiled_is_used() -> None:
-    """The same in this process, whose coverage can be seen."""
-    compile_tree()
-    compile_player()
-    compile_planes("connect-four")
-    kernels = (puct.select, gumbel.select, waves.expand, gumbel.improved_policy, nodes.root_priors, subtrees.advance)
-    assert all(kernel.signatures for kernel in kernels)

@@ -9,7 +9,7 @@ from alphago.arena.engine_player import check_engine
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import BLUNDER, ExamPlayer, exam_game, mark
+from alphago.exams.grading import BLUNDER, answer_all, exam_game, mark
 from alphago.exams.positions import find_exam
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.threads import one_torch_thread
@@ -92,6 +92,7 @@ class WatchedExam:
         if self.exam.size != env.N:
             board = f"{self.exam.size}x{self.exam.size}"
             raise ValueError(f"{text} must be an exam on the run's board, {env.N}x{env.N}, got one on {board}")
+        self.positions = self.exam.positions_of(self.env)
 
     @property
     def name(self) -> str:
@@ -100,7 +101,7 @@ class WatchedExam:
     def test(self, evaluator: Evaluator, device: str, **_: Any) -> WatchResult:
         """Let a network take the whole exam; see `Watched.test`."""
         with one_torch_thread():
-            answers = ExamPlayer(self.exam, self.env, evaluator, self.readouts).answer_all(available_cores())
+            answers = answer_all(self.positions, evaluator, self.readouts, threads=available_cores())
         grade = grade_of(mark(self.exam, answers))
         numbers = {ROW + name: value for name, value in grade.row().items() if value is not None}
         summary = (

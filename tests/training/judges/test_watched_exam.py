@@ -7,7 +7,7 @@ import pytest
 from alphago.env.go import GoEnv
 from alphago.env.oware import OwareEnv
 from alphago.exams.grades import grade_of
-from alphago.exams.grading import ExamPlayer, mark
+from alphago.exams.grading import answer_all, mark
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.judges.watched import WatchedExam, make_watched, watched_by_name
 from alphago.training.settings.judge_settings import WatchList
@@ -24,12 +24,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_row(file: Path) -> None:
-    """The grade of `ExamPlayer`."""
+    """The grade of `answer_all`."""
     watched = WatchedExam(f"exam:{file}", 8, GO)
     tested = watched.test(HashEvaluator(), "cpu")
     found = tested.row
     assert (found["opponent"], found["readouts"], found["exam_positions"]) == (f"exam:{file}", 8, POSITIONS)
-    answers = ExamPlayer(watched.exam, watched.env, HashEvaluator(), 8).answer_all(1)
+    answers = answer_all(watched.exam.positions_of(watched.env), HashEvaluator(), 8)
     assert found["exam_points"] == grade_of(mark(watched.exam, answers)).points.value
     assert found["exam_points_low"] <= found["exam_points"] <= found["exam_points_high"]
     assert f"loses {found['exam_points']:.2f} ±" in tested.summary
