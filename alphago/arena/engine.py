@@ -118,12 +118,7 @@ class EngineProcess(LineProcess):
     farewell = b"quit\n"
 
     def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        name: str | None = None,
-        start_timeout: float = 60.0,
-        timeout: float = 120.0,
+        self, command: Sequence[str], *, name: str | None = None, start_timeout: float = 60.0, timeout: float = 120.0
     ) -> None:
         super().__init__(command, name=name)
         self.timeout = timeout

@@ -22,13 +22,7 @@ from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
 # Options of `alphago evaluate` for settings in which networks may differ.
-OPTIONS = {
-    "board_size": "--board-size",
-    "komi": "--komi",
-    "ko": "--rules",
-    "suicide": "--rules",
-    "turns": "--turns",
-}
+OPTIONS = {"board_size": "--board-size", "komi": "--komi", "ko": "--rules", "suicide": "--rules", "turns": "--turns"}
 
 
 @checks_keywords()

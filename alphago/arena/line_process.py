@@ -43,11 +43,7 @@ class LineProcess:
         try:
             # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
             self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
             )
         except OSError as error:
             raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error

@@ -76,17 +76,15 @@ class Adjudicator:
         return process.ask("final_score")
 
 
-def find_adjudicator(adjudicator: str | Engine | None) -> Engine | None:
-    """Return the engine with a name as in `find_engine`, such as "gnugo:10"; return an Engine or None unchanged.
+def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
+    """Return the adjudicator for games of a match: an Engine, or one with a name as in `find_engine`; None for None.
 
     Raises ValueError for any other name, EngineError for an engine that is not installed.
     """
-    if adjudicator is None or isinstance(adjudicator, Engine):
-        return adjudicator
-    engine = find_engine(adjudicator) if isinstance(adjudicator, str) else None
-    if engine is None:
+    engine = find_engine(adjudicator) if isinstance(adjudicator, str) else adjudicator
+    if adjudicator is not None and not isinstance(engine, Engine):
         raise ValueError(f"adjudicator must be 'gnugo', 'gnugo:LEVEL', an Engine or None, got {adjudicator!r}")
-    return engine
+    return None if engine is None else Adjudicator(env.match_variant(), engine)
 
 
 @checks_keywords()
@@ -155,18 +153,16 @@ def evaluate(
     device = device if workers is None else "cpu"
     first = entrant_for(black, env, first_readouts, first_search, device)
     second = entrant_for(white, env, second_readouts, second_search, device)
-    engine = find_adjudicator(adjudicator)
+    referee = find_adjudicator(adjudicator, env)
     needs_variant = any(isinstance(entrant.player, (PlayoutSettings, Engine)) for entrant in (first, second))
-    if engine is not None or needs_variant:
+    if referee is not None or needs_variant:
         env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:
         opening_plies = 0 if random_opening else temperature_plies(env)
     opening_plies = check_int("opening_plies", opening_plies, 0)
     games_at_once = num_games // 2  # each player is to move in about half of the games
     leaves = leaves_for(games_at_once, max(first.readouts, second.readouts))
-    plan = MatchPlan(
-        games=num_games, opening_plies=opening_plies, random_opening=random_opening, seed=seed, leaves=leaves
-    )
+    plan = MatchPlan(num_games, opening_plies, random_opening, seed, leaves)
     games: list[MatchGame] = []
 
     def add(game: MatchGame) -> None:
@@ -175,16 +171,8 @@ def evaluate(
             progress(game.number)
 
     with pool_of(workers, env) as pool:
-        play_match(
-            env,
-            (first, second),
-            plan,
-            range(num_games),
-            add,
-            stop=stop,
-            adjudicator=None if engine is None else Adjudicator(env, engine),
-            pool=pool,
-        )
+        numbers = range(num_games)
+        play_match(env, (first, second), plan, numbers, add, stop=stop, adjudicator=referee, pool=pool)
     if len(games) < num_games:
         raise MatchStopped(f"the match was stopped after {len(games)} of {num_games} games")
     return MatchResult.of(env, games)

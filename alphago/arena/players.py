@@ -7,11 +7,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from alphago.arena.alphabeta import (
-    AlphaBetaSettings,
-    alphabeta_settings,
-    check_game_has_evaluation,
-)
+from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta_settings, check_game_has_evaluation
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import check_engine
 from alphago.arena.playout_player import PlayoutSettings, playout_settings
@@ -113,12 +109,10 @@ class LevelPlayer:
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
         self.search = AnalysisSearch(env, evaluator, games, Puct(leaves=LEAVES))
         self.terms = terms_of(level, env, self.search.has_forecasts)
-        self.plies = np.zeros(games, np.int32)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         readouts = np.zeros(self.search.games, np.int32)
         readouts[games] = self.terms.readouts
-        self.search.begin_move(games, self.plies[games])
         self.search.run(readouts)
         shares = level_shares(self.search, games, self.terms)
         return choose_actions(shares, np.ones(len(games), np.bool_), chance)
@@ -126,7 +120,6 @@ class LevelPlayer:
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.search.batch.play(games, actions)
         self.search.forget(games)  # each move is searched from an empty tree, as when levels were measured
-        self.plies[games] += 1
 
 
 def resolve_player(player: object, env: GameEnv | None = None, device: str = "cpu") -> PlayerSource:
@@ -142,19 +135,15 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
         player = find_player(str(player))
     if isinstance(player, str) and player == "random":
         return "random"
-    if isinstance(player, Engine):
-        if env is not None:
-            go = require_go(env, player.name)
-            if is_name and player.name.startswith(COMMAND):
-                check_engine(go, player)
-        return player
-    if isinstance(player, PlayoutSettings):
-        if env is not None and player.equivalence:  # RAVE is for Go alone
-            require_go(env, player.name)
-        return player
-    if isinstance(player, AlphaBetaSettings):
-        if env is not None and is_go(env):  # PlainAlphaBetaPlayer sees nothing before the end of a game of Go
-            check_game_has_evaluation(env)
+    if isinstance(player, Engine) and env is not None:
+        go = require_go(env, player.name)
+        if is_name and player.name.startswith(COMMAND):
+            check_engine(go, player)
+    if isinstance(player, PlayoutSettings) and env is not None and player.equivalence:  # RAVE is for Go alone
+        require_go(env, player.name)
+    if isinstance(player, AlphaBetaSettings) and env is not None and is_go(env):
+        check_game_has_evaluation(env)  # PlainAlphaBetaPlayer sees nothing before the end of a game of Go
+    if isinstance(player, (Engine, PlayoutSettings, AlphaBetaSettings)):
         return player
     return as_evaluator(player, env, device)
 

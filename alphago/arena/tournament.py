@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import Adjudicator, find_adjudicator, play_match
+from alphago.arena.match import find_adjudicator, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match, ResultFolder, as_saved, hashed_folder
@@ -86,11 +86,7 @@ class Tournament:
     """
 
     def __init__(
-        self,
-        env: GameEnv,
-        entrants: Sequence[Entrant],
-        settings: TournamentSettings,
-        folder: str | Path | None = None,
+        self, env: GameEnv, entrants: Sequence[Entrant], settings: TournamentSettings, folder: str | Path | None = None
     ) -> None:
         """Open or create the folder.
 
@@ -104,8 +100,7 @@ class Tournament:
         self.entrants = list(entrants)
         random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
         self.settings = replace(settings, random_opening=random_plies)
-        engine = find_adjudicator(settings.adjudicator)
-        self.adjudicator = None if engine is None else Adjudicator(self.env, engine)
+        self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
         self.names = [entrant.name for entrant in entrants]
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
         identity = self.identity()
@@ -142,13 +137,8 @@ class Tournament:
         opening_plies = settings.opening_plies
         if opening_plies is None:
             opening_plies = 0 if settings.random_opening else temperature_plies(self.env)
-        return MatchPlan(
-            games=settings.games,
-            opening_plies=opening_plies,
-            random_opening=settings.random_opening,
-            seed=settings.seed,
-            leaves=1,  # so strength does not depend on how many games are played at once
-        )
+        # One leaf a wave, so that strength does not depend on how many games are played at once.
+        return MatchPlan(settings.games, opening_plies, settings.random_opening, settings.seed, leaves=1)
 
     def play(self, listener: ProgressListener, pool: JobPool | None = None) -> None:
         """Play the games that are missing.

@@ -138,11 +138,7 @@ class ExamResult:
         lines += ["", *grade_table("player", dict(zip(self.names, self.grades, strict=True)))]
         if self.pairs:
             paired = {f"{self.names[a]} - {self.names[b]}": self.paired(a, b) for a, b in self.pairs}
-            lines += [
-                "",
-                "Paired, on the same positions:",
-                *grade_table("players", paired, signed=True),
-            ]
+            lines += ["", "Paired, on the same positions:", *grade_table("players", paired, signed=True)]
         parts: dict[str, Callable[[int], dict[str, Grade]]] = {"phase": self.by_phase, "kind": self.by_kind}
         for heading, by in parts.items():
             lines += ["", *parts_table(heading, self.names, [by(player) for player in range(len(self.names))])]

@@ -17,14 +17,7 @@ from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.system.cores import available_cores
-from alphago.system.validation import (
-    MOST_READOUTS,
-    check_bool,
-    check_int,
-    check_positive,
-    checks_keywords,
-    shown,
-)
+from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
 
 TREE_BYTES = 2**27  # memory for the trees that one thread searches side by side
 NO_LIMIT = 2**62  # bytes: a search of known positions ends with its readouts only

@@ -86,12 +86,12 @@ class TestAdjudicator:
 
     def test_names(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr("shutil.which", lambda name, path: "/usr/games/gnugo")
-        assert find_adjudicator("gnugo:3") == gnugo(3)
-        assert find_adjudicator(None) is None
+        assert find_adjudicator("gnugo:3", GO).engine == gnugo(3)
+        assert find_adjudicator(None, GO) is None
         judge = judge_of(tmp_path, "B+1")
-        assert find_adjudicator(judge) is judge
+        assert find_adjudicator(judge, GO).engine is judge
         with pytest.raises(ValueError, match="an Engine or None, got 'rave'"):
-            find_adjudicator("rave")
+            find_adjudicator("rave", GO)
 
     def test_gnu_go_takes_dead_stones(self) -> None:
         """White's stone in the corner has no hope; on the board it makes all of Black's area neutral."""

@@ -60,13 +60,6 @@ class TestColours:
         match = evaluate(env, "random", "random", num_games=20)
         assert match.outcomes.tolist() == [-1, 1] * 10
 
-    def test_outcomes_are_the_first_players(self) -> None:
-        match = evaluate(TIC_TAC_TOE, HashEvaluator(), "random", num_games=40, readouts=30)
-        for number, (outcome, moves) in enumerate(zip(match.outcomes, match.games, strict=True)):
-            end = TIC_TAC_TOE.position().after(moves)
-            assert end.is_over
-            assert outcome == end.result * (1 if number % 2 == 0 else -1)
-
     def test_the_right_player_is_asked(self) -> None:
         """In odd games `white` has Black: the position it is asked about says so."""
         asked: dict[str, set[int]] = {"first": set(), "second": set()}
@@ -230,11 +223,6 @@ class TestArguments:
             ValueError, match=r"readouts must be (one value for both players or a pair|an integer >= 0), got"
         ):
             evaluate(GO, "random", "random", 2, readouts)
-
-    def test_odd_numbers_of_games(self) -> None:
-        match = evaluate(GO, "random", "random", 7)
-        assert len(match.outcomes) == len(match.games) == 7
-        assert all(GO.position().after(moves).is_over for moves in match.games)
 
     def test_progress_hears_of_each_game(self) -> None:
         heard: list[int] = []

@@ -222,13 +222,6 @@ class TestGames:
                 start = start.play(action)  # raises for an illegal one
             assert start.is_over
 
-    def test_the_number_of_threads_does_not_matter(self) -> None:
-        one, two, three, other = (
-            match_on(cores, GoEnv(4, komi=0.5), "rave:50", "uct:50", 10, opening_plies=2, seed=seed).games
-            for cores, seed in ((1, 3), (2, 3), (3, 3), (2, 4))
-        )
-        assert one == two == three != other
-
 
 class TestNames:
     def test_playouts(self) -> None:

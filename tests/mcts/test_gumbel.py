@@ -11,7 +11,7 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import Gumbel, halving_schedule, halving_schedules
+from alphago.mcts.gumbel import Gumbel, halving_schedule
 from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
@@ -27,16 +27,6 @@ def test_schedules() -> None:
     assert halving_schedule(16, 12)[8].tolist() == [0] * 8 + [1] * 4
     assert halving_schedule(16, 3)[1].tolist() == [0, 1, 2]
     assert (np.diff(halving_schedule(20, 60)) >= 0).all()
-
-
-def test_schedules_of_several_budgets_lie_side_by_side() -> None:
-    stacked = halving_schedules(6, (3, 8, 20))
-    assert stacked.shape == (3, 7, 20)
-    for table, budget in zip(stacked, (3, 8, 20), strict=True):
-        few = min(6, budget)
-        assert np.array_equal(table[: few + 1, :budget], halving_schedule(few, budget))
-        assert (table[:, budget:] == 20).all()  # more visits than any candidate has: nobody's turn by the plan
-    assert np.array_equal(halving_schedules(4, (16,))[0], halving_schedule(4, 16))
 
 
 def naive(position: Position, gumbel: np.ndarray, settings: SearchSettings) -> NaiveGumbel:

@@ -122,18 +122,6 @@ def test_equal_scores_go_to_the_lowest_action() -> None:
             assert visits.tolist() == [1] * readouts + [0] * (9 - readouts)
 
 
-def test_an_untried_action_is_worth_less_the_more_is_tried() -> None:
-    """Nobody wins by the evaluator, so only the reduction keeps a simulation from trying yet another action."""
-    widths = []
-    for reduction in (0.0, 0.2, 0.5):
-        search = search_from(
-            [GoEnv(5).position()], UniformEvaluator(), Puct(first_play_reduction=reduction, c_puct=1.0)
-        )
-        widths.append(int((run(search, 26)[0] > 0).sum()))
-    assert widths[0] == 26
-    assert widths[0] > widths[1] > widths[2] > 0
-
-
 def test_squashed_visits() -> None:
     """In the first moves of self-play alone, for the targets and for what is drawn."""
     env, games = GoEnv(3), np.arange(2)
