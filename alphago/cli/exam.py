@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from alphago.cli.label import with_bar
@@ -11,7 +10,6 @@ from alphago.cli.options import Parser, add_settings, given_settings, integer, o
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import write_named
-from alphago.system.interrupts import INTERRUPTED
 from alphago.system.live_bar import LiveBar
 
 if TYPE_CHECKING:
@@ -135,14 +133,9 @@ def make(options: argparse.Namespace) -> int:
         got = f"no {' and no '.join(missing)}" if missing else f"the networks {' '.join(options.networks)}"
         raise ValueError(f"--make must come with --engine and --games and without networks, got {got}")
     settings = MakeSettings(**given_settings(options, MakeSettings))
-    positions = with_bar(
-        lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell)
+    return with_bar(
+        lambda tell: make_exam(options.make, options.engine, options.games, options.board_size, settings, tell=tell),
+        settings.positions,
+        f"of {settings.positions} positions are in {options.make}",
+        "the games have no more undecided positions: more games or a larger --per-game give more",
     )
-    if positions is None:
-        return INTERRUPTED
-    print(f"{positions} of {settings.positions} positions are in {options.make}")
-    if positions < settings.positions:
-        print(
-            "the games have no more undecided positions: more games or a larger --per-game give more", file=sys.stderr
-        )
-    return 0

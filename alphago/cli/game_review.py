@@ -3,6 +3,8 @@
 import argparse
 import itertools
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,25 +57,14 @@ class Reviewer:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.networks: dict[int, Any] = {}  # by board size: the network, or the ValueError of loading it
+        # By board size; raises ValueError if there is none.
+        self.network: Callable[[int], Any] = cache(lambda size: load(options.model, size, game=GoEnv.name)[1])
         self.taken: set[str] = set()  # paths written by this command, without suffix, in lower case
         self.failures = 0
 
     def fail(self, message: str) -> None:
         print(f"alphago review: {message}", file=sys.stderr)
         self.failures += 1
-
-    def network(self, size: int) -> Any:
-        """Return the network for a board size, which is loaded once; raise ValueError if there is none."""
-        if size not in self.networks:
-            try:
-                _, self.networks[size] = load(self.options.model, size, game=GoEnv.name)
-            except ValueError as error:
-                self.networks[size] = error
-        network = self.networks[size]
-        if isinstance(network, ValueError):
-            raise network
-        return network
 
     def review(self, source: Source) -> None:
         """Review all games of a file, each up to the first fault of its text; faults are printed."""

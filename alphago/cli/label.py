@@ -36,27 +36,20 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"there must be one teacher, --engine or --network, got {got}")
     engine = options.engine or own_engine(options.network)
     settings = LabelSettings(**given_settings(options, LabelSettings))
-    positions = with_bar(
-        lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell)
+    return with_bar(
+        lambda tell: label_games(options.to, engine, options.games, options.board_size, settings, tell=tell),
+        settings.positions,
+        f"labelled positions are in {options.to}: alphago supervised {typed_path(options.to)} learns from them",
+        "the games have no more positions: more games or a larger --per-game give more, in another dataset",
     )
-    if positions is None:
-        return INTERRUPTED
-    command = f"alphago supervised {typed_path(options.to)}"
-    print(f"{positions} labelled positions are in {options.to}: {command} learns from them")
-    if positions < settings.positions:
-        print(
-            "the games have no more positions: more games or a larger --per-game give more, in another dataset",
-            file=sys.stderr,
-        )
-    return 0
 
 
-def with_bar(make: Callable[[Tell], int]) -> int | None:
-    """Call `make` while a bar shows its progress, for `label` and `exam --make`.
+def with_bar(make: Callable[[Tell], int], wanted: int, told: str, advice: str) -> int:
+    """Call `make` while a bar shows its progress, for `label` and `exam --make`; return the exit code.
 
-    Returns the number of positions that `make` returns, None after an interrupt.
-
-    make: makes positions, and calls its argument with the number of positions so far, and the number in all.
+    make: makes positions, calls its argument with the number of positions so far and the number in all, and returns the
+        number in the end.
+    told: what to print after this number.  advice: what to say if they are fewer than wanted.
     """
     bar = LiveBar(unit="position")
 
@@ -66,10 +59,14 @@ def with_bar(make: Callable[[Tell], int]) -> int | None:
         bar.update(positions - bar.n)
 
     try:
-        return make(tell)
+        positions = make(tell)
     except KeyboardInterrupt:
         bar.close()
         print("stopped; the same command goes on", file=sys.stderr)
-        return None
+        return INTERRUPTED
     finally:
         bar.close()
+    print(f"{positions} {told}")
+    if positions < wanted:
+        print(advice, file=sys.stderr)
+    return 0

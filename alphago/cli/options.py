@@ -116,11 +116,8 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-class HelpAll(argparse.Action):
+class HelpAll(argparse._HelpAction):
     """The option --help-all: print the help with all options, and exit."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:
-        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, default=argparse.SUPPRESS, help=help)
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
         parser._print_message(parser.format_help(all_options=True), sys.stdout)

@@ -65,17 +65,8 @@ def import_game_module(text: str) -> ModuleType:
     folder, name = (os.getcwd(), text) if path is None else (str(path.parent), path.stem)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    module = import_by_name(name)
-    file = getattr(module, "__file__", None)
-    if path is not None and (file is None or Path(file).resolve() != path):
-        raise ArgumentTypeError(f"{text} must have another name, since Python has a module {name}")
-    return module
-
-
-def import_by_name(name: str) -> ModuleType:
-    """Import a module; raise ArgumentTypeError if that fails."""
     try:
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         # For the module a.b, either a or a.b may be missing.
         is_own = error.name is not None and f"{name}.".startswith(f"{error.name}.")
@@ -84,6 +75,10 @@ def import_by_name(name: str) -> ModuleType:
         raise ArgumentTypeError(f"there is no module {name}, neither in this folder nor installed") from None
     except Exception as error:  # importing runs the module's code, which may raise anything
         raise ArgumentTypeError(f"{name} cannot be imported: {type(error).__name__}: {error}") from error
+    file = getattr(module, "__file__", None)
+    if path is not None and (file is None or Path(file).resolve() != path):
+        raise ArgumentTypeError(f"{text} must have another name, since Python has a module {name}")
+    return module
 
 
 def game_class(module: ModuleType, name: str) -> type[GameEnv]:

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,14 +102,6 @@ def game_of(options: argparse.Namespace) -> tuple[Any, Any]:
                 return GAMES[config["game"]](**config["env"]), None
     size = options.board_size
     if size is None and is_dataset(options.dataset):
-        sizes, counts = board_sizes(Dataset(options.dataset))
-        size = sizes[counts.index(max(counts))] if sizes else None
+        counts = Counter(Dataset(options.dataset).rows["size"].tolist())
+        size = next((size for size, _ in counts.most_common(1)), None)
     return make_game(None, size, komi=options.komi), None
-
-
-def board_sizes(dataset: Any) -> tuple[list[int], list[int]]:
-    """Return the board sizes in a dataset, and the number of games of each size."""
-    import numpy as np
-
-    sizes, counts = np.unique(dataset.rows["size"], return_counts=True)
-    return sizes.tolist(), counts.tolist()

@@ -121,18 +121,9 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         x1, y1, x2, y2 = ends
         return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
 
-    lines = [placed(ends) for ends in board.lines]
-    shapes: list[Shape] = []
-    if board.surface == "squares":  # the rim is one Rect, so that its corners are sharp, instead of four lines
+    shapes: list[Shape] = [line(*placed(ends), style) for ends in board.lines]
+    if board.surface == "squares":  # a rim with sharp corners
         shapes.append(Rect(left, top, wide, high, style))
-
-        def on_rim(x1: float, y1: float, x2: float, y2: float) -> bool:
-            is_side = x1 == x2 and x1 in (left, left + wide)
-            is_top_or_bottom = y1 == y2 and y1 in (top, top + high)
-            return is_side or is_top_or_bottom
-
-        lines = [ends for ends in lines if not on_rim(*ends)]
-    shapes += [line(*ends, style) for ends in lines]
     for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
         shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
@@ -195,11 +186,5 @@ def overlay_layer(board: Board, overlay: Overlay | None, spots: Sequence[Spot], 
     """
     if overlay is None:
         return ()
-    shapes: list[Shape] = []
-    if overlay.ownership is not None:
-        shapes += squares(overlay.ownership, board.stones, spots)
-    if overlay.line:
-        shapes += line_stones(overlay.line, spots)
-    else:
-        shapes += discs(overlay, places)
-    return tuple(shapes)
+    owned = () if overlay.ownership is None else squares(overlay.ownership, board.stones, spots)
+    return (*owned, *(line_stones(overlay.line, spots) if overlay.line else discs(overlay, places)))

@@ -2,7 +2,7 @@
 
 import contextlib
 import hashlib
-import io
+import json
 import multiprocessing
 import os
 import sys
@@ -14,8 +14,6 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
-
-import numpy as np
 
 from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
@@ -254,21 +252,18 @@ def batch_from_bytes(data: bytes) -> Batch:
 
 
 def pieces_to_bytes(group: list[Piece]) -> bytes:
-    """Return the pieces as a job; `pieces_from_bytes` is the inverse."""
-    texts = [text for piece in group for text in (piece.data, *piece.lines)]
-    entries = [[piece.name, len(piece.lines), piece.error] for piece in group]
-    sizes = np.array([len(text) for text in texts], np.int64)
-    return pack(entries, {"sizes": sizes, "texts": np.frombuffer(b"".join(texts), np.uint8)})
+    """Return the pieces as a job, in JSON with bytes as letters of Latin 1; `pieces_from_bytes` is the inverse."""
+    plain = [[one.name, latin(one.data), [*map(latin, one.lines)], one.error] for one in group]
+    return json.dumps(plain).encode()
+
+
+def latin(data: bytes) -> str:
+    return data.decode("latin-1")
 
 
 def pieces_from_bytes(job: bytes) -> list[Piece]:
     """Return the pieces of a job from `pieces_to_bytes`."""
-    entries, arrays = unpack(job)
-    stream = io.BytesIO(arrays["texts"].tobytes())
-    texts = iter([stream.read(size) for size in arrays["sizes"].tolist()])
-    group = []
-    for name, line_count, error in entries:
-        data = next(texts)
-        lines = tuple(next(texts) for _ in range(line_count))
-        group.append(Piece(name, data, lines, error))
-    return group
+    return [
+        Piece(name, data.encode("latin-1"), tuple(line.encode("latin-1") for line in lines), error)
+        for name, data, lines, error in json.loads(job)
+    ]

@@ -259,17 +259,17 @@ def make(root: type[Kind], given: Mapping[str, Any], before: Kind | None = None)
 
 
 def change(before: Kind, given: Mapping[str, Any]) -> Kind:
-    """Return settings with other values; given: by path, relative to `before`."""
+    """Return settings with other values; given: by path, relative to `before`, among paths of other settings."""
     made = {}
     for field in fields(before):  # type: ignore[arg-type]
         name, declared = field.name, part_of(field)
         made[name] = getattr(before, name)
         if declared is not None and declared.is_group:
-            names = own_names(declared.kind)
-            made[name] = change(made[name], {path: given[path] for path in given if path.partition(".")[0] in names})
+            made[name] = change(made[name], given)
             continue
         if name in given:
-            value = field.default if declared and given[name] is None and is_automatic(field) else given[name]
+            is_usual = declared is not None and given[name] is None and field.metadata.get("automatic", False)
+            value = field.default if is_usual else given[name]
             made[name] = value if declared is None else declared.read(name, value, made[name])
         inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
         if inner:
@@ -281,27 +281,9 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
     return type(before)(**made)
 
 
-def is_automatic(field: Field[Any]) -> bool:
-    """Return whether None stands for the usual value of a field."""
-    return bool(field.metadata.get("automatic", False))
-
-
-def own_names(kind: type) -> set[str]:
-    """Return the names of a class's fields, with those of its groups in place of the groups' own."""
-    names: set[str] = set()
-    for field in fields(kind):
-        declared = part_of(field)
-        names |= own_names(declared.kind) if declared is not None and declared.is_group else {field.name}
-    return names
-
-
 def to_data(settings: Any) -> dict[str, Any]:
     """Return settings as plain data for JSON; parts of several classes have their class's name as `kind`."""
-    data = {}
-    for field in fields(settings):
-        declared = part_of(field)
-        data[field.name] = value_to_data(getattr(settings, field.name), declared)
-    return data
+    return {field.name: value_to_data(getattr(settings, field.name), part_of(field)) for field in fields(settings)}
 
 
 def value_to_data(value: Any, declared: PartField | None = None) -> Any:

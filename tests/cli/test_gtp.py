@@ -64,16 +64,6 @@ def test_policies(words: list[str], network: str, readouts: int, monkeypatch: py
     assert (env.N, type(player).__name__, number) == (7, network, readouts)
 
 
-def test_files_without_a_model(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    (tmp_path / "x").write_bytes(b"PK\x03\x04")
-    for path in (tmp_path, tmp_path / "x"):
-        assert main(["gtp", str(path)]) == 2
-        out, err = capsys.readouterr()
-        assert out == ""
-        assert err.startswith(f"alphago gtp: {path} is a ")
-        assert err.count("\n") == 1
-
-
 def test_the_packaged_network_fits_the_board() -> None:
     """Where none was named: its game's komi, and the network's own board."""
     assert [packaged_on(size, None)[1].measured_in.N for size in (7, 8, 9, 13, 21)] == [7, 9, 9, 13, 13]

@@ -112,18 +112,6 @@ def test_one_process_a_folder(given: str | None, monkeypatch: pytest.MonkeyPatch
     assert not list(Path().rglob("selfplay-*")) + list(Path().glob("out"))  # nothing was played
 
 
-def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, and no folder is made."""
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    assert selfplay("go.safetensors --games 1 --readouts 2 --device cuda --folder out") == 2
-    assert (
-        capsys.readouterr().err
-        == "alphago selfplay: no CUDA device can be used: torch finds none, or was built without CUDA\n"
-    )
-    assert not Path("out").exists()
-    assert selfplay("go.safetensors --games 1 --readouts 2 --device auto --folder out") == 0
-
-
 def test_the_models_own_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless the command sets one; a model without one never resigns."""
     NeuralNet(GoEnv(3), tower_height=0, channels=4).save("noted.safetensors", {"resign_threshold": "-0.75"})

@@ -112,15 +112,6 @@ def test_what_cannot_be_trained(
     assert told.count("\n") == 1
 
 
-def test_play_without_a_model(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    answers = iter(["d4", "quit"])
-    monkeypatch.setattr("builtins.input", lambda prompt="": next(answers))
-    assert main(["play", "--board-size", "7", "--readouts", "2"]) == 0
-    shown = capsys.readouterr().out
-    assert "untrained" not in shown
-    assert "(O)" in shown  # it answered
-
-
 LONG = ("13x13", "reversi")  # whose matches take longest
 
 

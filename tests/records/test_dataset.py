@@ -19,7 +19,7 @@ from alphago.env.go import GoEnv
 from alphago.records import dataset_writer, importing
 from alphago.records.collection import read_collection
 from alphago.records.converting import GameFilter
-from alphago.records.dataset import GAME, Dataset, rules_of
+from alphago.records.dataset import Dataset, rules_of
 from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
 from alphago.records.importing import ImportReport, import_games
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
@@ -91,17 +91,6 @@ class TestFormat:
             assert record.outcome == (game.outcome or 0)
             assert record.movers.tolist() == list(game.movers)
         dataset.verify()
-
-    def test_with_numpy_alone(self, tmp_path: Path) -> None:
-        """The lines of the page docs/datasets.md."""
-        dataset, _ = imported(tmp_path / "d", DATA / "9x9")
-        games = np.load(tmp_path / "d" / "games-000000.npy", mmap_mode="r")
-        moves = np.load(tmp_path / "d" / "moves-000000.npy", mmap_mode="r")
-        assert games.dtype == GAME
-        row = games[0]
-        words = moves[row["start"] :][: row["stones"] + row["length"]]
-        actions = words[row["stones"] :] & 0x3FFF
-        assert actions.tolist() == dataset.game(0).moves.tolist()
 
     def test_splits(self, tmp_path: Path) -> None:
         split = Split(0.25, 0.25)

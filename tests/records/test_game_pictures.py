@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.mcts.player import MCTSPlayer, record_of
 from alphago.records.record import GameRecord, load_records, records_to_bytes
@@ -76,13 +75,6 @@ def test_a_gif_shows_every_position() -> None:
 def test_a_sheet_begins_with_the_start_and_ends_with_the_end() -> None:
     assert texts(record().sheet(most=3)) == ["move 0", "move 4", f"7 moves: {record().result_string}"]
     assert len(texts(record().sheet())) == 8
-
-
-def test_stones_that_fall() -> None:
-    env = ConnectFourEnv()
-    game = record_of(env, env.position().after((3, 3, 2, 4, 2, 4, 2, 4, 2)), {})
-    assert game.svg().count("<text") == 7 + 9 + 1  # columns, numbers, caption
-    assert "9 moves: B+" in game.svg()
 
 
 def test_wrong_arguments() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.records import record as module
 from alphago.records.record import ARRAYS, POLICY_SCALE, GameRecord, RecordBuilder, load_records, quantise
 
@@ -215,23 +214,3 @@ class TestReplay:
 )
 def test_result_string(outcome: float, score: float, resigned: bool, text: str) -> None:
     assert RecordBuilder().finish(outcome, score, resigned, 10).result_string == text
-
-
-def test_builder() -> None:
-    """Values are the mover's, outcome and score Black's; the moves come in order."""
-    env = TicTacToeEnv()
-    builder = RecordBuilder(seed=(3, 4))
-    assert len(builder) == 0
-    builder.add(4, np.eye(9, dtype=np.float32)[4], 0.5, 9, 1)
-    builder.add(0, np.full(9, 1 / 9, np.float32), -0.25, 8, -1, weight=0.0)
-    assert len(builder) == 2
-    record = builder.finish(1, 1, True, 9)
-    assert record.moves.tolist() == [4, 0]
-    assert record.values.tolist() == [0.5, -0.25]
-    assert record.movers.tolist() == [1, -1]
-    assert record.weights.tolist() == [1, 0]
-    assert record.legal_counts.tolist() == [9, 8]
-    assert record.policies[0].tolist() == [0, 0, 0, 0, POLICY_SCALE, 0, 0, 0, 0]
-    assert record.seed == (3, 4)
-    assert record.setup == {}
-    assert record.position(env).legal_mask.sum() == 7

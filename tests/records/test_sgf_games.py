@@ -9,6 +9,7 @@ import pytest
 from sgfmill import boards, sgf, sgf_grammar
 
 from alphago.records.sgf import format_sgf, parse_sgf, read_sgf
+from alphago.records.sgf.document import SgfDocument
 from alphago.records.sgf.grammar import escape_text, format_tree, plain_text, trees
 
 DATA = Path(__file__).parents[1] / "data"
@@ -78,10 +79,10 @@ def test_a_tree_is_written_as_sgfmill_writes_it(seed: int) -> None:
     values = [{name: [text.encode() for text in texts] for name, texts in node.items()} for node in nodes]
     below = [[n for n, parent in enumerate(parents) if parent == number] for number in range(len(nodes))]
     coarse = sgf_grammar.make_coarse_game_tree(0, below.__getitem__, values.__getitem__)
-    text = format_tree(nodes, parents)
+    text = format_tree(nodes, below)
     assert text == sgf_grammar.serialise_game_tree(coarse)
     (again,) = trees(text.decode())
-    assert format_tree(again.nodes, again.parents) == text
+    assert format_tree(again.nodes, SgfDocument(again.nodes, again.parents).children) == text
 
 
 @pytest.mark.parametrize("text", ["", "a]b", "\\", "\\]", "a\nb", "ä日本 [:]", "]]\\\\"])

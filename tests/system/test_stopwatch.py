@@ -78,14 +78,3 @@ def test_threads_have_their_own(clock: Clock) -> None:
         thread.join()
     assert others.take() == {"games": 0, "boards": 2}
     assert mine.take() == {"other": 0, "tree": 3}
-
-
-def test_one_within_another(clock: Clock) -> None:
-    outer, inner = Stopwatch(clock), Stopwatch(clock)
-    with outer.running("other"):
-        with inner.running("games"), NET:
-            clock.now += 1
-        with NET:
-            clock.now += 2
-    assert inner.take() == {"games": 0, "net": 1}
-    assert outer.take() == {"other": 1, "net": 2}

@@ -49,15 +49,7 @@ class SgfDocument:
     def text(self) -> bytes:
         """Return the document as SGF text in UTF-8."""
         self.nodes[0]["CA"] = ["UTF-8"]
-        order: list[int] = []  # the nodes' numbers, each parent before its children
-        parents: list[int] = []  # for each node in `order`, the place of its parent in `order`
-        waiting = [(0, -1)]  # numbers of nodes and places of their parents, the next one last
-        while waiting:
-            number, parent = waiting.pop()
-            waiting += [(child, len(order)) for child in reversed(self.children[number])]
-            order.append(number)
-            parents.append(parent)
-        return format_tree([self.nodes[number] for number in order], parents)
+        return format_tree(self.nodes, self.children)
 
 
 def write_sgf(path: str | Path, game: SgfGame) -> None:

@@ -212,18 +212,14 @@ def escape_text(text: str) -> str:
     return text.replace("\\", "\\\\").replace("]", "\\]")
 
 
-def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], parents: Sequence[int]) -> bytes:
+def format_tree(nodes: Sequence[Mapping[str, Sequence[str]]], children: Sequence[Sequence[int]]) -> bytes:
     """Return one game as SGF text in UTF-8: FF first in each node, the other properties in alphabetical order.
 
     If a node has moves of both colours, they stay in their order.
 
     nodes: raw values by property, the root first.
-    parents: as in SgfTree; the children of a node are written in the order of their numbers.
+    children: for each node, the numbers of its children, in the order in which they are written.
     """
-    children: list[list[int]] = [[] for _ in nodes]
-    for number, parent in enumerate(parents):
-        if parent >= 0:
-            children[parent].append(number)
     pieces: list[str] = []
     waiting = [0]  # numbers of nodes that begin a variation, and END_OF_VARIATION, the next one last
     while waiting:

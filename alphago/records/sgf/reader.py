@@ -31,7 +31,7 @@ def read_sgf(path: str | Path, env: GoEnv | None = None) -> SgfGame:
 
     env: as in `parse_sgf`.
     """
-    return parse_sgf(load_bytes(path), str(path), env)
+    return parse_sgf(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
 
 def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
@@ -39,7 +39,7 @@ def read_sgf_games(path: str | Path, env: GoEnv | None = None) -> list[SgfGame]:
 
     env: as in `parse_sgf`.
     """
-    return parse_games(load_bytes(path), str(path), env)
+    return parse_games(read_named(user_path(path), LARGEST_FILE), str(path), env)
 
 
 def salvage_sgf(
@@ -65,7 +65,7 @@ def salvage_sgf(
     if size > LARGEST_FILE:
         yield empty_game(Fault(TOO_LARGE, f"a file must have at most {LARGEST_FILE >> 20} MiB"), name)
         return
-    data = source if isinstance(source, bytes) else load_bytes(source)
+    data = source if isinstance(source, bytes) else read_named(user_path(source))
     yield from games_of(decode(data), name, env, all_lines)
 
 
@@ -179,13 +179,3 @@ def with_origin(game: SgfGame, tree: SgfTree) -> SgfGame:
         return game
     numbers = tree.main_numbers()
     return replace(game, origin=SgfOrigin(tree, tuple(numbers[place] for place in game.places), game))
-
-
-def load_bytes(path: str | Path) -> bytes:
-    """Return the content of a file; raise OSError if it cannot be read, ValueError if it is too large or a folder."""
-    path = user_path(path)
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path}: it is not a file")
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path}: a file must have at most {LARGEST_FILE >> 20} MiB")
-    return read_named(path)
