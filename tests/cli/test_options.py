@@ -82,10 +82,6 @@ class TestSettings:
         expected = {"watts": 40, "lit": True, "colour": "blue", "shade": None, "name": "x"}
         assert parse(LampSettings, *words.split()) == {**expected, "steps": ((7, 0.25), (9, 0.5))}
 
-    def test_flags_of_which_one_begins_like_another(self) -> None:
-        options = parser_of("train").parse_args(["--gate", "0.6", "--gate-games", "40"])
-        assert (options.gate, options.gate_games) == (0.6, 40)
-
     def test_a_flag_with_another_name(self, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit, match="2"):
             main(["train", "--folder", "x", "--stop-after", "3", "--max-minutes", "9", "--verbose"])
@@ -168,16 +164,6 @@ class TestSettings:
         text = parser_of("train").format_help(all_options=True)
         for target in GAMES.values():
             assert {one.name for one in settings_of(target) if f"--{one.name.replace('_', '-')}" not in text} == set()
-
-    @pytest.mark.parametrize("verb", ["train", "selfplay", "supervised"])
-    def test_help_shows_what_people_set(self, verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        """And where the rest is."""
-        monkeypatch.setenv("COLUMNS", "80")
-        lines = parser_of(verb).format_help().splitlines()
-        assert max(map(len, lines)) <= 80
-        assert lines[-1] == f"alphago {verb} --help-all lists all options, by part."
-        flags = [line.split()[0] for line in lines if line.startswith("  --")]
-        assert {"train": {"--games", "--minutes", "--readouts", "--gate"}}.get(verb, set()) < set(flags)
 
     def test_a_flag_of_several_games(self, capsys: pytest.CaptureFixture[str]) -> None:
         """`planes` is Go's and Gomoku's: help shows both texts, and the value is read once."""
