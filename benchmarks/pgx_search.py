@@ -59,7 +59,7 @@ class OurSearch:
         self.workers, self.readouts = workers, np.full(each, readouts, np.int32)
         self.searches = [Search(env, UniformEvaluator(), each, Puct()) for _ in range(workers.count)]
         for search in self.searches:
-            random_starts(env, search.batch, each, OPENING_PLIES)
+            random_starts(search.batch, each, OPENING_PLIES)
 
     def simulate(self) -> int:
         """Searches every game once, from an empty tree, and returns the number of simulations."""

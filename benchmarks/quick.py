@@ -76,7 +76,7 @@ def mean_depth(evaluator: Evaluator, games: int) -> float:
     """Moves from the root to the ends of a search's simulations, in the mean."""
     env = GoEnv(9)
     search = Search(env, evaluator, games, Puct())
-    random_starts(env, search.batch, games, 10)
+    random_starts(search.batch, games, 10)
     search.run(np.full(games, READOUTS, np.int32))
     visits = search.tree.visits  # [games, N]; a simulation of depth d visits d nodes below the root
     return float(visits.sum() - visits[:, ROOT].sum()) / (games * READOUTS)

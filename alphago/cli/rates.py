@@ -95,7 +95,7 @@ def simulation_rate(evaluator: Evaluator, size: int, games: int, seconds: float)
     """
     env = GoEnv(size)
     search = Search(env, evaluator, games, Puct())
-    random_starts(env, search.batch, games, plies=10)
+    random_starts(search.batch, games, plies=10)
 
     def work() -> float:
         search.forget(np.arange(games))
@@ -110,7 +110,7 @@ def network_rate(evaluator: Evaluator, env: GameEnv, width: int, cores: int, sec
 
     def one_core() -> float:
         batch = env.new_batch(width)
-        random_starts(env, batch, width, plies=20)
+        random_starts(batch, width, plies=20)
         slots, priors = np.arange(width), np.empty((width, env.action_space), np.float32)
         values = np.empty(width, np.float32)
 
@@ -140,7 +140,7 @@ def training_rate(net: NeuralNet, cores: int, seconds: float) -> float:
         return rate(work, seconds)
 
 
-def random_starts(env: GameEnv, batch: GameBatch, games: int, plies: int) -> None:
+def random_starts(batch: GameBatch, games: int, plies: int) -> None:
     """Play `plies` random moves in each of the slots 0 .. games - 1 of a batch."""
     random_state = np.array([7], np.int64)
     for slot in range(games):

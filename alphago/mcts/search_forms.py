@@ -35,7 +35,7 @@ def make_search(search: SearchForm, readouts: int, leaves: int, rule: str = PLAY
     if isinstance(search, SearchSettings):
         return search
     if search is not None and not isinstance(search, (str, Mapping)):
-        raise TypeError(f"search must be {SEARCH.expected('search')}, got {shown(search)}")
+        raise TypeError(f"search must be {SEARCH.expected}, got {shown(search)}")
     kind = SEARCHES[rule]
     made: SearchSettings = replace(SEARCH, kind=kind).read("search", search or {}, kind())
     return made.completed(readouts, leaves)

@@ -312,11 +312,6 @@ def rules_code(rules: Rules) -> int:
     return KO_NAMES.index(rules.ko) + SUICIDE * rules.suicide
 
 
-def rules_of(code: int) -> Rules:
-    """Return the rules for a number in the field `rules` of a row; the inverse of `rules_code`."""
-    return Rules(KO_NAMES[code % SUICIDE], code >= SUICIDE)
-
-
 def digest_of(path: Path) -> str:
     """Return the BLAKE2b digest of a file as hexadecimal digits."""
     digest = hashlib.blake2b(digest_size=16)

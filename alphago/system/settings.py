@@ -65,8 +65,9 @@ class PartField:
         """The classes that settings of this part may belong to."""
         return list(dict.fromkeys([self.kind, *self.names]))
 
-    def expected(self, keyword: str) -> str:
-        """Return the values that the keyword takes, for messages."""
+    @property
+    def expected(self) -> str:
+        """The values that the keyword takes, for messages."""
         names = "".join(f"{name!r}, " for name in self.choices)
         return f"{names}a {self.kind.__qualname__}, a dictionary of settings{' or None' if self.optional else ''}"
 
@@ -94,7 +95,7 @@ class PartField:
         if isinstance(given, VALUES):
             if not self.first:
                 error = ValueError if isinstance(given, str) else TypeError
-                raise error(f"{keyword} must be {self.expected(keyword)}, got {shown(given)}")
+                raise error(f"{keyword} must be {self.expected}, got {shown(given)}")
             first_setting = fields(self.kind if before is None else before)[0].name
             return self.change(keyword, before, {first_setting: given})
         return given

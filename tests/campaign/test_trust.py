@@ -12,7 +12,6 @@ import sys
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alphago import GoEnv, NeuralNet, sweep
@@ -21,7 +20,6 @@ from alphago.records.record import load_records
 from tests.campaign.tally import Area, hang_guard, rounds
 from tests.campaign.test_damaged_files import OWNED, Evil
 from tests.campaign.test_kernel_caches import begun, told
-from tests.cli.test_damaged_values import other_arrays
 from tests.exams.small_exams import save_games
 from tests.training.small_runs import run
 from tests.training.sweeps.calls import fail, score
@@ -96,18 +94,6 @@ def test_bombs() -> None:
             area.command(f"{number}", ["plot", "--games", "run", "--out", "a.svg"])
             grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024  # MB
             area.check(f"{number}: {grown:.0f} MB", grown < 200)
-
-
-def test_games_of_a_run() -> None:
-    """Every array of a file of games, with other values, types and shapes."""
-    run(Path("run"), 8)
-    (path, *_) = sorted(Path("run/games").glob("*.npz"))
-    with np.load(path) as file:
-        whole = dict(file)
-    with Area("values of games") as area:
-        for (what, arrays), _ in zip(other_arrays(whole), rounds(1000), strict=False):
-            np.savez_compressed(path, **arrays)
-            area.command(what, ["plot", "--games", "run", "--out", "a.svg"])
 
 
 def test_identities() -> None:

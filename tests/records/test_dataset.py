@@ -19,7 +19,7 @@ from alphago.env.go import GoEnv
 from alphago.records import dataset_writer, importing
 from alphago.records.collection import read_collection
 from alphago.records.converting import GameFilter
-from alphago.records.dataset import Dataset, rules_of
+from alphago.records.dataset import Dataset, rules_code
 from alphago.records.dataset_writer import DatasetWriter, Seen, Split, game_hash
 from alphago.records.importing import ImportReport, import_games
 from alphago.records.sgf import SgfGame, format_sgf, read_sgf
@@ -85,7 +85,7 @@ class TestFormat:
             assert one.movers.tolist() == list(game.movers)
             env = game.env()
             assert one.setup(env) == {**game.setup, **({} if game.komi == env.komi else {"komi": game.komi})}
-            assert rules_of(int(one.row["rules"])) == game.played_rules
+            assert one.row["rules"] == rules_code(game.played_rules)
             record = one.to_record(env)
             assert record.position(env).moves == game.moves
             assert record.outcome == (game.outcome or 0)

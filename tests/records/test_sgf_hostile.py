@@ -130,7 +130,7 @@ class TestAllLines:
         assert (len(found), kinds(found[-1])) == (5, ["too large"])
 
     def test_text_of_all_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(grammar_module, "MOST_TEXT_IN_LINES", 50_000)
+        monkeypatch.setattr(grammar_module, "MOST_IN_LINES", 500)
         found = games("(;SZ[19]C[" + "so " * 4000 + "](;W[cc])(;W[dd])(;W[ee])(;W[ff])(;W[gg]))", all_lines=True)
         assert [kinds(game) for game in found] == [[], [], [], [], ["too large"]]
 

@@ -14,9 +14,9 @@ Node = dict[str, list[str]]  # raw values by property
 
 MOST_NODES = 400_000  # in one game: the largest collections of openings have a hundred thousand
 MOST_VALUES = 2_000_000  # in one game
-MOST_IN_LINES = 2_000_000  # nodes and set-up stones in all lines of a game together; lines share nodes
+MOST_IN_LINES = 2_000_000  # nodes, set-up stones and text in all lines of a game together; lines share nodes
 LEAST_IN_LINE = 20  # nodes that a shorter line counts for, since it takes as long to read
-MOST_TEXT_IN_LINES = 2**28  # characters in all lines of a game together
+TEXT = 100  # characters that count as much as a node
 SET_UPS = ("AB", "AW", "AE")
 LINE_LENGTH = 79  # most bytes of a line of text that is written, unless a single property is longer
 
@@ -71,13 +71,15 @@ class SgfTree:
         """
         inner = set(self.parents)
         leaves = [number for number in range(len(self.nodes)) if number not in inner]
-        sizes, texts = self.sizes()
-        size_left, text_left = MOST_IN_LINES, MOST_TEXT_IN_LINES
+        sizes: list[int] = []  # for each node, of the line from the root to it
+        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
+            stones = sum(len(node[name]) for name in SET_UPS if name in node)
+            text = sum(len(value) for values in node.values() for value in values)
+            sizes.append(1 + stones + text // TEXT + (sizes[parent] if parent >= 0 else 0))
+        size_left = MOST_IN_LINES
         for yielded, leaf in enumerate(leaves):
             size_left -= max(sizes[leaf], LEAST_IN_LINE)
-            text_left -= texts[leaf]
-            is_main = yielded == 0  # the main line is yielded whatever its length
-            if not is_main and (size_left < 0 or text_left < 0):
+            if yielded > 0 and size_left < 0:  # the main line is yielded whatever its length
                 yield len(leaves) - yielded
                 return
             line = []
@@ -86,21 +88,6 @@ class SgfTree:
                 line.append(self.nodes[number])
                 number = self.parents[number]
             yield line[::-1]
-
-    def sizes(self) -> tuple[list[int], list[int]]:
-        """Return two lists with an entry for each node, about the line of nodes from the root to it.
-
-        The first has the number of nodes plus set-up stones, the second the number of characters.
-        """
-        sizes: list[int] = []
-        texts: list[int] = []
-        for node, parent in zip(self.nodes, self.parents, strict=True):  # a parent comes before its children
-            parent_size, parent_text = (sizes[parent], texts[parent]) if parent >= 0 else (0, 0)
-            stones = sum(len(node[name]) for name in SET_UPS if name in node)
-            characters = sum(len(value) for values in node.values() for value in values)
-            sizes.append(parent_size + 1 + stones)
-            texts.append(parent_text + characters)
-        return sizes, texts
 
 
 def trees(text: str) -> Iterator[SgfTree]:
