@@ -37,7 +37,7 @@ from alphago.mcts.analysis import BatchSearch, analyze
 from alphago.mcts.levels import LEVELS, describe_level, terms_of
 from alphago.mcts.questions import Limit
 from alphago.nn.net import load_model
-from alphago.records.begun import check_begun
+from alphago.records.dataset_writer import check_begun
 
 FOLDER = Path("runs/levels")
 FULL = 200  # readouts of full strength

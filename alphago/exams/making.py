@@ -24,7 +24,7 @@ import numpy as np
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, drawing_facts, read_games_of
 from alphago.exams.positions import RULES, exam_env, header_line, parse_row, position_line
-from alphago.records.begun import check_begun
+from alphago.records.dataset_writer import check_begun
 from alphago.records.record import GameRecord
 from alphago.system.files import explain_os_error
 

@@ -19,7 +19,6 @@ import numpy as np
 
 from alphago.env import symmetry
 from alphago.env.go import GoEnv
-from alphago.records.begun import check_begun
 from alphago.records.dataset import (
     FORMAT,
     GAME,
@@ -387,3 +386,23 @@ class LabelWriter(DatasetWriter):
 def paths_of(entry: Mapping[str, Any]) -> list[str]:
     """Return the paths of an import's sources; entry: the import's entry in the index."""
     return [source[0] for source in entry["sources"]]
+
+
+def check_begun(path: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise ValueError, which names each difference, unless all that is given now is what the file was begun with.
+
+    before, now: plain data; entries of a mapping in them are compared one by one.
+    """
+    known, given = flat(before), flat(now)
+    changed = [key for key in given if known.get(key) != given[key]]
+    if changed:
+        got = "; ".join(f"{key} {given[key]}, where it was begun with {known.get(key)}" for key in changed)
+        raise ValueError(f"{path} must have been begun by the same call, got {got}: choose another name")
+
+
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return data in which the entries of a mapping stand beside the others, named such as "drawn per_game"."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        found |= {f"{key} {name}": one for name, one in value.items()} if isinstance(value, Mapping) else {key: value}
+    return found
