@@ -48,33 +48,6 @@ def test_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 1 + 3
 
 
-def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where its time went; rates only where they are asked for."""
-    times = {"net_share": 0.75, "tree_share": 0.25, "processor_share": 0.9, "gpu_busy": 0.5}
-    rows = [{"seconds": float(second), **times} for second in range(3)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert main(["info", str(tmp_path)]) == 0
-    text = capsys.readouterr().out
-    lines = text.partition("\ntime\n")[2].splitlines()
-    shares = ["net 75.0%", "tree 25.0%", "threads on the processor 90.0%", "GPU busy 50.0%"]
-    assert [" ".join(line.split()) for line in lines[:4]] == shares
-    assert lines[4:] == ["resignation", "  not known yet"]
-    assert main(["info", str(tmp_path), "--json"]) == 0
-    expected = {"net": 0.75, "tree": 0.25, "threads on the processor": 0.9, "GPU busy": 0.5}
-    assert json.loads(capsys.readouterr().out)["time"] == expected
-
-
-def test_of_a_run_whose_network_may_resign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [{"seconds": float(second), "net_share": 1.0} for second in range(3)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    net = NeuralNet(GoEnv(2), tower_height=0, channels=1)
-    net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
-    assert main(["info", str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.partition("\nresignation\n")[2].splitlines()
-    facts = ["mover's value below -0.875", "resignations judged 123", "of them not lost 4.6%"]
-    assert [" ".join(line.split()) for line in lines] == facts
-
-
 def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
     """Sections of what `alphago info` prints, by title."""
     assert main(["info", str(what)]) == 0
@@ -87,6 +60,22 @@ def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, d
         else:
             section = sections.setdefault(line, {})
     return sections
+
+
+def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where its time went, and when its network may resign."""
+    times = {"net_share": 0.75, "tree_share": 0.25, "processor_share": 0.9, "gpu_busy": 0.5}
+    rows = [{"seconds": float(second), **times} for second in range(3)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    facts = facts_about(tmp_path, capsys)
+    shares = {"net": "75.0%", "tree": "25.0%", "threads on the processor": "90.0%", "GPU busy": "50.0%"}
+    assert (facts["time"], facts["resignation"]) == (shares, {"not known yet": ""})
+    net = NeuralNet(GoEnv(2), tower_height=0, channels=1)
+    net.save(tmp_path / "weights.safetensors", Resignation(-0.875, 123, 0.0456).notes())
+    expected = {"mover's value below": "-0.875", "resignations judged": "123", "of them not lost": "4.6%"}
+    assert facts_about(tmp_path, capsys)["resignation"] == expected
+    assert main(["info", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["time"]["threads on the processor"] == 0.9
 
 
 def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl-C is neither lost nor told by a traceback."""
+"""Ctrl-C is neither lost nor told by a traceback; child processes import what this process would."""
 
 import os
 import signal
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from alphago.system.children import child_environment, python_command
 from alphago.system.interrupts import repeated_interrupts
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "alphago"
 
 
 class Dying:
@@ -47,3 +49,16 @@ def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (-signal.SIGKILL, "7\n")
+
+
+def test_a_module_in_the_current_folder_is_not_imported(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('planted')")
+    (tmp_path / "alphago.py").write_text("raise SystemExit('planted')")
+    command = python_command("-c", "import json, alphago; print(alphago.__file__)")
+    done = subprocess.run(command, env=child_environment(), cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (done.stderr, done.stdout.strip()) == ("", str(PACKAGE / "__init__.py"))
+
+
+def test_every_child_is_started_so() -> None:
+    starts = [path.name for path in PACKAGE.rglob("*.py") if "sys.executable" in path.read_text()]
+    assert starts == ["children.py"]
