@@ -14,7 +14,9 @@ from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels import go_planes, go_row
+from alphago.env.reversi import ReversiEnv
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import PROGRAMS, Twins
@@ -102,8 +104,8 @@ def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 3), (5, 4)])
 def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
     """Fewer threads than boards, and more."""
-    twins = Twins(GoEnv(5, planes="alive"), 7, host.Host(blocks, threads))
-    twins.play_on(np.random.default_rng(0), 20, every=5)
+    for env in (GoEnv(5, planes="alive"), GomokuEnv(5, 4, 5), ReversiEnv(6)):
+        Twins(env, 7, host.Host(blocks, threads)).play_on(np.random.default_rng(0), 20, every=5)
 
 
 @needs_compiler

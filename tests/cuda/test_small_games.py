@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 
 from alphago.cuda.contract import Backend
-from alphago.cuda.host import Host
-from alphago.env.device_rows import DeviceRowBatch
-from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
-from alphago.env.gomoku import GomokuBatch, GomokuEnv
+from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
-from alphago.env.reversi import ReversiBatch, ReversiEnv
+from alphago.env.reversi import ReversiEnv
 from alphago.nn.net import NeuralNet
 from alphago.training.call.selfplay_call import selfplay
 from tests.cuda.boards import Twins, batch_on
-from tests.devices import needs_compiler
 
 SMALL = [
     *(ReversiEnv(size) for size in (4, 6, 8, 10, 12, 16)),
@@ -37,9 +34,12 @@ def test_thousands_of_random_games(env: GameEnv) -> None:
     Twins(env, 4096, Device()).play_on(np.random.default_rng(2), env.max_moves, every=max(1, env.N**2 // 4))
 
 
-@pytest.mark.parametrize("env", [ReversiEnv(6), ReversiEnv(10), GomokuEnv(7, 4, 9)], ids=repr)
+GOS = [GoEnv(size, planes="alive", margin_weight=0.3) for size in (2, 7)]
+
+
+@pytest.mark.parametrize("env", [ReversiEnv(6), ReversiEnv(10), GomokuEnv(7, 4, 9), *GOS], ids=repr)
 def test_every_verb_with_answers_on_the_device(backend: Backend, env: GameEnv) -> None:
-    Twins(env, 12, backend).exercise(np.random.default_rng(4), 9)
+    Twins(env, 12, backend).exercise(np.random.default_rng(4), 25 if env in GOS else 9)
 
 
 @pytest.mark.parametrize("env", [ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(9)], ids=repr)
@@ -96,23 +96,6 @@ def test_positions_come_back_to_the_cpu(backend: Backend, env: GameEnv) -> None:
     assert np.array_equal(back.rows, twins.ours.rows[::-1])
     for slot in slots:
         assert str(env.position_of(twins.theirs, slot)) == str(env.position_of(twins.ours, slot))
-
-
-@needs_compiler
-def test_the_grid_does_not_matter() -> None:
-    for blocks, threads in ((2, 3), (5, 4)):
-        Twins(GomokuEnv(5, 4, 5), 7, Host(blocks, threads)).play_on(np.random.default_rng(0), 25, every=5)
-        Twins(ReversiEnv(6), 7, Host(blocks, threads)).play_on(np.random.default_rng(0), 25, every=5)
-
-
-@needs_compiler
-def test_the_device_is_the_callers_choice() -> None:
-    for env, kind in ((ReversiEnv(4), ReversiBatch), (GomokuEnv(3, 3), GomokuBatch)):
-        assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is kind
-        assert type(env.new_batch(2, "host")) is DeviceRowBatch
-        assert choose_device(env, "host") == "host"
-        with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
-            env.new_batch(2, "tpu")
 
 
 @pytest.mark.parametrize("env", [ReversiEnv(4), GomokuEnv(4, 3, 5)], ids=repr)

@@ -11,30 +11,8 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
-from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.random_games import random_game
 from tests.ui.own_games import LeaningEnv, RingEnv
-
-
-@pytest.mark.parametrize(
-    ("env", "surface", "title"),
-    [
-        (GoEnv(9), "lines", "Go 9x9"),
-        (GomokuEnv(7), "lines", "Gomoku 7x7"),
-        (ReversiEnv(6), "squares", "Reversi 6x6"),
-        (TicTacToeEnv(), "squares", "tic-tac-toe"),
-        (ConnectFourEnv(), "holes", "Connect Four"),
-        (PlainConnectFourEnv(), "holes", "connect-four"),
-        (OwareEnv(), "houses", "Oware"),
-    ],
-    ids=repr,
-)
-def test_surfaces_and_titles(env: GameEnv, surface: str, title: str) -> None:
-    assert (env.board_view.surface, env.board_view.title) == (surface, title)
 
 
 def test_a_game_that_describes_nothing_is_text() -> None:
@@ -74,13 +52,6 @@ def test_a_point_stays_the_actions_own_whatever_is_on_it() -> None:
     assert env.board_view.landing_cells(-1, np.ones(9)).tolist() == [*range(9), -1]
     assert env.board_view.last_cell(-1, 4, [0] * 9) == 4
     assert env.board_view.last_cell(-1, env.pass_action, [0] * 9) is None
-
-
-def test_white_sows_from_its_own_houses() -> None:
-    position = OwareEnv().position().play("C")
-    assert position.last_cell == 2
-    assert position.play("A").last_cell == 6
-    assert position.play("A").contents == position.play("A").houses
 
 
 def test_the_names_around_a_board() -> None:

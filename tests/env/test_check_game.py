@@ -28,38 +28,11 @@ class DecisiveEnv(TicTacToeEnv):
 
 @pytest.mark.parametrize(
     "env",
-    [GoEnv(5), GoEnv(2, komi=0), GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)],
+    [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)],
     ids=repr,
 )
 def test_good_games_pass(env: GameEnv) -> None:
     check_game(env, games=8)
-
-
-def test_a_game_agrees_with_itself() -> None:
-    check_game(TicTacToeEnv(), TicTacToeEnv(), games=8)
-
-
-def test_tic_tac_toe_has_its_known_games() -> None:
-    """255 168 games in all; 131 184 won by the first, 77 904 by the second, 46 080 drawn."""
-    results = {1: 0, -1: 0, 0: 0}
-    seen: dict[bytes, dict[int, int]] = {}
-
-    def count(state: TicTacToe) -> dict[int, int]:
-        key = state.board.tobytes()
-        if key not in seen:
-            if state.is_over():
-                seen[key] = {**results, int(state.outcome() * state.to_play): 1}
-            else:
-                total = dict(results)
-                for action in np.flatnonzero(state.legal_mask()):
-                    after = state.copy()
-                    after.play(int(action))
-                    for result, ways in count(after).items():
-                        total[result] += ways
-                seen[key] = total
-        return seen[key]
-
-    assert count(TicTacToe()) == {1: 131184, -1: 77904, 0: 46080}
 
 
 # --- bad games: plain Python -----------------------------------------------------------------------
@@ -125,7 +98,6 @@ def dict_key(self: TicTacToe, action: int) -> None:
             {"legal_mask": lambda self: np.zeros(9, bool)},
             r"legal_mask: expected a legal action while the game goes on \(is_over is False\), got none",
         ),
-        ({"legal_mask": lambda self: np.ones(10, bool)}, r"legal_mask: expected an array bool \[9\], got bool \[10\]"),
         ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
         (
             {"legal_mask": taken_squares_too, "is_over": never_over},
@@ -148,10 +120,6 @@ def dict_key(self: TicTacToe, action: int) -> None:
             r"planes: expected an array float32 \[2, 3, 3\], got float32 \[3, 3, 3\]\n  in .*, at the start",
         ),
         (
-            {"planes": lambda self: TicTacToe.planes(self)[0]},
-            r"planes: expected an array float32 \[2, 3, 3\], got float32 \[3, 3\]",
-        ),
-        (
             {"planes": lambda self: TicTacToe.planes(self).astype(np.float64)},
             r"planes: expected an array float32 \[2, 3, 3\], got float64 \[2, 3, 3\]",
         ),
@@ -164,7 +132,6 @@ def dict_key(self: TicTacToe, action: int) -> None:
             r"planes: expected different answers for different positions",
         ),
         ({"outcome": lambda self: 3.0}, r"outcome: expected to be a number from -1 to 1, got 3.0"),
-        ({"outcome": lambda self: float("nan")}, r"outcome: expected"),
         ({"to_play": property(lambda self: 2, lambda *_: None)}, "to_play: expected to be a number .*, got 2"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
@@ -182,14 +149,11 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
     ("changes", "text"),
     [
         ({"planes": "two"}, "planes: expected an integer >= 1, got 'two'"),
-        ({"max_moves": 0}, "max_moves: expected an integer >= 1, got 0"),
         ({"plane_shape": 3}, "plane_shape: expected a tuple (height, width), got 3"),
         ({"name": ""}, "name: expected a text, got ''"),
         ({"config": {"size": 3}}, "config: expected no error, got TypeError: BrokenEnv() takes no arguments"),
         ({"config": {"size": np.ones(1)}}, "config: expected no error, got TypeError: Object of type ndarray"),
         ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
-        ({"action_space": 8}, "legal_mask: expected an array bool [8], got bool [9]"),
-        ({"to_text": lambda self, action: "A1"}, "from_text: expected 0 for 'A1', which to_text wrote, got 6"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
         (
@@ -207,8 +171,6 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
     ],
 )
 def test_broken_descriptions_are_caught(changes: dict, text: str) -> None:
-    if "action_space" in changes:
-        changes = {**changes, "symmetries": symmetry.identity(9, 8)}
     assert caught(described(**changes)).startswith(text)
 
 
@@ -229,7 +191,6 @@ def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
     ("changes", "text"),
     [
         ({"play": sleepy_play}, "to_play: expected -1 (as in the plain game), got 1"),
-        ({"planes": lambda self: TicTacToe.planes(self)[::-1].copy()}, "planes: expected 0 at plane 0 row "),
         ({"is_over": lambda self: bool(self.board.all())}, "is_over: expected True (as in the plain game)"),
     ],
 )

@@ -6,13 +6,14 @@ import pytest
 from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
 from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.reversi import ReversiEnv
+from alphago.env.gomoku import GomokuBatch, GomokuEnv
+from alphago.env.reversi import ReversiBatch, ReversiEnv
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 from tests.diagrams import draw, stones
@@ -56,11 +57,6 @@ def test_replay_leaves_the_root(backend: Backend) -> None:
     twins.do("replay", roots, paths, lengths, targets)
     assert np.array_equal(twins.theirs.rows[roots], before)
     twins.compare()
-
-
-@pytest.mark.parametrize("size", [2, 7])
-def test_every_verb_with_answers_on_the_device(backend: Backend, size: int) -> None:
-    Twins(GoEnv(size, planes="alive", margin_weight=0.3), 12, backend).exercise(np.random.default_rng(size), 25)
 
 
 OF_NUMBERS = [GoEnv(5, planes=planes, komi=6.5) for planes in (5, "alive")]
@@ -195,14 +191,18 @@ def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
 
 @needs_compiler
 def test_the_device_is_the_callers_choice() -> None:
-    env = GoEnv(5)
-    assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is GoBatch
-    assert type(env.new_batch(2, device="host")) is CudaGoBatch
-    assert (choose_device(env, "host"), choose_device(ConnectFourEnv())) == ("host", "cpu")
-    with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
-        choose_device(env, "tpu")
-    with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
-        env.new_batch(2, device="tpu")
+    for env, here, there in (
+        (GoEnv(5), GoBatch, CudaGoBatch),
+        (ReversiEnv(4), ReversiBatch, DeviceRowBatch),
+        (GomokuEnv(3, 3), GomokuBatch, DeviceRowBatch),
+    ):
+        assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is here
+        assert type(env.new_batch(2, device="host")) is there
+        assert (choose_device(env, "host"), choose_device(ConnectFourEnv())) == ("host", "cpu")
+        with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
+            choose_device(env, "tpu")
+        with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
+            env.new_batch(2, device="tpu")
     for make in (ConnectFourEnv().new_batch, lambda count, device: choose_device(ConnectFourEnv(), device)):
         with pytest.raises(ValueError, match=r"ConnectFourEnv\(\), which has no CUDA kernels, got 'cuda'"):
             make(3, "cuda")

@@ -4,8 +4,10 @@ import pytest
 
 from alphago.arena.alphabeta import best_move
 from alphago.env.check import check_game
+from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.position import IllegalMove
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.env.counting import count_games, solve
 from tests.naive.gomoku import NaiveGomokuEnv
 
@@ -29,16 +31,20 @@ def test_agrees_with_its_twin_on_large_boards(size: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "connect", "result"), [(2, 2, 1), (3, 2, 1), (3, 3, 0), (4, 3, 1), (4, 2, 1), (2, 1, 1)]
+    ("env", "result"),
+    [(GomokuEnv(3, 2, 3), 1), (GomokuEnv(3, 3, 3), 0), (TicTacToeEnv(), 0), (GomokuEnv(4, 3, 3), 1)],
+    ids=repr,
 )
-def test_small_boards_are_solved(size: int, connect: int, result: int) -> None:
+def test_small_boards_are_solved(env: GameEnv, result: int) -> None:
     """Tic-tac-toe is a draw; three in a row is won on 4x4, and two in a row everywhere."""
-    assert solve(GomokuEnv(size, connect, 3)) == result
+    assert solve(env) == result
 
 
 def test_counts_of_tic_tac_toe() -> None:
     """All 255 168 games: those of 5 to 9 plies that end there are 1440, 5328, 47952, 72576 and 127872."""
-    assert count_games(GomokuEnv(3, 3, 3), 9) == [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+    counts = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
+    assert count_games(GomokuEnv(3, 3, 3), 9) == counts
+    assert count_games(TicTacToeEnv(), 6) == counts[:6]
 
 
 @pytest.mark.parametrize(
