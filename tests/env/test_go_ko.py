@@ -145,3 +145,22 @@ def test_fixed_turns() -> None:
     assert ended.score() == 0  # a stone each, and the empty points touch both
     assert env.resized(5).turns == 3
     assert env.replace(turns=None).max_moves == 12
+
+
+def test_superko_counts_a_captured_chain_once_however_often_the_stone_touches_it() -> None:
+    """White takes E5 and surrounds it with three chains, one on two sides; taking them back repeats the start."""
+    drawing = """
+        . . . . . . . . .
+        . . . . X . . . .
+        . . . X . X . . .
+        . . . X . X X . .
+        . . X . X . . X .
+        . . X . . X X . .
+        . . . X X . . . .
+        . . . . . . . . .
+        . . . . . . . . .
+        """
+    moves = "W E6, B pass, W F5, B pass, W D5, B pass, W E4, B pass, W E7, B pass, W G5, B pass, W D4"
+    surrounded = position(drawing, moves, to_play="white")
+    assert not is_legal(surrounded, "E5")
+    assert (play(surrounded, "B A1, W J9, B E5").board == -1).sum() == 1
