@@ -13,9 +13,12 @@ from numba.core import types
 
 import alphago.system.kernels.jit as jit
 from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
-from alphago.env.kernels import connect_four, go_row, gomoku, reversi
+from alphago.env.kernels import connect_four, go, go_row, go_score, gomoku, playouts, reversi
 from alphago.env.reversi import ReversiEnv
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.player import MCTSPlayer
 
 PACKAGE = pathlib.Path(jit.__file__).parents[2]
 
@@ -69,23 +72,19 @@ def test_the_cache_is_named_after_the_sources(package: pathlib.Path) -> None:
 def test_a_changed_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
     with (package / name).open("a") as source:
         source.write("# changed\n")
-    changed = jit.cache_folder(package)
-    assert changed != jit.CACHE_FOLDER
+    assert jit.cache_folder(package) != jit.CACHE_FOLDER
     (package / name).write_bytes((PACKAGE / name).read_bytes())
     assert jit.cache_folder(package) == jit.CACHE_FOLDER
 
 
-@pytest.mark.parametrize("name", ["env/kernels/chess.py", "search/kernels.py"])
-def test_a_new_kernel_has_another_cache(package: pathlib.Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "same"), [("env/kernels/chess.py", False), ("search/kernels.py", False), ("env/chess.py", True)]
+)
+def test_a_new_kernel_has_another_cache(package: pathlib.Path, name: str, same: bool) -> None:
+    """No other new file has."""
     (package / name).parent.mkdir(exist_ok=True)
     (package / name).write_text("def play(): ...\n")
-    assert jit.cache_folder(package) != jit.CACHE_FOLDER
-
-
-def test_other_files_do_not_matter(package: pathlib.Path) -> None:
-    with (package / "env" / "go.py").open("a") as source:
-        source.write("# changed\n")
-    assert jit.cache_folder(package) == jit.CACHE_FOLDER
+    assert (jit.cache_folder(package) == jit.CACHE_FOLDER) == same
 
 
 def test_the_loops_of_each_game_are_kept_apart() -> None:
@@ -122,13 +121,6 @@ def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     )
     assert run.returncode == 0, run.stderr
     # The same hash, random game, score and search as compiled code gives.
-    import numpy as np
-
-    from alphago.env.go import GoEnv
-    from alphago.env.kernels import go, go_score, playouts
-    from alphago.mcts.evaluator import HashEvaluator
-    from alphago.mcts.player import MCTSPlayer
-
     player = MCTSPlayer(GoEnv(3), HashEvaluator(), leaves=1)
     player.tree_search(40)
     row = GoEnv(5).position(black="C3").batch.rows[0]

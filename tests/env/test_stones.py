@@ -11,7 +11,6 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.random_games import random_game
 
 GAMES = [GomokuEnv(5, 4, 7), ReversiEnv(6), ConnectFourEnv()]
@@ -50,12 +49,6 @@ class TestNames:
     def test_they_follow_the_drawing(self, env: StonesEnv, names: str) -> None:
         assert [env.to_text(action) for action in range(env.action_space)] == names.split()
         assert [env.from_text(f" {name.lower()} ".strip()) for name in names.split()] == list(range(env.action_space))
-
-    def test_a_plain_game_has_them_too(self) -> None:
-        env = PlainConnectFourEnv()
-        assert env.position().play("d").moves == (3,)
-        with pytest.raises(ValueError, match=r"^'h' is not a column of PlainConnectFourEnv\(\): expected A to G$"):
-            env.from_text("h")
 
 
 class TestSetUps:
