@@ -116,26 +116,34 @@ export class Go extends BoardGame {
    */
   groups(marks) {
     const seen = new Uint8Array(marks.length);
-    return Array.from(marks.keys()).flatMap((first) => (marks[first] && !seen[first] ? [this.group(first, marks, seen)] : []));
+    const groups = [];
+    for (let first = 0; first < marks.length; first += 1) if (marks[first] && !seen[first]) groups.push(this.group(first, marks, seen));
+    return groups;
   }
 
   chains() {
     if (this.known) return this.known;
     const { board, near } = this;
     const of = new Int16Array(board.length);
+    const marks = new Int16Array(board.length); // of each empty point the last chain that has counted it
     /** @type {number[]} */
     const liberties = [0];
     /** @type {[number, number][]} */
     const hash = [[0, 0]];
     for (const points of this.groups(board)) {
-      let [high, low] = [0, 0];
+      const number = liberties.length;
+      let [count, high, low] = [0, 0, 0];
       for (const point of points) {
         const key = keyOf(point, board[point]);
         high ^= KEYS[key];
         low ^= KEYS[key + 1];
-        of[point] = liberties.length;
+        of[point] = number;
+        for (const other of near[point]) {
+          if (!board[other] && marks[other] !== number) count += 1;
+          marks[other] = number;
+        }
       }
-      liberties.push(new Set(points.flatMap((point) => near[point]).filter((other) => !board[other])).size);
+      liberties.push(count);
       hash.push([high, low]);
     }
     return this.known = { of, liberties, hash };
@@ -300,9 +308,10 @@ export class Go extends BoardGame {
   /** What each point is: 1 Black's, -1 White's, 0 neither's, by area (Tromp and Taylor). */
   areas() {
     const areas = this.board.slice();
-    for (const region of this.groups(this.board.map((stone) => Number(!stone)))) {
-      const beside = region.flatMap((point) => this.near[point].map((other) => this.board[other]));
-      for (const point of region) areas[point] = Number(beside.includes(1)) - Number(beside.includes(-1));
+    for (const region of this.groups(this.board.map((stone) => (stone ? 0 : 1)))) {
+      const touches = (/** @type {number} */ side) => Number(region.some((point) => this.near[point].some((other) => this.board[other] === side)));
+      const owner = touches(1) - touches(-1);
+      for (const point of region) areas[point] = owner;
     }
     return areas;
   }
