@@ -1,6 +1,10 @@
-"""The networks of a file, against numpy and torch: every kind of layer, by WebAssembly and by plain JavaScript."""
+"""The networks of a file, against numpy and torch: every kind of layer, by compiled kernels and by plain JavaScript."""
 
+import hashlib
 import json
+import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,7 @@ from alphago.nn.export import network_graph, raw_files
 from alphago.nn.graph import run_graph
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.random_positions import random_planes
+from alphago.ui.onefile.page import OWN_STATIC
 from tests.ui.onefile.scripts import ask, numbers, packed
 
 
@@ -84,6 +89,24 @@ def test_a_size_free_network_plays_on_other_boards() -> None:
     planes = random_planes(GoEnv(8), 3)
     expected = run_graph(graph := network_graph(net), graph.weights, planes)
     np.testing.assert_allclose(outputs(net, planes, fast=True)["WebAssembly"]["logits"], expected["logits"], atol=1e-4)
+
+
+def test_the_compiled_kernels_are_of_their_source(tmp_path: Path) -> None:
+    """Built again by the command in the source, where the compiler of the same version is installed."""
+    source = (OWN_STATIC / "kernels.c").read_text()
+    (version,) = re.findall(r"clang and lld ([0-9.]+)", source)
+    compiler, linker = shutil.which("clang"), shutil.which("wasm-ld")
+    if compiler is None or linker is None:
+        pytest.skip("clang and lld are not installed: apt-get install --no-install-recommends clang lld")
+    for program in (compiler, linker):
+        told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+        if version not in told:
+            pytest.skip(f"other versions write other code: {version} is wanted, got {told.splitlines()[0]}")
+    words = " ".join(re.findall(r"^//\s{3}(.*)$", source, re.MULTILINE)).split()
+    shutil.copy(OWN_STATIC / "kernels.c", tmp_path)
+    subprocess.run([compiler, *words[1:]], cwd=tmp_path, check=True)
+    digests = [hashlib.sha256((folder / "kernels.wasm").read_bytes()).hexdigest() for folder in (tmp_path, OWN_STATIC)]
+    assert digests[0] == digests[1]
 
 
 @pytest.mark.slow

@@ -1,11 +1,9 @@
 """The file of a network: its parts, its size, what it tells, and what it cannot carry."""
 
-import contextlib
 import json
 import re
 import shutil
 import subprocess
-import tempfile
 import zlib
 from base64 import b64decode
 from pathlib import Path
@@ -25,11 +23,11 @@ from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
 from alphago.nn.net import NeuralNet, load_model
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts
-from alphago.ui.web.page_files import bundle, without_comments
+from alphago.ui.web.page_files import WIDGET, bundle, without_comments
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
 from tests.ui.onefile.scripts import ask, numbers
-from tests.ui.web.test_static import CHECKS, check_imports
+from tests.ui.web.test_static import check_imports
 
 ROOT = Path(__file__).parents[3]
 
@@ -157,34 +155,21 @@ def test_scripts_are_whole(name: str, tmp_path: Path) -> None:
     subprocess.run([node(), "--check", script], check=True)
 
 
+CHECKS = ("--noEmit", "--allowJs", "--checkJs", "--strict", "--noUnusedLocals", "--target", "es2022")
+CHECKS += ("--module", "es2022", "--moduleResolution", "bundler", "--lib", "es2022,dom,dom.iterable")
+
+
 def test_the_types_of_the_scripts(tmp_path: Path) -> None:
-    """By TypeScript's checker, beside the modules of the page."""
+    """Of page, notebook and file, by TypeScript's checker, which reads them in the comments."""
     node()
     tsc = shutil.which("tsc") or client("TypeScript", "node_modules", ".bin", "tsc")
     together = tmp_path / "static"
     together.mkdir()
-    for path in [path for folder in FOLDERS for path in folder.glob("*.js")]:
+    for path in (path for folder in (*FOLDERS, WIDGET) for path in folder.glob("*.js")):
         shutil.copy(path, together)
-    wire = shutil.copy(FOLDERS[0].parent / "wire.js", tmp_path)
-    told = subprocess.run(
-        [tsc, *CHECKS, wire, *sorted(together.glob("*.js"))], capture_output=True, text=True, check=False
-    )
+    files = [shutil.copy(FOLDERS[0].parent / "wire.js", tmp_path), *sorted(together.iterdir())]
+    told = subprocess.run([tsc, *CHECKS, *files], capture_output=True, text=True, check=False)
     assert (told.stdout, told.returncode) == ("", 0)
-
-
-@pytest.mark.parametrize("end", [None, AssertionError, KeyboardInterrupt])
-def test_a_question_leaves_no_files(end: type[BaseException] | None, tmp_path: Path, monkeypatch: Any) -> None:
-    def run(command: list[Any], **_: Any) -> subprocess.CompletedProcess[str]:
-        assert Path(command[-1], "go.mjs").exists()
-        if end is KeyboardInterrupt:
-            raise KeyboardInterrupt
-        return subprocess.CompletedProcess(command, 1 if end else 0, "{}", "")
-
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(subprocess, "run", run)
-    with pytest.raises(end) if end else contextlib.nullcontext():
-        assert ask("anything") == {}
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_comments_go_and_strings_stay() -> None:

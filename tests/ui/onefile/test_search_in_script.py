@@ -1,6 +1,7 @@
 """The search of a file, against the package's: with a stand-in for the network every visit is the same."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -66,6 +67,22 @@ class StandIn:
         forecasts[1][:] = np.outer(sums, np.arange(forecasts[1].shape[1]) + 5) % 3 - 1
 
 
+def searched(
+    env: GameEnv, evaluator: Any, games: list[list[int]], readouts: int, question: dict[str, Any], **options: Any
+) -> Iterator[tuple[MCTSPlayer, dict[str, Any]]]:
+    """A player at each position of games, and the modules' answer there; both search, and keep their trees."""
+    settings = question.pop("settings", Puct(leaves=8))
+    asked = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
+    asked |= {"inputs": getattr(evaluator, "inputs", 0), "settings": asdict(settings), "readouts": readouts, **question}
+    for moves, answers in zip(games, ask("search", **asked), strict=True):
+        player = MCTSPlayer(env, evaluator, settings=settings, **options)
+        for move, answer in zip([*moves, None], answers, strict=True):
+            player.tree_search(readouts)
+            yield player, answer
+            if move is not None:
+                player.play_move(move)
+
+
 @pytest.mark.parametrize(
     ("env", "planes", "leaves"),
     [(ConnectFourEnv(), 2, 1), (GomokuEnv(6, 4, 5), 5, 8), (ReversiEnv(4), 4, 8), (GoEnv(5).match_variant(), 11, 8)],
@@ -73,60 +90,35 @@ class StandIn:
 )
 def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None:
     """In games of some moves, after each of which the tree is kept."""
-    evaluator, settings = StandIn(env, planes), Puct(leaves=leaves)
     games = [actions_of(random_game(env, seed, most=6 + 9 * seed)[-2]) for seed in range(2)]
-    told = ask(
-        "search",
-        game=env.name,
-        options=options_of(env),
-        games=games,
-        planes=inputs(env),
-        inputs=evaluator.inputs,
-        settings=asdict(settings),
-        readouts=READOUTS,
-    )
-    for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, evaluator, settings=settings)
-        for move, answer in zip([*moves, None], answers, strict=True):
-            player.tree_search(READOUTS)
-            visits = np.zeros(env.action_space, int)
-            for action, count in answer["visits"]:
-                visits[action] = count
-            assert visits.tolist() == player.visits().tolist()
-            assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
-            listed = answer["analysis"]["moveInfos"]
-            own = [move["winrate"] if len(player.position.moves) % 2 == 0 else 1 - move["winrate"] for move in listed]
-            assert max(own) == pytest.approx(own[0])
-            theirs = analysis_fields(player.analysis())
-            seen = [
-                (one["moveInfos"][0]["winrate"], one["rootInfo"]["winrate"]) for one in (answer["analysis"], theirs)
-            ]
-            assert seen[0] == pytest.approx(seen[1], abs=2e-4)
-            assert answer["analysis"]["policy"] == pytest.approx(theirs["policy"], abs=2e-6)
-            if move is not None:
-                player.play_move(move)
+    question = {"settings": Puct(leaves=leaves)}
+    for player, answer in searched(env, StandIn(env, planes), games, READOUTS, question):
+        visits = np.zeros(env.action_space, int)
+        for action, count in answer["visits"]:
+            visits[action] = count
+        assert visits.tolist() == player.visits().tolist()
+        assert answer["value"] == pytest.approx(player.root_value, abs=1e-6)
+        listed = answer["analysis"]["moveInfos"]
+        own = [move["winrate"] if len(player.position.moves) % 2 == 0 else 1 - move["winrate"] for move in listed]
+        assert max(own) == pytest.approx(own[0])
+        theirs = analysis_fields(player.analysis())
+        seen = [(one["moveInfos"][0]["winrate"], one["rootInfo"]["winrate"]) for one in (answer["analysis"], theirs)]
+        assert seen[0] == pytest.approx(seen[1], abs=2e-4)
+        assert answer["analysis"]["policy"] == pytest.approx(theirs["policy"], abs=2e-6)
 
 
 @pytest.mark.parametrize("readouts", [8, 24])
 def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
     """In games to their end; for some moves that were searched most another is played, and for some passes."""
     env = GoEnv(4).match_variant()
-    evaluator, settings = StandIn(env, 11), Puct(leaves=1)
     games = [actions_of(random_game(env, seed)[-2]) for seed in range(12)]
-    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
-    question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": readouts}
-    told = ask("search", **question, **{"pass": env.pass_action})
+    question = {"settings": Puct(leaves=1), "pass": env.pass_action}
     replaced: Counter[bool] = Counter()
-    for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, evaluator, settings=settings, two_player_mode=True)
-        for move, answer in zip([*moves, None], answers, strict=True):
-            player.tree_search(readouts)
-            visits = player.visits()
-            if (visits == visits.max()).sum() == 1:  # the package draws one of several
-                assert answer["move"] == player.pick_move()
-                replaced[answer["best"] == env.pass_action] += answer["move"] != answer["best"]
-            if move is not None:
-                player.play_move(move)
+    for player, answer in searched(env, StandIn(env, 11), games, readouts, question, two_player_mode=True):
+        visits = player.visits()
+        if (visits == visits.max()).sum() == 1:  # the package draws one of several
+            assert answer["move"] == player.pick_move()
+            replaced[answer["best"] == env.pass_action] += answer["move"] != answer["best"]
     assert replaced[True]
     assert replaced[False]
 
@@ -144,26 +136,19 @@ def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
 )
 def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settled: bool) -> None:
     """In games to their end, where passes count; in those of `settled` neutral points are taken before."""
-    evaluator, settings = StandIn(env, planes, settled), Puct(leaves=8, decisive_moves=env.has_decisive_moves)
     games = [actions_of(random_game(env, seed)[-2]) for seed in ((5, 27, 38) if settled else range(3))]
-    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
-    question |= {"inputs": evaluator.inputs, "settings": asdict(settings), "readouts": terms.readouts}
+    question = {"settings": Puct(leaves=8, decisive_moves=env.has_decisive_moves), "level": terms._asdict()}
     question |= {"shape": env.plane_shape, "settled": settled, "pass": env.pass_action}
-    told = ask("search", **question, level=terms._asdict())
+    options = {"resign_threshold": 0.1, "level": 10, "seed": 0}
     resigned = []
-    for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, evaluator, settings=settings, resign_threshold=0.1, level=10, seed=0)
-        for move, answer in zip([*moves, None], answers, strict=True):
-            player.tree_search(terms.readouts)
-            assert isinstance(player.search, AnalysisSearch)
-            losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
-            assert answer["level"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
-            player._least_behind = CHANCES * terms.target if terms.unit == "points" else 0.0
-            if env.name != "connect-four":  # which has no scores, and so no forecast of one
-                resigned.append(player.should_resign())
-                assert answer["resigns"] == resigned[-1]
-            if move is not None:
-                player.play_move(move)
+    for player, answer in searched(env, StandIn(env, planes, settled), games, terms.readouts, question, **options):
+        assert isinstance(player.search, AnalysisSearch)
+        losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
+        assert answer["level"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
+        player._least_behind = CHANCES * terms.target if terms.unit == "points" else 0.0
+        if env.name != "connect-four":  # which has no scores, and so no forecast of one
+            resigned.append(player.should_resign())
+            assert answer["resigns"] == resigned[-1]
     assert set(resigned) == {True, False} or env.name == "connect-four"
 
 
@@ -197,19 +182,12 @@ def test_moves_are_the_packages(name: str) -> None:
                 break
             position = after
         games.append(actions_of(position))
-    question = {"game": env.name, "options": options_of(env), "games": games, "planes": inputs(env)}
-    question |= {"settings": asdict(Puct(leaves=8)), "shape": list(env.plane_shape), "readouts": READOUTS}
-    told = ask("search", **question, **model_of(net, "w16"))
+    question = {"shape": list(env.plane_shape), **model_of(net, "w16")}
     same: list[bool] = []
-    for moves, answers in zip(games, told, strict=True):
-        player = MCTSPlayer(env, net, two_player_mode=True, leaves=8, level=10)
-        for move, answer in zip([*moves, None], answers, strict=True):
-            player.tree_search(READOUTS)
-            visits = player.visits()
-            same.append(bool(visits[answer["best"]] == visits.max()))
-            check_analysis(analysis_fields(player.analysis()), answer["analysis"])
-            if move is not None:
-                player.play_move(move)
+    for player, answer in searched(env, net, games, READOUTS, question, two_player_mode=True, level=10):
+        visits = player.visits()
+        same.append(bool(visits[answer["best"]] == visits.max()))
+        check_analysis(analysis_fields(player.analysis()), answer["analysis"])
     print(f"{name}: {sum(same)} of {len(same)} moves are the same")
     assert np.mean(same) >= 0.95
 

@@ -1,6 +1,7 @@
 """The desk in Node.js over a server's answers: playing, going back, engines, studying, and what is refused."""
 
 import re
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.new_game import link_of, open_link
 from tests.ui.own_games import LeaningEnv, OwnedByBlack, RingEnv
 from tests.ui.web.desks import GO5, Guest, stones
+from tests.ui.web.test_answers import Broken
 
 GAMES: list[GameEnv] = [
     GomokuEnv(6, 3),
@@ -25,16 +27,29 @@ GAMES: list[GameEnv] = [
     LeaningEnv(),
     RingEnv(),
 ]
-SURFACES = ("lines", "holes", "squares", "houses", "squares", "holes", "lines")  # of GAMES
+SURFACES = {
+    "gomoku": "lines",
+    "connect-four": "holes",
+    "reversi": "squares",
+    "oware": "houses",
+    "tic-tac-toe": "squares",
+    "leaning": "holes",
+    "ring": "lines",
+}
 
 
-def test_two_people_play_and_one_captures() -> None:
+@pytest.fixture
+def guest() -> Iterator[Guest]:
     with Guest() as guest:
-        state = guest.play("C3 B3 E5 C4 E4 D3 E3 C2")
-        assert stones(state) == "....X ..O.X .O.OX ..O.. ....."
-        assert state["view"]["captures"] == [0, 1]
-        assert [state["node"], state["line"]] == [8, list(range(9))]
-        assert not state["over"]
+        yield guest
+
+
+def test_two_people_play_and_one_captures(guest: Guest) -> None:
+    state = guest.play("C3 B3 E5 C4 E4 D3 E3 C2")
+    assert stones(state) == "....X ..O.X .O.OX ..O.. ....."
+    assert state["view"]["captures"] == [0, 1]
+    assert [state["node"], state["line"]] == [8, list(range(9))]
+    assert not state["over"]
 
 
 def test_dead_stones_are_proposed_and_corrected() -> None:
@@ -59,48 +74,40 @@ def test_dead_stones_are_proposed_and_corrected() -> None:
         assert guest.ask("redo")["count"]["dead"] == []  # as it was agreed
 
 
-def test_two_passes_end_the_game_and_say_that_stones_count() -> None:
-    with Guest() as guest:
-        guest.post("play", move="C3")
-        guest.post("play", move=25)
-        assert guest.until("notice")["text"].startswith("After two passes the game is counted")
-        guest.until("state")
-        state = guest.ask("play", move="pass")
-        assert state["over"]
-        assert state["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
-        assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
+def test_two_passes_end_the_game_and_say_that_stones_count(guest: Guest) -> None:
+    guest.post("play", move="C3")
+    guest.post("play", move=25)
+    assert guest.until("notice")["text"].startswith("After two passes the game is counted")
+    guest.until("state")
+    state = guest.ask("play", move="pass")
+    assert state["over"]
+    assert state["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
+    assert guest.refused("play", move="A1").startswith("Illegal move A1: the game is over")
 
 
 FILED = "(;FF[4]CA[UTF-8]DT[1999]KM[0.5]PB[Ann]RE[W+T]SZ[5]XX[mine];B[aa]C[so];W[bb](;B[];W[])(;B[cc]LB[aa:x]))"
 
 
-def test_what_was_not_touched_is_saved_as_it_was_opened() -> None:
+def test_what_was_not_touched_is_saved_as_it_was_opened(guest: Guest) -> None:
     """The file's result too, until the game goes another way or is counted; and the page tells it."""
-    with Guest() as guest:
 
-        def saved() -> str:
-            guest.post("save")
-            return str(guest.until("file")["text"]).replace("\n", "")
+    def saved() -> str:
+        guest.post("save")
+        return str(guest.until("file")["text"]).replace("\n", "")
 
-        guest.ask("open", text=FILED)
-        assert saved() == FILED
-        state = guest.ask("step", count=4)
-        assert state["over"]
-        assert state["result"] == {"text": "The file says W+T", "winner": -1, "short": "W+T"}
-        guest.ask("step", count=-3)
-        guest.play("D4")  # a variation
-        assert saved() == FILED.replace("(;B[]", "(;B[]", 1).replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
+    guest.ask("open", text=FILED)
+    assert saved() == FILED
+    state = guest.ask("step", count=4)
+    assert state["over"]
+    assert state["result"] == {"text": "The file says W+T", "winner": -1, "short": "W+T"}
+    guest.ask("step", count=-3)
+    guest.play("D4")  # a variation
+    assert saved() == FILED.replace(";W[bb](", "(;W[bb](")[:-1] + ")(;W[db]))"
 
 
-def test_a_file_that_is_scored_by_territory_is_told() -> None:
-    with Guest() as guest:
-        guest.post("open", text="(;SZ[5]RU[Japanese];B[aa])")
-        assert guest.until("notice")["text"].startswith(
-            "Games are scored by area, and not as the file says: rules must"
-        )
-        assert "Japanese" not in str(GO5.options)
-        told = guest.refused("new", options={"rules": "Japanese"})
-        assert told.startswith("Rules must score by area, as Chinese ones do, got those of 'Japanese'")
+def test_a_file_that_is_scored_by_territory_is_told(guest: Guest) -> None:
+    guest.post("open", text="(;SZ[5]RU[Japanese];B[aa])")
+    assert guest.until("notice")["text"].startswith("Games are scored by area, and not as the file says: rules must")
 
 
 def test_handicap_has_a_komi_of_its_own_unless_one_is_told() -> None:
@@ -112,233 +119,221 @@ def test_handicap_has_a_komi_of_its_own_unless_one_is_told() -> None:
         assert "komi=9.0" in guest.ask("new", options={"board_size": 7}, setup={"handicap": 0})["link"]
 
 
-def test_turns_that_are_skipped_are_in_files_and_links() -> None:
-    with Guest() as guest:
-        guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
-        state = guest.ask("step", count=4)
-        assert stones(state) == "X.... .O... ..O.. ..... ....X"
-        assert state["view"]["moves"] == 4
-        assert state["link"].endswith("moves=A5._.E1.C3._.B4")
-        again = open_link(state["link"], {"go": GO5})
-        assert again.moves_text() == "B A5, B E1, W C3, W B4"
-        guest.post("save")
-        assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
+def test_turns_that_are_skipped_are_in_files_and_links(guest: Guest) -> None:
+    guest.ask("open", text="(;SZ[5]KM[0.5];B[aa];B[ee];W[cc];W[bb])")
+    state = guest.ask("step", count=4)
+    assert stones(state) == "X.... .O... ..O.. ..... ....X"
+    assert state["view"]["moves"] == 4
+    assert state["link"].endswith("moves=A5._.E1.C3._.B4")
+    again = open_link(state["link"], {"go": GO5})
+    assert again.moves_text() == "B A5, B E1, W C3, W B4"
+    guest.post("save")
+    assert ";B[aa];B[ee];W[cc];W[bb]" in guest.until("file")["text"].replace("\n", "")
 
 
-def test_undo_redo_and_variations() -> None:
+def test_undo_redo_and_variations(guest: Guest) -> None:
     """What was taken back stays in the tree, and redo follows what was looked at last."""
-    with Guest() as guest:
-        guest.play("C3 C4")
-        assert guest.ask("undo")["node"] == 1
-        state = guest.play("D4")
-        assert [state["node"], state["line"]] == [3, [0, 1, 3]]
-        guest.ask("undo")
-        assert guest.ask("redo")["node"] == 3
-        assert guest.ask("go", node=2)["line"] == [0, 1, 2]
-        guest.ask("go", node=1)
-        assert guest.ask("play", move="C4")["node"] == 2
-        assert guest.ask("go", node=0)["line"] == [0, 1, 2]
-        assert guest.refused("undo") == "There is no move to take back."
+    guest.play("C3 C4")
+    assert guest.ask("undo")["node"] == 1
+    state = guest.play("D4")
+    assert [state["node"], state["line"]] == [3, [0, 1, 3]]
+    guest.ask("undo")
+    assert guest.ask("redo")["node"] == 3
+    assert guest.ask("go", node=2)["line"] == [0, 1, 2]
+    guest.ask("go", node=1)
+    assert guest.ask("play", move="C4")["node"] == 2
+    assert guest.ask("go", node=0)["line"] == [0, 1, 2]
+    assert guest.refused("undo") == "There is no move to take back."
 
 
-def test_steps_count_from_where_the_board_is_when_they_arrive() -> None:
+def test_steps_count_from_where_the_board_is_when_they_arrive(guest: Guest) -> None:
     """Keys come faster than answers: a page cannot know the node that its next step begins at."""
-    with Guest() as guest:
-        guest.play("C3 C4 D4")
-        guest.ask("go", node=2)
-        guest.play("B2")
-        for kind, fields in (
-            ("step", {"count": -1}),
-            ("variation", {"direction": -1}),
-            ("step", {"count": -1}),
-            ("step", {"count": 1}),
-            ("step", {"count": 1}),
-            ("variation", {"direction": 1}),
-            ("variation", {"direction": -1}),
-        ):
-            guest.post(kind, **fields)
-        nodes = [guest.until("state")["node"] for _ in range(5)]
-        assert nodes == [2, 1, 2, 4, 3]
-        assert guest.ask("step", count=-4000)["line"] == [0, 1, 2, 3]
-        assert guest.ask("step", count=4000)["node"] == 3
+    guest.play("C3 C4 D4")
+    guest.ask("go", node=2)
+    guest.play("B2")
+    for kind, fields in (
+        ("step", {"count": -1}),
+        ("variation", {"direction": -1}),
+        ("step", {"count": -1}),
+        ("step", {"count": 1}),
+        ("step", {"count": 1}),
+        ("variation", {"direction": 1}),
+        ("variation", {"direction": -1}),
+    ):
+        guest.post(kind, **fields)
+    nodes = [guest.until("state")["node"] for _ in range(5)]
+    assert nodes == [2, 1, 2, 4, 3]
+    assert guest.ask("step", count=-4000)["line"] == [0, 1, 2, 3]
+    assert guest.ask("step", count=4000)["node"] == 3
 
 
-def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are() -> None:
-    with Guest() as guest:
-        assert guest.ask("toggle", what="study")["study"]
-        guest.post("toggle", what="analysing")
-        guest.post("toggle", what="study")
-        guest.post("toggle", what="analysing")
-        state = guest.until("state", lambda state: not state["analysing"] and not state["study"])
-        assert not state["busy"]
-        guest.post("toggle", what="analysing")
-        assert guest.until("state", lambda state: state["analysing"])["study"]
-        guest.ask("stop")
+def test_study_and_analysis_are_turned_on_and_off_without_knowing_which_they_are(guest: Guest) -> None:
+    assert guest.ask("toggle", what="study")["study"]
+    guest.post("toggle", what="analysing")
+    guest.post("toggle", what="study")
+    guest.post("toggle", what="analysing")
+    state = guest.until("state", lambda state: not state["analysing"] and not state["study"])
+    assert not state["busy"]
+    guest.post("toggle", what="analysing")
+    assert guest.until("state", lambda state: state["analysing"])["study"]
+    guest.ask("stop")
 
 
-def test_against_the_engine_undo_goes_back_to_the_persons_own_move() -> None:
-    with Guest() as guest:
-        guest.ask("strength", readouts=8)
-        guest.ask("players", white="engine")
+def test_against_the_engine_undo_goes_back_to_the_persons_own_move(guest: Guest) -> None:
+    guest.ask("strength", readouts=8)
+    guest.ask("players", white="engine")
+    state = guest.play("C3")
+    assert state["view"]["moves"] == 2
+    assert guest.ask("play", move=state["view"]["legal"][0])["view"]["moves"] == 4
+    assert guest.ask("undo")["view"]["moves"] == 2
+    assert guest.ask("undo")["view"]["moves"] == 0
+    assert guest.ask("redo")["view"]["moves"] == 2
+
+
+def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search(guest: Guest) -> None:
+    guest.ask("strength", readouts=60)
+    guest.post("move")
+    thought = guest.until("thinking", lambda message: message["readouts"] == 60)
+    assert thought["analysis"]["moves"][0]["visits"] > 0
+    assert 0 < thought["analysis"]["win"] < 1
+    played = guest.until("state", lambda state: not state["busy"])
+    assert played["view"]["last"] == thought["analysis"]["moves"][0]["move"]
+    guest.ask("strength", tree=False)
+    guest.post("move")
+    alone = guest.until("thinking")
+    assert alone["readouts"] == 0
+    probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
+    assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
+
+
+def test_a_new_game_by_its_options(guest: Guest) -> None:
+    options = {"board_size": 9, "komi": 0.5, "rules": "AGA"}
+    guest.post("new", game="go", options=options, setup={"handicap": 3}, black="human", white="human")
+    game = guest.until("game")["game"]
+    options = {option["name"]: option["value"] for option in game["options"]}
+    assert (game["title"], options) == ("Go 9x9", {"board_size": 9, "komi": 0.5, "rules": "AGA", "handicap": 0})
+    state = guest.until("state")
+    assert state["view"]["toPlay"] == -1
+    assert state["view"]["stones"].count("X") == 3
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"game": "chess"}, "There is no game 'chess'"),
+        ({"options": {"board_size": 26}}, "board_size must be an integer from 2 to 25, got 26"),
+        ({"options": [5]}, "options must be an object"),
+        ({"options": {"board_size": 9}, "setup": {"handicap": 77}}, "handicap must be an integer from 0 to 9"),
+        ({"black": "god"}, "a player must be human or engine, got god"),
+    ],
+)
+def test_a_wrong_option_is_refused_and_the_game_stays(guest: Guest, fields: dict[str, object], sentence: str) -> None:
+    guest.play("C3")
+    assert guest.refused("new", **fields).lower().startswith(sentence.lower())
+    assert guest.ask("go", node=1)["view"]["moves"] == 1
+
+
+def test_commands_that_do_not_fit_are_answered_in_a_sentence(guest: Guest) -> None:
+    for message, sentence in {
+        "jump": "There is no command jump",
+        "go": "There is no position undefined",
+        "play": "'undefined' is not a point of Go 5x5",
+        "redo": "There is no move to play again",
+    }.items():
+        assert guest.refused(message).startswith(sentence), message
+    told = "'Z9' is not a point of Go 5x5; moves are A1 to E5 (no column I) or pass."
+    assert guest.refused("play", move="Z9") == told
+    assert guest.refused("hello", link="game=go&board_size=5&komi=2.5&moves=Z9") == told
+    assert guest.refused("strength", readouts=10**9).startswith("Readouts must be an integer from 1 to")
+
+
+def test_a_resignation_can_be_taken_back(guest: Guest) -> None:
+    state = guest.ask("resign")
+    assert state["result"]["short"] == "W+R"
+    assert guest.refused("play", move="C3").startswith("The game is over by resignation")
+    assert not guest.ask("undo")["over"]
+    assert guest.play("C3")["view"]["moves"] == 1
+
+
+def test_an_engine_that_fails_says_so_and_the_board_stays_usable() -> None:
+    with Guest(network=Broken(3)) as guest:
+        guest.ask("strength", readouts=400)
+        assert guest.refused("move") == "The engine has failed: RuntimeError: the cable has come off."
         state = guest.play("C3")
-        assert state["view"]["moves"] == 2
-        assert guest.ask("play", move=state["view"]["legal"][0])["view"]["moves"] == 4
-        assert guest.ask("undo")["view"]["moves"] == 2
-        assert guest.ask("undo")["view"]["moves"] == 0
-        assert guest.ask("redo")["view"]["moves"] == 2
+        assert [state["view"]["moves"], state["busy"]] == [1, ""]
 
 
-def test_the_engine_shows_its_thinking_and_the_network_alone_does_not_search() -> None:
-    with Guest() as guest:
-        guest.ask("strength", readouts=60)
-        guest.post("move")
-        thought = guest.until("thinking", lambda message: message["readouts"] == 60)
-        assert thought["analysis"]["moves"][0]["visits"] > 0
-        assert 0 < thought["analysis"]["win"] < 1
-        played = guest.until("state", lambda state: not state["busy"])
-        assert played["view"]["last"] == thought["analysis"]["moves"][0]["move"]
-        guest.ask("strength", tree=False)
-        guest.post("move")
-        alone = guest.until("thinking")
-        assert alone["readouts"] == 0
-        probable = max(alone["analysis"]["moves"], key=lambda move: move["prior"])
-        assert guest.until("state", lambda state: not state["busy"])["view"]["last"] == probable["move"]
+def test_study_evaluates_what_is_looked_at_and_review_the_whole_line(guest: Guest) -> None:
+    guest.play("C3 B2 D4")
+    state = guest.ask("study", study=True)
+    assert state["analysis"]["visits"] == 1
+    guest.post("review", readouts=20)
+    reviewed = {}
+    while len(reviewed) < 4:
+        thought = guest.until("thinking")
+        if thought["analysis"]["visits"] >= 20:
+            reviewed[thought["node"]] = thought["analysis"]["win"]
+    assert sorted(reviewed) == [0, 1, 2, 3]
+    assert guest.until("state", lambda state: not state["busy"])["node"] == 3
 
 
-def test_a_new_game_by_its_options() -> None:
-    with Guest() as guest:
-        options = {"board_size": 9, "komi": 0.5, "rules": "AGA"}
-        guest.post("new", game="go", options=options, setup={"handicap": 3}, black="human", white="human")
-        game = guest.until("game")["game"]
-        options = {option["name"]: option["value"] for option in game["options"]}
-        assert (game["title"], options) == ("Go 9x9", {"board_size": 9, "komi": 0.5, "rules": "AGA", "handicap": 0})
-        state = guest.until("state")
-        assert state["view"]["toPlay"] == -1
-        assert state["view"]["stones"].count("X") == 3
-
-
-WRONG: list[tuple[dict[str, object], str]] = [
-    ({"game": "chess"}, "There is no game 'chess'"),
-    ({"options": {"board_size": 26}}, "board_size must be an integer from 2 to 25, got 26"),
-    ({"options": {"board_size": "x"}}, "board_size must be an integer from 2 to 25"),
-    ({"options": {"komi": 0.3}}, "komi must be a multiple of 0.5"),
-    ({"options": {"rules": "Martian"}}, "rules must be one of Chinese"),
-    ({"options": {"kom": 5}}, "go has no option 'kom': did you mean komi?"),
-    ({"options": [5]}, "options must be an object"),
-    ({"options": {"board_size": 9}, "setup": {"handicap": 77}}, "handicap must be an integer from 0 to 9"),
-    ({"black": "god"}, "a player must be human or engine, got god"),
-]
-
-
-def test_a_wrong_option_is_refused_and_the_game_stays() -> None:
-    with Guest() as guest:
-        guest.play("C3")
-        for fields, sentence in WRONG:
-            assert guest.refused("new", **fields).lower().startswith(sentence.lower())
-        assert guest.ask("go", node=1)["view"]["moves"] == 1
-
-
-def test_commands_that_do_not_fit_are_answered_in_a_sentence() -> None:
-    with Guest() as guest:
-        for message, sentence in {
-            "jump": "There is no command jump",
-            "go": "There is no position undefined",
-            "play": "'undefined' is not a point of Go 5x5",
-            "redo": "There is no move to play again",
-            "run-game": "No run was given to this server",
-            "open": "A file must be a text",
-        }.items():
-            assert guest.refused(message).startswith(sentence), message
-        told = "'Z9' is not a point of Go 5x5; moves are A1 to E5 (no column I) or pass."
-        assert guest.refused("play", move="Z9") == told
-        assert guest.refused("hello", link="game=go&board_size=5&komi=2.5&moves=Z9") == told
-        assert guest.refused("strength", network="../../etc/passwd").startswith(
-            "Network must be one of hash, got ../.."
-        )
-        assert guest.refused("strength", readouts=10**9).startswith("Readouts must be an integer from 1 to")
-        assert guest.refused("strength", readouts=None, seconds=None).startswith("Readouts or seconds must limit")
-
-
-def test_a_resignation_can_be_taken_back() -> None:
-    with Guest() as guest:
-        state = guest.ask("resign")
-        assert state["result"]["short"] == "W+R"
-        assert guest.refused("play", move="C3").startswith("The game is over by resignation")
-        assert not guest.ask("undo")["over"]
-        assert guest.play("C3")["view"]["moves"] == 1
-
-
-def test_study_evaluates_what_is_looked_at_and_review_the_whole_line() -> None:
-    with Guest() as guest:
-        guest.play("C3 B2 D4")
-        state = guest.ask("study", study=True)
-        assert state["analysis"]["visits"] == 1
-        guest.post("review", readouts=20)
-        reviewed = {}
-        while len(reviewed) < 4:
-            thought = guest.until("thinking")
-            if thought["analysis"]["visits"] >= 20:
-                reviewed[thought["node"]] = thought["analysis"]["win"]
-        assert sorted(reviewed) == [0, 1, 2, 3]
-        assert guest.until("state", lambda state: not state["busy"])["node"] == 3
-
-
-def test_why_a_move_is_bad() -> None:
+def test_why_a_move_is_bad(guest: Guest) -> None:
     """Of the last move, of another one on the board, and of none."""
-    with Guest() as guest:
-        assert guest.refused("why") == "There is no move to explain."
-        guest.play("C3 D4")
-        guest.post("why")
-        told = guest.until("why")
-        assert (told["node"], told["move"], told["points"]) == (1, GO5.from_text("D4"), None)
-        assert "D4" in told["sentences"][0]
-        guest.post("why", move="B2")
-        told = guest.until("why")
-        assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
-        assert guest.refused("why", move="D4") == "Illegal move D4: White has a stone there."
+    assert guest.refused("why") == "There is no move to explain."
+    guest.play("C3 D4")
+    guest.post("why")
+    told = guest.until("why")
+    assert (told["node"], told["move"], told["points"]) == (1, GO5.from_text("D4"), None)
+    assert "D4" in told["sentences"][0]
+    guest.post("why", move="B2")
+    told = guest.until("why")
+    assert (told["node"], told["move"]) == (2, GO5.from_text("B2"))
+    assert guest.refused("why", move="D4") == "Illegal move D4: White has a stone there."
 
 
-def test_levels() -> None:
-    with Guest() as guest:
-        state = guest.ask("strength", level=3)
-        assert (state["strength"]["level"], state["opponent"]) == (3, "")
-        guest.ask("players", white="engine")
-        guest.post("play", move="C3")
-        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["busy"])
-        state = guest.ask("strength", level="even")
-        guest.post("play", move=state["view"]["legal"][0])
-        state = guest.until("state", lambda state: state["view"]["moves"] == 4 and not state["busy"])
-        assert state["opponent"].startswith("You have made 2 of 5 moves ")
-        assert guest.refused("strength", level=11).startswith("Level must be 1 to 10, or even, got 11")
+def test_levels(guest: Guest) -> None:
+    state = guest.ask("strength", level=3)
+    assert (state["strength"]["level"], state["opponent"]) == (3, "")
+    guest.ask("players", white="engine")
+    guest.post("play", move="C3")
+    guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["busy"])
+    state = guest.ask("strength", level="even")
+    guest.post("play", move=state["view"]["legal"][0])
+    state = guest.until("state", lambda state: state["view"]["moves"] == 4 and not state["busy"])
+    assert state["opponent"].startswith("You have made 2 of 5 moves ")
 
 
-def test_a_bad_move_is_explained_before_the_engine_answers() -> None:
-    with Guest() as guest:
-        guest.ask("teach", points=0.1)
-        state = guest.ask("players", white="engine")
-        for move in state["view"]["legal"]:  # of a network that knows nothing some are bad
-            guest.post("play", move=move)
-            state = guest.until("state", lambda state: state["view"]["moves"] > 0 and not state["busy"])
-            if state["lesson"]:
-                break
-            guest.ask("undo")
-        assert (state["lesson"], state["view"]["moves"]) == (True, 1)
-        assert guest.ask("undo")["view"]["moves"] == 0
+def test_a_bad_move_is_explained_before_the_engine_answers(guest: Guest) -> None:
+    guest.ask("teach", points=0.1)
+    state = guest.ask("players", white="engine")
+    for move in state["view"]["legal"]:  # of a network that knows nothing some are bad
         guest.post("play", move=move)
-        why = guest.until("why")
-        assert (why["move"], why["best"] != move) == (move, True)
-        assert why["points"] is None or why["points"] > 0
-        assert not any("is better" in sentence for sentence in why["sentences"])  # the page says so above them
-        guest.post("move")
-        guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
-        assert guest.ask("teach", points=None)["teach"] is None
+        state = guest.until("state", lambda state: state["view"]["moves"] > 0 and not state["busy"])
+        if state["lesson"]:
+            break
+        guest.ask("undo")
+    assert (state["lesson"], state["view"]["moves"]) == (True, 1)
+    assert guest.ask("undo")["view"]["moves"] == 0
+    guest.post("play", move=move)
+    why = guest.until("why")
+    assert (why["move"], why["best"] != move) == (move, True)
+    assert why["points"] is None or why["points"] > 0
+    assert not any("is better" in sentence for sentence in why["sentences"])  # the page says so above them
+    guest.post("move")
+    guest.until("state", lambda state: state["view"]["moves"] == 2 and not state["lesson"])
+    assert guest.ask("teach", points=None)["teach"] is None
 
 
-def test_study_is_off_when_a_game_against_the_engine_begins() -> None:
-    with Guest() as guest:
-        guest.ask("study", study=True)
-        assert guest.ask("new", game="go", options={}, black="human", white="human")["study"]
-        assert not guest.ask("new", game="go", options={}, black="human", white="engine")["study"]
+def test_analysis_goes_on_until_it_is_stopped(guest: Guest) -> None:
+    guest.post("study", study=True, analysing=True)
+    guest.until("thinking", lambda message: message["readouts"] > 50)
+    assert not guest.ask("stop")["analysing"]
+
+
+def test_study_is_off_when_a_game_against_the_engine_begins(guest: Guest) -> None:
+    guest.ask("study", study=True)
+    assert guest.ask("new", game="go", options={}, black="human", white="human")["study"]
+    assert not guest.ask("new", game="go", options={}, black="human", white="engine")["study"]
 
 
 def test_engine_against_engine_plays_to_the_end() -> None:
@@ -349,8 +344,8 @@ def test_engine_against_engine_plays_to_the_end() -> None:
         assert state["view"]["moves"] >= 2
 
 
-@pytest.mark.parametrize(("env", "surface"), list(zip(GAMES, SURFACES, strict=True)), ids=lambda part: str(part)[:9])
-def test_every_game_is_played_to_its_end(env: GameEnv, surface: str, games_as_before: None) -> None:
+@pytest.mark.parametrize("env", GAMES, ids=lambda env: env.name)
+def test_every_game_is_played_to_its_end(env: GameEnv, games_as_before: None) -> None:
     """Black by chance, White by playouts, as a page would: by what the view calls legal."""
     generator = np.random.default_rng(1)
     with Guest(env) as guest:
@@ -366,5 +361,5 @@ def test_every_game_is_played_to_its_end(env: GameEnv, surface: str, games_as_be
         assert link_of(position) == link
     with Guest(env) as other:
         other.post("hello", link=link)
-        assert other.until("game")["game"]["surface"] == surface
+        assert other.until("game")["game"]["surface"] == SURFACES[env.name]
         assert other.until("state")["over"]

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from tests.ui.own_games import LeaningEnv, RingEnv
 from tests.ui.web.browser import PATIENCE, Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
-from tests.ui.web.test_answers import Broken
 
 pytestmark = pytest.mark.browser
 
@@ -93,6 +93,14 @@ LEAD_DOT = """async () => {
 }"""
 FULL = "#game=go&board_size=5&komi=0.5&rules=Chinese&moves="
 FULL += ".".join(f"{column}{1 + row}.{column}{5 - row}" for row in (0, 1) for column in "ABCDE")
+
+
+@pytest.fixture
+def visitor(chromium: Any) -> Iterator[Visitor]:
+    """Of a board of 5x5 on which one person plays both sides."""
+    with serving() as served, Visitor(chromium, served.address) as visitor:
+        visitor.part("white").select_option("human")
+        yield visitor
 
 
 def finish(visitor: Visitor) -> None:
@@ -215,59 +223,51 @@ AS_LISTED = """() => {
 }"""
 
 
-def test_study_undo_and_variations(chromium: Any) -> None:
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.expect(visitor.part("tree")).to_be_hidden()  # off while playing
-        visitor.click("C3", "C4", "D4")
-        visitor.says("Move 4")
-        visitor.press("u", "u")
-        visitor.says("Move 2")
-        visitor.expect(visitor.part("redo")).to_be_enabled()
-        visitor.click("B2")
-        assert visitor.page.evaluate(PRIORS) == ["<0.1", "0.1", "0.5"]
-        visitor.part("study").dblclick()  # the second click comes before the answer to the first: it is no way back
-        visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
-        visitor.expect(visitor.part("redo")).to_be_disabled()
-        visitor.expect(visitor.page.get_by_label("next mistake")).to_be_disabled()
-        visitor.press("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowUp", "ArrowDown")  # faster than any answer
-        visitor.expect(visitor.page.locator(".ag-current")).to_have_attribute("data-node", "4")
-        visitor.press("a")
-        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
-        visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
-        visitor.press("Escape")
-        visitor.expect(visitor.part("stop")).to_be_disabled()
-        visitor.page.wait_for_function(AS_LISTED)  # states of the positions that were passed may still come
-        visitor.expect(visitor.page.get_by_text("territory", exact=True)).to_be_hidden()  # the network forecasts none
-        visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_visible()
-        for mode in ("visits", "prior", "q", "sum", "loss", "none"):
-            visitor.part("mode").select_option(mode)
-            numbers = visitor.expect(visitor.page.locator(".ag-value"))
-            (numbers.to_have_count if mode == "none" else numbers.not_to_have_count)(0)
-            assert visitor.page.evaluate(WIDE) == []
-        visitor.page.locator(".ag-moves [data-action]").first.hover()
-        visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
-        visitor.page.mouse.move(2, 2)
-        visitor.expect(visitor.page.locator(".ag-ghost")).to_have_count(0)
-        visitor.press("k")
-        visitor.expect(visitor.page.locator(".ag-number").first).to_be_visible()
-        visitor.menu()
-        visitor.part("legend").locator("summary").click()
-        visitor.expect(visitor.part("legend")).to_contain_text("Black's chance to win")
-        visitor.expect(visitor.part("legend")).to_contain_text("more than 12 points")
-        visitor.menu()
-        visitor.part("review").click()
-        visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
-        visitor.says("Move 1:")
-
-
-def test_a_study_without_moves_has_nothing_to_review(chromium: Any) -> None:
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.part("study").click()
-        visitor.expect(visitor.part("review")).to_be_disabled()
-        visitor.click("C3")
-        visitor.expect(visitor.part("review")).to_be_enabled()
+def test_study_undo_and_variations(visitor: Visitor) -> None:
+    visitor.part("study").click()
+    visitor.expect(visitor.part("review")).to_be_disabled()  # there are no moves
+    visitor.part("play").click()
+    visitor.expect(visitor.part("tree")).to_be_hidden()  # off while playing
+    visitor.click("C3", "C4", "D4")
+    visitor.says("Move 4")
+    visitor.press("u", "u")
+    visitor.says("Move 2")
+    visitor.expect(visitor.part("redo")).to_be_enabled()
+    visitor.click("B2")
+    assert visitor.page.evaluate(PRIORS) == ["<0.1", "0.1", "0.5"]
+    visitor.part("study").dblclick()  # the second click comes before the answer to the first: it is no way back
+    visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(5)
+    visitor.expect(visitor.part("redo")).to_be_disabled()
+    visitor.expect(visitor.page.get_by_label("next mistake")).to_be_disabled()
+    visitor.press("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowUp", "ArrowDown")  # faster than any answer
+    visitor.expect(visitor.page.locator(".ag-current")).to_have_attribute("data-node", "4")
+    visitor.press("a")
+    visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+    visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
+    visitor.press("Escape")
+    visitor.expect(visitor.part("stop")).to_be_disabled()
+    visitor.page.wait_for_function(AS_LISTED)  # states of the positions that were passed may still come
+    visitor.expect(visitor.page.get_by_text("territory", exact=True)).to_be_hidden()  # the network forecasts none
+    visitor.expect(visitor.page.get_by_role("columnheader", name="policy")).to_be_visible()
+    for mode in ("visits", "prior", "q", "sum", "loss", "none"):
+        visitor.part("mode").select_option(mode)
+        numbers = visitor.expect(visitor.page.locator(".ag-value"))
+        (numbers.to_have_count if mode == "none" else numbers.not_to_have_count)(0)
+        assert visitor.page.evaluate(WIDE) == []
+    visitor.page.locator(".ag-moves [data-action]").first.hover()
+    visitor.expect(visitor.page.locator(".ag-ghost").first).to_be_visible()
+    visitor.page.mouse.move(2, 2)
+    visitor.expect(visitor.page.locator(".ag-ghost")).to_have_count(0)
+    visitor.press("k")
+    visitor.expect(visitor.page.locator(".ag-number").first).to_be_visible()
+    visitor.menu()
+    visitor.part("legend").locator("summary").click()
+    visitor.expect(visitor.part("legend")).to_contain_text("Black's chance to win")
+    visitor.expect(visitor.part("legend")).to_contain_text("more than 12 points")
+    visitor.menu()
+    visitor.part("review").click()
+    visitor.page.locator(".ag-graph").click(position={"x": 40, "y": 40})
+    visitor.says("Move 1:")
 
 
 def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: Any) -> None:
@@ -277,24 +277,22 @@ def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: An
         assert visitor.page.evaluate(LEAD_DOT) == [300 - 38, 5 + plot * (0.5 - lead / most / 2)]
 
 
-def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(chromium: Any) -> None:
+def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(visitor: Visitor) -> None:
     """While the engine thinks the board is drawn several times a second."""
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.press("a")
-        visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
-        known = visitor.part("known")
-        box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
-        visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        visitor.page.mouse.down()
-        visitor.expect(known).not_to_have_text(known.text_content())
-        visitor.page.mouse.up()
-        visitor.says("Move 2")
-        visitor.page.mouse.down()
-        visitor.page.mouse.move(2, 2)
-        visitor.page.mouse.up()
-        visitor.press("Escape")
-        visitor.says("Move 2")
+    visitor.press("a")
+    visitor.expect(visitor.page.locator(".ag-best")).to_have_count(1)
+    known = visitor.part("known")
+    box = visitor.page.locator(".ag-svg").bounding_box()  # whose middle is C3
+    visitor.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    visitor.page.mouse.down()
+    visitor.expect(known).not_to_have_text(known.text_content())
+    visitor.page.mouse.up()
+    visitor.says("Move 2")
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(2, 2)
+    visitor.page.mouse.up()
+    visitor.press("Escape")
+    visitor.says("Move 2")
 
 
 def test_the_keyboard_alone(chromium: Any) -> None:
@@ -325,73 +323,36 @@ def test_the_keyboard_alone(chromium: Any) -> None:
             visitor.says(move)
 
 
-def test_a_field_keeps_its_focus_while_the_server_is_busy_or_lost(chromium: Any) -> None:
-    """Else the rest of what is typed there would be keys of the page."""
-    with serving() as served, Visitor(chromium, served.address, lines=True) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.page.locator("body").click(position={"x": 5, "y": 5})
-        typed = visitor.part("typed")
-        visitor.lines[-1][0].send('{"status": "Loading hash for go …"}')
-        visitor.says("Loading hash")
-        visitor.press("/")
-        visitor.expect(typed).to_be_focused()
-        visitor.lines[-1][0].send('{"status": ""}')
-        visitor.says("Move 1")
-        visitor.expect(typed).to_be_focused()
-        visitor.cut()
-        visitor.expect(typed).to_be_focused()
-        typed.fill("c3")
-        typed.press("Enter")
-        visitor.says("Move 2")
-
-
-def test_a_mouse_that_rests_points_at_nothing(chromium: Any) -> None:
-    """Though the board is drawn anew below it; what a key shows stays."""
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        ghosts, listed = visitor.page.locator(".ag-ghost"), visitor.page.locator(".ag-moves [data-action]")
-        visitor.part("white").select_option("human")
-        visitor.press("a")
-        visitor.expect(listed).to_have_count(6)
-        visitor.press("Escape")
-        visitor.expect(visitor.part("stop")).to_be_disabled()
-        spot = visitor.middle(GO5.to_text(int(listed.first.get_attribute("data-action"))))
-        visitor.page.mouse.move(**spot)
+def test_lines_by_keyboard_cursor_and_mouse(visitor: Visitor) -> None:
+    """A mouse that rests points at nothing, though the board is drawn anew below it: what a key shows stays."""
+    ghosts, listed = visitor.page.locator(".ag-ghost"), visitor.page.locator(".ag-moves [data-action]")
+    visitor.page.locator("body").click(position={"x": 5, "y": 5})
+    visitor.press("a", "a", "a")  # faster than any answer: on, off, on
+    visitor.expect(listed).to_have_count(6)
+    visitor.expect(visitor.part("mode")).to_have_value("loss")  # until a move has five visits: "prior"
+    visitor.press("Escape")
+    visitor.expect(visitor.part("stop")).to_be_disabled()
+    best = int(listed.first.get_attribute("data-action"))
+    visitor.page.mouse.move(**visitor.middle(GO5.to_text(best)))
+    visitor.expect(ghosts.first).to_be_visible()
+    visitor.press("Escape", "k", "k")
+    visitor.page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100))")
+    assert ghosts.count() == 0
+    for key in ("1", "2"):
+        visitor.press(key)
         visitor.expect(ghosts.first).to_be_visible()
-        for drawn in ("k", "k"):
-            visitor.press("Escape", drawn)
-            visitor.page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 100))")
-            assert ghosts.count() == 0
-        visitor.press("1")
-        visitor.expect(ghosts.first).to_be_visible()
-
-
-def test_lines_by_keyboard_and_cursor(chromium: Any) -> None:
-    """What the mouse shows by pointing at a move, the keys 1 to 6 and the cursor show too."""
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        ghosts = visitor.page.locator(".ag-ghost")
-        visitor.part("white").select_option("human")
-        visitor.page.locator("body").click(position={"x": 5, "y": 5})
-        visitor.press("a", "a", "a")  # faster than any answer: on, off, on
-        visitor.expect(visitor.page.locator(".ag-moves [data-action]")).to_have_count(6)
-        visitor.expect(visitor.part("mode")).to_have_value("loss")  # until a move has five visits: "prior"
-        visitor.press("Escape")
-        visitor.expect(visitor.part("stop")).to_be_disabled()
-        for key in ("1", "2"):
-            visitor.press(key)
-            visitor.expect(ghosts.first).to_be_visible()
-            visitor.expect(visitor.page.locator(f".ag-moves tr:nth-child({key}).ag-chosen")).to_have_count(1)
-        visitor.press("2")
-        visitor.expect(ghosts).to_have_count(0)
-        best = int(visitor.page.locator(".ag-moves [data-action]").first.get_attribute("data-action"))
-        column, row = best % 5, best // 5
-        visitor.press("Shift+ArrowLeft")  # the cursor comes up in the middle
-        visitor.press(*["Shift+ArrowRight"] * ((column - 2) % 5), *["Shift+ArrowDown"] * ((row - 2) % 5))
-        visitor.expect(visitor.page.locator(f".ag-moves tr[data-action='{best}'].ag-chosen")).to_have_count(1)
-        visitor.expect(ghosts.first).to_be_visible()
-        visitor.press("d")
-        visitor.expect(visitor.part("mode")).to_have_value("visits")
-        visitor.press("Escape", "Enter")
-        visitor.says("Move 2")
+        visitor.expect(visitor.page.locator(f".ag-moves tr:nth-child({key}).ag-chosen")).to_have_count(1)
+    visitor.press("2")
+    visitor.expect(ghosts).to_have_count(0)
+    column, row = best % 5, best // 5
+    visitor.press("Shift+ArrowLeft")  # the cursor comes up in the middle
+    visitor.press(*["Shift+ArrowRight"] * ((column - 2) % 5), *["Shift+ArrowDown"] * ((row - 2) % 5))
+    visitor.expect(visitor.page.locator(f".ag-moves tr[data-action='{best}'].ag-chosen")).to_have_count(1)
+    visitor.expect(ghosts.first).to_be_visible()
+    visitor.press("d")
+    visitor.expect(visitor.part("mode")).to_have_value("visits")
+    visitor.press("Escape", "Enter")
+    visitor.says("Move 2")
 
 
 def test_a_finger(chromium: Any) -> None:
@@ -472,83 +433,77 @@ def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
         visitor.says("First wins.")
 
 
-def test_files_there_and_back(chromium: Any, tmp_path: Path) -> None:
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.click("C3", "C4")
-        visitor.says("Move 3")
-        with visitor.page.expect_download() as caught:
-            visitor.press("s")
-        path = tmp_path / caught.value.suggested_filename
-        caught.value.save_as(path)
-        assert "B[cc];W[cb]" in path.read_text().replace("\n", "")
-        visitor.begin("go", "both", board_size="9")
-        visitor.says("Move 1")
-        visitor.part("file").set_input_files(path)
-        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
-        visitor.press("End")
-        visitor.says("Move 3")
-        drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
-        drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
-        visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
-        visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
-        visitor.page.evaluate(drop, "no game")
-        visitor.complains("A file must be an SGF game")
-        visitor.menu()
-        visitor.part("new").click()
-        size = visitor.page.locator('dialog [data-option="board_size"]')
-        visitor.page.locator("dialog").get_by_role("button", name="13").click()
-        visitor.expect(size).to_have_value("13")
-        visitor.expect(visitor.page.locator('dialog [data-option="komi"]')).to_have_value("7.5")
-        for text, stays in (("30", 1), ("9", 0)):  # an impossible size leaves all that was typed where it is
-            size.fill(text)
-            visitor.part("begin").click()
-            assert visitor.page.locator("dialog[open]").count() == stays
-        visitor.expect(visitor.page.locator(".ag-notice").first).to_be_hidden()
+def test_files_there_and_back(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.click("C3", "C4")
+    visitor.says("Move 3")
+    with visitor.page.expect_download() as caught:
+        visitor.press("s")
+    path = tmp_path / caught.value.suggested_filename
+    caught.value.save_as(path)
+    assert "B[cc];W[cb]" in path.read_text().replace("\n", "")
+    visitor.begin("go", "both", board_size="9")
+    visitor.says("Move 1")
+    visitor.part("file").set_input_files(path)
+    visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 5x5")
+    visitor.press("End")
+    visitor.says("Move 3")
+    drop = "text => { const data = new DataTransfer(); data.items.add(new File([text], 'x.sgf'));"
+    drop += "document.querySelector('.ag-board').dispatchEvent(new DragEvent('drop', {dataTransfer: data})); }"
+    visitor.page.evaluate(drop, "(;SZ[7];B[aa](;W[bb])(;W[cc]))")
+    visitor.expect(visitor.page.locator(".ag-game").first).to_have_text("Go 7x7")
+    visitor.page.evaluate(drop, "no game")
+    visitor.complains("A file must be an SGF game")
+    visitor.menu()
+    visitor.part("new").click()
+    size = visitor.page.locator('dialog [data-option="board_size"]')
+    visitor.page.locator("dialog").get_by_role("button", name="13").click()
+    visitor.expect(size).to_have_value("13")
+    visitor.expect(visitor.page.locator('dialog [data-option="komi"]')).to_have_value("7.5")
+    for text, stays in (("30", 1), ("9", 0)):  # an impossible size leaves all that was typed where it is
+        size.fill(text)
+        visitor.part("begin").click()
+        assert visitor.page.locator("dialog[open]").count() == stays
+    visitor.expect(visitor.page.locator(".ag-notice").first).to_be_hidden()
 
 
-def test_a_link_restores_the_position_and_a_reload_the_board(chromium: Any) -> None:
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.click("C3", "C4")
-        visitor.says("Move 3")
-        link = visitor.page.url
-        assert link.endswith("#game=go&board_size=5&komi=0.5&rules=Chinese&moves=C3.C4")
-        visitor.press("u")
-        visitor.says("Move 2")
-        visitor.page.reload()
-        visitor.says("Move 2")
-        visitor.press("Space")
-        visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(3)  # variations too
-        with Visitor(chromium, link) as other:
-            other.says("Move 3")
-            assert other.stones() == (1, 1)
-        visitor.page.evaluate("location.hash = 'game=go&board_size=5&moves=A1.A2.A3'")
-        visitor.says("Move 4")
-        visitor.page.evaluate("location.hash = 'game=chess'")
-        visitor.complains("There is no game 'chess'")
-
-
-def test_two_sessions_at_once(chromium: Any) -> None:
-    with serving() as served, Visitor(chromium, served.address) as one, Visitor(chromium, served.address) as two:
-        one.click("C3")
-        one.says("Move 3")
-        two.says("Move 1")
-        two.click("D4")
-        two.says("Move 3")
-        assert two.page.url != one.page.url
+def test_a_link_restores_the_position_and_a_reload_the_board(visitor: Visitor, chromium: Any) -> None:
+    visitor.click("C3", "C4")
+    visitor.says("Move 3")
+    link = visitor.page.url
+    assert link.endswith("#game=go&board_size=5&komi=0.5&rules=Chinese&moves=C3.C4")
+    visitor.press("u")
+    visitor.says("Move 2")
+    visitor.page.reload()
+    visitor.says("Move 2")
+    visitor.press("Space")
+    visitor.expect(visitor.page.locator(".ag-knot")).to_have_count(3)  # variations too
+    with Visitor(chromium, link) as other:
+        other.says("Move 3")
+        assert other.stones() == (1, 1)
+    visitor.page.evaluate("location.hash = 'game=go&board_size=5&moves=A1.A2.A3'")
+    visitor.says("Move 4")
+    visitor.page.evaluate("location.hash = 'game=chess'")
+    visitor.complains("There is no game 'chess'")
 
 
 def test_the_connection_comes_back(chromium: Any) -> None:
-    """The game is the page's: nothing is asked again but what was not answered."""
+    """The game is the page's; a field keeps its focus, else what is typed on would be keys of the page."""
     with serving() as served, Visitor(chromium, served.address, lines=True) as visitor:
         visitor.part("white").select_option("human")
         visitor.click("C3", "C4")
         visitor.says("Move 3")
         visitor.press("u")
         visitor.says("Move 2")
+        typed = visitor.part("typed")
+        visitor.lines[-1][0].send('{"status": "Loading hash for go …"}')
+        visitor.says("Loading hash")
+        visitor.press("/")
+        visitor.expect(typed).to_be_focused()
+        visitor.lines[-1][0].send('{"status": ""}')
+        visitor.says("Move 2")
         visitor.cut()
-        visitor.press("y")  # what was taken back is there again
+        visitor.expect(typed).to_be_focused()
+        visitor.press("Escape", "y")  # what was taken back is there again
         visitor.says("Move 3")
         visitor.click("D4")
         visitor.says("Move 4")
@@ -602,15 +557,6 @@ def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_it
                 visitor.says("Move 3")
 
 
-def test_an_error_of_the_engine_stands_on_the_page(chromium: Any) -> None:
-    with serving(offered=engines(Broken(2))) as served, Visitor(chromium, served.address) as visitor:
-        visitor.click("C3")
-        visitor.complains("The engine has failed: RuntimeError: the cable has come off.")
-        visitor.part("white").select_option("human")
-        visitor.click("C4")
-        visitor.says("Move 3")
-
-
 def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before: None, tmp_path: Path) -> None:
     GAMES["tic-tac-toe"] = TicTacToeEnv  # the fastest to train
     folder = tmp_path / "a"
@@ -649,27 +595,25 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before:
             visitor.expect(visitor.page.locator(".ag-comment")).to_contain_text("self-play")
 
 
-def test_the_end_of_a_game_is_counted_and_another_begins(chromium: Any) -> None:
-    with serving() as served, Visitor(chromium, served.address) as visitor:
-        visitor.part("white").select_option("human")
-        visitor.click("C3")
-        visitor.says("Move 2")
-        visitor.press("p")
-        visitor.says("Move 3")
-        visitor.press("p")
-        visitor.says("wins")
-        visitor.part("stop").wait_for(state="hidden")
-        if visitor.page.locator(".ag-dead").count():  # what the network holds dead is as it is
-            visitor.part("all-alive").click()
-        visitor.expect(visitor.page.locator(".ag-owner-black")).to_have_count(24)
-        visitor.expect(visitor.part("count")).to_contain_text("Black 25")
-        visitor.click("C3")
-        visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
-        visitor.expect(visitor.part("count")).to_contain_text("Black 0")
-        visitor.expect(visitor.part("exchanged")).to_be_hidden()  # one person plays both sides
-        visitor.part("again").click()
-        visitor.says("Move 1")
-        assert visitor.stones() == (0, 0)
+def test_the_end_of_a_game_is_counted_and_another_begins(visitor: Visitor) -> None:
+    visitor.click("C3")
+    visitor.says("Move 2")
+    visitor.press("p")
+    visitor.says("Move 3")
+    visitor.press("p")
+    visitor.says("wins")
+    visitor.part("stop").wait_for(state="hidden")
+    if visitor.page.locator(".ag-dead").count():  # what the network holds dead is as it is
+        visitor.part("all-alive").click()
+    visitor.expect(visitor.page.locator(".ag-owner-black")).to_have_count(24)
+    visitor.expect(visitor.part("count")).to_contain_text("Black 25")
+    visitor.click("C3")
+    visitor.expect(visitor.page.locator(".ag-dead")).to_have_count(1)
+    visitor.expect(visitor.part("count")).to_contain_text("Black 0")
+    visitor.expect(visitor.part("exchanged")).to_be_hidden()  # one person plays both sides
+    visitor.part("again").click()
+    visitor.says("Move 1")
+    assert visitor.stones() == (0, 0)
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 740), (844, 390)])

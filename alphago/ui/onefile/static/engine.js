@@ -50,13 +50,10 @@ export class Engine {
     this.lives = true;
     const { asked } = this;
     if (asked) this.wait();
-    if (!asked || data.number !== this.number) return;
-    if (data.fault) {
-      this.fail(new Error(data.fault));
-      return;
-    }
+    if (!asked || data.number !== this.number) return undefined;
+    if (data.fault) return this.fail(new Error(data.fault));
     if (!data.isDuringSearch) this.rest();
-    asked.tell(data);
+    return asked.tell(data);
   }
 
   /** @param {Error} fault */

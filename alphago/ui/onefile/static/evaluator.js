@@ -14,19 +14,10 @@ const POINTS = 10; // a network's scores are in tens of points
  * @param {ArrayLike<number>} legal
  */
 export function priorsOf(logits, legal) {
-  let highest = -Infinity;
-  for (let action = 0; action < logits.length; action += 1) {
-    if (legal[action] && logits[action] > highest) highest = logits[action];
-  }
-  const priors = new Float32Array(logits.length);
-  let total = 0;
-  for (let action = 0; action < logits.length; action += 1) {
-    if (!legal[action]) continue;
-    priors[action] = Math.max(fround(Math.exp(fround(logits[action] - highest))), LEAST);
-    total = fround(total + priors[action]);
-  }
-  for (let action = 0; action < logits.length; action += 1) priors[action] /= total;
-  return priors;
+  const highest = Math.max(...logits.filter((_, action) => legal[action]));
+  const priors = logits.map((logit, action) => (legal[action] ? Math.max(fround(Math.exp(fround(logit - highest))), LEAST) : 0));
+  const total = priors.reduce((sum, prior) => fround(sum + prior), 0);
+  return priors.map((prior) => prior / total);
 }
 
 /**

@@ -4,7 +4,7 @@
 //   clang --target=wasm32 -O3 -msimd128 -fno-builtin -nostdlib -Wl,--no-entry -Wl,--export-dynamic
 //   -Wl,--export=__heap_base -Wl,--strip-all -Wl,-z,stack-size=4096 -o kernels.wasm kernels.c
 //
-// kernels.wasm was built by Debian's clang and lld 14.0.6; tests/ui/onefile/test_wasm.py builds it again and compares.
+// kernels.wasm was built by Debian's clang and lld 14.0.6; tests/ui/onefile/test_network_in_script.py builds it again and compares.
 
 #define PUBLIC __attribute__((visibility("default")))
 #define TILE 16 // outputs that are computed together: four vectors

@@ -85,7 +85,8 @@ export class App {
 
   /** @param {string} text */
   setStatus(text) {
-    this.column.status.load(text);
+    this.column.status.loading = text;
+    this.column.status.draw();
     this.draw();
   }
 

@@ -4,8 +4,7 @@ import { EngineJobs } from "./engine_jobs.js";
 import { GameTree } from "./game_tree.js";
 import { Queries } from "./queries.js";
 
-const [HUMAN, ENGINE, EVEN, PLAYOUTS] = ["human", "engine", "even", "playouts"];
-const LEVELS = 10;
+const [HUMAN, ENGINE, PLAYOUTS] = ["human", "engine", "playouts"];
 
 export class Desk {
   /**
@@ -362,12 +361,9 @@ const COMMANDS = {
   strength(desk, wishes) {
     const { jobs, tree: { view } } = desk;
     const strength = { ...desk.strength, ...wishes };
-    const { level, network, readouts, seconds } = strength;
-    if (!view.networks.includes(network)) throw new Error(`network must be one of ${view.networks.join(", ")}, got ${network}`);
-    if (readouts === null && seconds === null) throw new Error("readouts or seconds must limit a move, got neither");
+    const { network, readouts, seconds } = strength;
     if (readouts !== null && !(readouts >= 1 && readouts <= view.mostReadouts)) throw new Error(`readouts must be an integer from 1 to ${view.mostReadouts}, got ${readouts}`);
     if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
-    if (level !== null && level !== EVEN && !(Number(level) >= 1 && Number(level) <= LEVELS)) throw new Error(`level must be 1 to ${LEVELS}, or ${EVEN}, got ${level}`);
     const other = network !== desk.strength.network;
     desk.strength = strength;
     if (jobs.busy === "move") return desk.wake(); // begin the move again

@@ -17,10 +17,8 @@ export function click() {
   audio ||= new AudioContext();
   const length = 0.05 * audio.sampleRate;
   const buffer = audio.createBuffer(1, length, audio.sampleRate);
-  const data = buffer.getChannelData(0);
-  for (let i = 0; i < length; i += 1) data[i] = (Math.random() * 2 - 1) * Math.exp(-i / (0.006 * audio.sampleRate));
-  const source = audio.createBufferSource();
-  source.buffer = buffer;
+  buffer.copyToChannel(Float32Array.from({ length }, (_, i) => (Math.random() * 2 - 1) * Math.exp(-8 * i / length)), 0);
+  const source = new AudioBufferSourceNode(audio, { buffer });
   source.connect(audio.destination);
   source.start();
 }

@@ -61,7 +61,6 @@ export class GameDialog {
       if (event.key === "Enter" && event.target.tagName !== "BUTTON") start();
     };
     this.element.showModal();
-    choose.focus();
   }
 }
 

@@ -28,12 +28,6 @@ export class StatusLine {
       this.stop, this.bar, this.said);
   }
 
-  /** @param {string} text */
-  load(text) {
-    this.loading = text;
-    this.draw();
-  }
-
   draw() {
     const { root, state } = this.app;
     const { text, rest = "", share = 0 } = this.words();
