@@ -17,8 +17,8 @@ import { BoardGame } from "./position.js";
  */
 
 /**
- * The chains of a board: of each point the chain's number (0 for no stone); of each chain the liberties and a hash.
- * @typedef {{of: Int16Array, liberties: number[], hash: [number, number][]}} Chains
+ * The chains of a board: of each point the chain's number (0 for no stone); of each chain its side, its liberties and a hash.
+ * @typedef {{of: Int16Array, side: number[], liberties: number[], hash: [number, number][]}} Chains
  */
 
 /** @type {Map<number, number[][]>} by size, the neighbours of each point */
@@ -126,12 +126,11 @@ export class Go extends BoardGame {
     const { board, near } = this;
     const of = new Int16Array(board.length);
     const marks = new Int16Array(board.length); // of each empty point the last chain that has counted it
-    /** @type {number[]} */
-    const liberties = [0];
+    const [side, liberties] = [[0], [0]];
     /** @type {[number, number][]} */
     const hash = [[0, 0]];
     for (const points of this.groups(board)) {
-      const number = liberties.length;
+      const number = side.push(board[points[0]]) - 1;
       let [count, high, low] = [0, 0, 0];
       for (const point of points) {
         const key = keyOf(point, board[point]);
@@ -146,7 +145,7 @@ export class Go extends BoardGame {
       liberties.push(count);
       hash.push([high, low]);
     }
-    return this.known = { of, liberties, hash };
+    return this.known = { of, side, liberties, hash };
   }
 
   /**
@@ -207,35 +206,20 @@ export class Go extends BoardGame {
    * @param {boolean} [checkKo]
    */
   allowed(point, checkKo = true) {
-    const { of, liberties, hash } = this.chains();
-    const { board, toPlay } = this;
-    let alive = false;
-    let [high, low] = [this.high, this.low];
-    let [ownHigh, ownLow] = [this.high, this.low];
-    /** @type {number[]} */
-    const met = [];
-    for (const other of this.near[point]) {
-      const chain = of[other];
-      if (!chain) alive = true;
-      else if (!met.includes(chain)) {
-        met.push(chain);
-        if (board[other] === toPlay) {
-          alive ||= liberties[chain] > 1;
-          ownHigh ^= hash[chain][0];
-          ownLow ^= hash[chain][1];
-        } else if (liberties[chain] === 1) {
-          alive = true;
-          high ^= hash[chain][0];
-          low ^= hash[chain][1];
-        }
-      }
-    }
-    if (alive) {
-      const key = keyOf(point, toPlay);
-      return !checkKo || !this.forbidden(high ^ KEYS[key], low ^ KEYS[key + 1]);
-    }
-    const changes = ownHigh !== this.high || ownLow !== this.low;
-    return this.options.suicide && changes && !this.forbidden(ownHigh, ownLow);
+    const { of, side, liberties, hash } = this.chains();
+    const { toPlay } = this;
+    const met = this.near[point].map((other) => of[other]); // 0 for an empty point, whose side is 0
+    const alive = met.some((chain) => !chain || (side[chain] === toPlay) === liberties[chain] > 1);
+    if (!alive && !(this.options.suicide && met.some((chain) => side[chain] === toPlay))) return false;
+    if (alive && !checkKo) return true;
+    const key = keyOf(point, toPlay);
+    let [high, low] = alive ? [this.high ^ KEYS[key], this.low ^ KEYS[key + 1]] : [this.high, this.low];
+    met.forEach((chain, i) => { // what is captured: theirs, else by suicide one's own
+      if (liberties[chain] !== 1 || (side[chain] === toPlay) === alive || met.indexOf(chain) < i) return;
+      high ^= hash[chain][0];
+      low ^= hash[chain][1];
+    });
+    return !this.forbidden(high, low);
   }
 
   legal() {
