@@ -122,16 +122,12 @@ PUBLIC void winograd(const float *x, float *scratch, const float *weights, const
   }
 }
 
-PUBLIC void add(const float *x, const float *y, float *out, int count) {
-  for (int i = 0; i < count; i++) out[i] = x[i] + y[i];
-}
-
 PUBLIC void rectify(const float *x, float *out, int count) {
   for (int i = 0; i < count; i++) out[i] = x[i] > 0 ? x[i] : 0;
 }
 
-// Add to the features of each point one number for each channel.
-PUBLIC void shift(const float *restrict x, const float *restrict y, float *restrict out, int points, int channels) {
+// Add to the features of each point one number for each channel; as one point with many channels, other features.
+PUBLIC void add(const float *restrict x, const float *restrict y, float *restrict out, int points, int channels) {
   for (int p = 0; p < points; p++, x += channels, out += channels)
     for (int c = 0; c < channels; c++) out[c] = x[c] + y[c];
 }

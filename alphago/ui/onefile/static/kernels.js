@@ -18,10 +18,8 @@ const PAGE = 65536; // bytes of a page of WebAssembly's memory
  * @property {(x: number, scratch: number, weights: number, bias: number, out: number, height: number, width: number,
  *   inputs: number, outputs: number) => void} [winograd] convolve with a side of 3, fewer products and the kernels of
  *   `winogradKernel`, where `inputs` can be divided by 4 and `outputs` by 16; scratch: memory of zeros, see `scratchOf`
- * @property {(x: number, y: number, out: number, count: number) => void} add
  * @property {(x: number, out: number, count: number) => void} rectify
- * @property {(x: number, y: number, out: number, points: number, channels: number) => void} shift by a number for each
- *   channel
+ * @property {(x: number, y: number, out: number, points: number, channels: number) => void} add a number for each channel
  * @property {(x: number, out: number, points: number, channels: number) => void} mean over the points
  * @property {(x: number, out: number, points: number, channels: number) => void} maximum
  */
@@ -119,9 +117,8 @@ function plain() {
       }
       return sum;
     }),
-    add: (x, y, out, count) => fill(out, count, (all, i) => all[x / 4 + i] + all[y / 4 + i]),
     rectify: (x, out, count) => fill(out, count, (all, i) => Math.max(all[x / 4 + i], 0)),
-    shift: (x, y, out, points, channels) => fill(out, points * channels, (all, i) => all[x / 4 + i] + all[y / 4 + (i % channels)]),
+    add: (x, y, out, points, channels) => fill(out, points * channels, (all, i) => all[x / 4 + i] + all[y / 4 + (i % channels)]),
     mean: overPoints((so, one) => so + one, (sum, points) => sum / points),
     maximum: overPoints(Math.max),
   };

@@ -284,10 +284,9 @@ const OPERATIONS = {
   Conv: convolve,
   Gemm: convolve,
   Add: (plan, [x, y], ...rest) => {
-    const out = plan.tensor(x.shape);
-    const [channels, points] = board(x.shape);
-    if (String(x.shape) === String(y.shape)) return [out, () => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape))];
-    if (y.shape[1] === channels && sizeOf(y.shape) === channels) return [out, () => plan.kernels.shift(x.at, y.at, out.at, points, channels)];
+    const [out, size] = [plan.tensor(x.shape), sizeOf(y.shape)];
+    const isLike = String(x.shape) === String(y.shape) || (size === y.shape[1] && size === x.shape[1]);
+    if (isLike) return [out, () => plan.kernels.add(x.at, y.at, out.at, sizeOf(x.shape) / size, size)];
     return pairwise((a, b) => a + b)(plan, [x, y], ...rest);
   },
   Sub: pairwise((a, b) => a - b),
