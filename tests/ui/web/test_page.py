@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from go_variants import CaptureGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
+from go_variants import CaptureGoEnv, OutlineGoEnv
 from gomoku_swap2 import GomokuSwap2Env
 from hex import HexEnv
 
@@ -151,9 +151,7 @@ def test_a_game_of_ones_own(chromium: Any, games_as_before: None) -> None:
 @pytest.mark.parametrize(
     ("env", "moves", "told"),
     [
-        (TorusGoEnv(5), "A1 A2 C3 B1 C4 E1 D3 A5", "Move 9: Black to play"),
         (CaptureGoEnv(5), "C3 A5 A4 E1 B5", "Black wins."),
-        (TwoStonesGoEnv(5), "C3 A1 B1 D3 D4", "Move 6: White to play"),
         (OutlineGoEnv(3, 5, "C2"), "B2 D2 C3", "Move 4: White to play"),
         (HexEnv(3), "A2 swap B2 A1 B1 C1 C3", "Black wins."),
         (GomokuSwap2Env(6, 4), "A1 F6 B1 swap F5 C1 F4 D1", "Second player wins."),
