@@ -34,6 +34,7 @@ GO = [
     {"type": "play", "move": "B2"},
     {"type": "play", "move": "pass"},
     {"type": "play", "move": "pass"},
+    *({"type": command, "point": 16} for command in ("all-alive", "dead", "dead", "dead")),  # B2 is dead, alive, dead
     {"type": "new", "game": "go", "options": {"board_size": 7}, "setup": {"handicap": 4}, **BOTH},
     {"type": "play", "move": "A7"},
     {"type": "hello", "link": "game=go&board_size=7&komi=9&rules=Chinese&black=C5+E5+C3+E3&to_play=white&moves=A7.B7"},
