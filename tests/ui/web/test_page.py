@@ -82,7 +82,7 @@ LEAD_DOT = """async () => {
     const { Graph } = await import("/graph.js");
     const line = [{ node: 0, win: 0.2, score: -10, mean: null },
         { node: 1, win: 0.7, score: 5, mean: [0.4, -2], mover: 1 }];
-    const known = { line: () => line, knot: (node) => line[node], game: { sides: ["Black", "White"] } };
+    const known = { line: () => line, nodes: line, game: { sides: ["Black", "White"] } };
     const graph = new Graph({ known, state: { node: 1 } });
     const { element } = graph;
     document.body.append(element);

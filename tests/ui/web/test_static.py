@@ -140,7 +140,7 @@ def computed(folder: Path, module: str, call: str) -> Any:
 
 SAYS = """(({ win, score, busy, analysis = null, waited = 0, ready = false, ...thought }) => {
     const state = { node: 0, study: !busy, busy, view: { moves: 0, toPlay: 1 }, analysis };
-    const known = { side: () => "Black", knot: () => ({ win, score }), game: { sides: ["Black", "White"] },
+    const known = { side: () => "Black", nodes: [{ win, score }], game: { sides: ["Black", "White"] },
         thought: thought.readouts && { purpose: "move", analysis: { visits: 9 }, ...thought } };
     const line = Object.create(page.StatusLine.prototype);
     Object.assign(known, { ready, since: Date.now() - waited });

@@ -59,22 +59,17 @@ export class FileCarrier {
     return { view, game: { name: this.facts.game, wishes }, link: linkHead(begun), names: ["", ""], nodes: [{ parent: -1 }] };
   }
 
-  /** @param {Query} query */
-  begun({ game }) {
-    if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
-    return beginGame(this.facts, game.wishes);
-  }
-
   /**
    * The position of a query, and the actions that led to it, as nodes too.
    * @param {Query} query
    */
-  position(query) {
-    const begun = this.begun(query);
+  position({ game, moves = [] }) {
+    if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
+    const begun = beginGame(this.facts, game.wishes);
     const position = startOf(this.facts.game, begun.options);
     /** @type {number[]} */
     const actions = [];
-    const nodes = (query.moves || []).map((/** @type {[string, string]} */ [, word], /** @type {number} */ parent) => {
+    const nodes = moves.map((/** @type {[string, string]} */ [, word], /** @type {number} */ parent) => {
       const action = checkedMove(begun.view, position, word);
       const mover = position.toPlay;
       position.play(action);

@@ -55,7 +55,7 @@ export class Column {
     const { game } = this.app.known;
     this.title.textContent = game.title;
     this.menuOpen = false;
-    for (const part of [this.players, this.study, this.menu, this.play, this.reasons]) part.clear();
+    for (const part of [this.players, this.study, this.menu, this.play.ending, this.reasons]) part.clear();
     this.status.draw();
   }
 

@@ -56,11 +56,6 @@ export class GameState {
     return this.game.sides[player > 0 ? 0 : 1];
   }
 
-  /** @param {number} number */
-  knot(number) {
-    return this.nodes[number];
-  }
-
   // The nodes that lead to one, which is on the board if none is given, without the root.
   path(to = this.state.node) {
     const path = [];
@@ -70,7 +65,7 @@ export class GameState {
 
   // The nodes of the current line, the root included.
   line() {
-    return this.state.line.map((number) => this.knot(number));
+    return this.state.line.map((number) => this.nodes[number]);
   }
 
   // The analysis to show, in which a move that was played loses what the list of moves says.
@@ -78,8 +73,8 @@ export class GameState {
     const { study, over, analysis, node } = this.state;
     if (!study || over || !analysis) return null;
     const [best] = analysis.moves;
-    const here = this.knot(node);
-    const losses = here.children.flatMap((child) => lossesOf([here, this.knot(child)]));
+    const here = this.nodes[node];
+    const losses = here.children.flatMap((child) => lossesOf([here, this.nodes[child]]));
     return { ...analysis, moves: analysis.moves.map((move) => {
       const loss = losses.find((one) => one.move === move.move);
       if (!loss || move === best || move.win === null || best.win === null) return move;

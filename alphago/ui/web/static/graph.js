@@ -49,7 +49,7 @@ export class Graph {
       return s("rect", { x: x(number) - wide / 2, y: top, width: wide, height: height(0) - top, fill: LOSSES[kind], class: wide > 3 && "ag-mistake" });
     });
     const here = all.findIndex((one) => one.node === node);
-    const { score } = this.app.known.knot(node);
+    const { score } = this.app.known.nodes[node];
     if (score !== null) dots.push(s("circle", { cx: x(here), cy: height(0.5 + score / most / 2), r: 3, class: "ag-score-axis" }));
     const { sides } = this.app.known.game;
     const scored = all.some((one) => one.score !== null);

@@ -23,9 +23,6 @@ const PATHS = {
   review: "M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5",
 };
 
-/** @param {string} name */
-export const icon = (name) => s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] }));
-
 /** @param {any} shape in a square of 20 */
 export const swatch = (shape) => s("svg", { viewBox: "0 0 20 20", class: "ag-swatch", "aria-hidden": "true" }, shape);
 
@@ -36,7 +33,7 @@ export const dot = (fill) => swatch(s("circle", { cx: 10, cy: 10, r: 8, fill, cl
 export function button(name, action, kind) {
   const [text, title] = buttons[name];
   return h("button", { title, class: kind, onclick: action, "data-name": name, "aria-label": /\w/.test(text) ? null : title },
-    PATHS[name] && icon(name), text && h("span", {}, text));
+    PATHS[name] && s("svg", { viewBox: "0 0 24 24", class: "ag-icon", "aria-hidden": "true" }, s("path", { d: PATHS[name] })), text && h("span", {}, text));
 }
 
 /** A box to tick, in its label. @param {string} name @param {(checked: boolean) => void} action @param {boolean} [checked] */

@@ -26,10 +26,6 @@ export class PlayPane {
     this.element = h("section", { class: "ag-play", "aria-label": buttons.play[0] }, this.ending.element, this.opponent.element, this.hint, this.list.element);
   }
 
-  clear() {
-    this.ending.clear();
-  }
-
   draw() {
     const { state } = this.app;
     this.due = MOVES.filter((moves) => state.view.moves >= moves).length - 1;

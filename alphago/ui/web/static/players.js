@@ -57,7 +57,7 @@ export class Players {
 
   drawThought() {
     const { known, state } = this.app;
-    const win = state?.study ? known.knot(state.node).win : null;
+    const win = state?.study ? known.nodes[state.node].win : null;
     this.bar.hidden = win === null;
     if (win === null) return;
     this.share.style.width = `${(100 * win).toFixed(1)}%`;

@@ -35,13 +35,13 @@ export class Reasons {
   // The move that was better than the last one, if reasons tell so.
   better() {
     const { known, state } = this.app;
-    const { parent, move } = known.knot(state.node);
+    const { parent, move } = known.nodes[state.node];
     return this.of === parent && this.move === move && this.best !== move ? this.best : null;
   }
 
   draw() {
     const { known, state } = this.app;
-    this.element.hidden = ![state.node, known.knot(state.node).parent].includes(this.of);
+    this.element.hidden = ![state.node, known.nodes[state.node].parent].includes(this.of);
     this.choices.hidden = !state.lesson;
     if (!this.element.hidden) this.head.textContent = this.title();
   }
@@ -49,8 +49,8 @@ export class Reasons {
   // Which move the sentences are about, what it lost, by the list of moves if that has it, and what was better.
   title() {
     const { known, known: { game: { names } } } = this.app;
-    const before = known.knot(this.of);
-    const played = before.children.map((child) => known.knot(child)).find(({ move }) => move === this.move);
+    const before = known.nodes[this.of];
+    const played = before.children.map((child) => known.nodes[child]).find(({ move }) => move === this.move);
     if (!played) return names[this.move];
     const isWorse = this.best !== this.move;
     const [loss = isWorse ? this.lost : null] = lossesOf([before, played]).filter((one) => isWorse || isMistake(one));

@@ -50,7 +50,7 @@ export class StatusLine {
   tell() {
     const { known, state } = this.app;
     this.told = state.node;
-    const { move, mover } = known.knot(state.node);
+    const { move, mover } = known.nodes[state.node];
     const turn = state.result ? fill(say.ends, state.result.text) : this.turn();
     this.said.textContent = mover ? `${fill(say.played, known.side(mover), known.game.names[move])} ${turn}` : turn;
   }
@@ -100,7 +100,7 @@ export class StatusLine {
   // What is known of the position on the board.
   evaluation() {
     const { known, state: { node, analysis } } = this.app;
-    const { win, score } = known.knot(node);
+    const { win, score } = known.nodes[node];
     if (win === null) return analysis && analysis.visits > 1 ? fill(say.few, short(analysis.visits)) : say.unknown;
     const unclear = score && (win - 0.5) * score < 0;
     return (unclear ? say.unclear : "") + [fill(say.chance, known.side(1), percent(win, 1)), score === null ? "" : margin(score, known.game.sides),

@@ -51,7 +51,7 @@ export class Variations {
       places.set(node, [column, row]);
       rows = Math.max(rows, row);
       columns = Math.max(columns, column);
-      const { children } = this.app.known.knot(node);
+      const { children } = this.app.known.nodes[node];
       for (let i = children.length - 1; i >= 0; i -= 1) {
         waiting.push({ node: children[i], column: column + 1, row: i === 0 ? row : -1 });
       }
