@@ -205,11 +205,8 @@ class GtpEngine:
     def change_rules(self, rules: Rules) -> None:
         """Continue the game under other rules; fail, and change nothing, if one of its moves is illegal under them."""
         before = self.game
-        env, stones = (
-            before.env.replace(**rules._asdict()),
-            [before.stones.get(side, ()) for side in ("black", "white")],
-        )
-        game = GtpGame(env, before.komi, *stones, before.first)
+        black, white = (before.stones.get(side, ()) for side in ("black", "white"))
+        game = GtpGame(before.env.replace(**rules._asdict()), before.komi, black, white, before.first)
         game.loaded = before.loaded
         try:
             game.restart(before.plays)

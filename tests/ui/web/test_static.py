@@ -28,6 +28,9 @@ from alphago.ui.web.page_files import (
 from tests.ui.clients.installed import node
 from tests.ui.web.desks import Guest
 
+LOSSES = json.loads(
+    re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))[0]
+)  # from the best move to a blunder
 # Vienot, Brettel and Mollon 1999: linear RGB as people without long-wave, or without middle-wave cones see it.
 BLINDNESS = {
     "protanopia": [[0.11238, 0.88762, 0.0], [0.11238, 0.88762, 0.0], [0.00401, -0.00401, 1.0]],
@@ -35,15 +38,24 @@ BLINDNESS = {
 }
 
 
+def shares(colour: str) -> np.ndarray:
+    """The red, green and blue of `#rrggbb` or `#rgb`, 0 to 1."""
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    return np.array([int(digits[i : i + 2], 16) / 255 for i in (0, 2, 4)])
+
+
+def linear(colours: np.ndarray) -> np.ndarray:
+    """Shares of light."""
+    return np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+
+
 @pytest.mark.parametrize("blindness", [None, *BLINDNESS])
 def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | None) -> None:
     """By the CIE's distance in Lab, of which 2 to 3 are just noticed; beside them every number says the same."""
-    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))
-    colours = np.array([[int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)] for text in json.loads(listed)])
-    linear = np.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
+    light = linear(np.array([shares(colour) for colour in LOSSES]))
     if blindness:
-        linear = np.clip(linear @ np.array(BLINDNESS[blindness]).T, 0, 1)
-    xyz = linear @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
+        light = np.clip(light @ np.array(BLINDNESS[blindness]).T, 0, 1)
+    xyz = light @ np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]).T
     root = np.cbrt(xyz / [0.9505, 1, 1.089])
     lab = np.stack([116 * root[:, 1] - 16, 500 * (root[:, 0] - root[:, 1]), 200 * (root[:, 1] - root[:, 2])], axis=1)
     distances = np.linalg.norm(lab[:, None] - lab[None], axis=2)
@@ -52,36 +64,49 @@ def test_the_colours_of_moves_stay_apart_for_the_colour_blind(blindness: str | N
 
 def test_mistakes_do_not_have_the_colours_of_good_moves() -> None:
     """Good moves are blue, mistakes yellow to orange; what is a mistake follows from the same classes."""
-    text = module_text("candidates")
-    (listed,), (first,) = re.findall(r"const LOSSES = (\[.*\]);", text), re.findall(r"const MISTAKE = (\d);", text)
-    is_blue = [int(colour[5:], 16) > int(colour[1:3], 16) for colour in json.loads(listed)]
+    (first,) = re.findall(r"const MISTAKE = (\d);", module_text("candidates"))
+    is_blue = [shares(colour)[2] > shares(colour)[0] for colour in LOSSES]
     assert is_blue == [at < int(first) for at in range(len(is_blue))]
     assert ">= MISTAKE" in module_text("losses")
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(one: np.ndarray, other: np.ndarray) -> float:
     """The contrast of two colours, as WCAG 2.2 defines it: 1 for equal ones, 21 for black on white."""
-    shares = np.array([[int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)] for colour in (one, other)])
-    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    darker, lighter = sorted(linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+    darker, lighter = sorted(linear(np.stack([one, other])) @ [0.2126, 0.7152, 0.0722] + 0.05)
     return float(lighter / darker)
 
 
 def test_marks_and_numbers_stand_out_from_the_board() -> None:
     """Marks by 3 (WCAG 1.4.11), in the light and in the dark theme; names and numbers by 4.5 (1.4.3)."""
     style = (STATIC / "board.css").read_text()
-    wood, lines, labels = (re.findall(rf"--{name}: (#\w{{6}})", style) for name in ("wood", "wood-line", "label"))
+    wood, lines, labels = (
+        [shares(colour) for colour in re.findall(rf"--{name}: (#\w{{6}})", style)]
+        for name in ("wood", "wood-line", "label")
+    )
     assert len(wood) == len(lines) == len(labels) == 2
     for mark in ("disc", "best", "better", "ko", "cursor"):
-        digits = re.findall(rf"\.ag-{mark} {{[^}}]*stroke: #(\w+)", style)[0]
-        colour = "#" + (digits if len(digits) == 6 else "".join(2 * digit for digit in digits))
+        colour = shares(re.findall(rf"\.ag-{mark} {{[^}}]*stroke: (#\w+)", style)[0])
         assert min(contrast(colour, one) for one in wood) >= 3, mark
     assert all(contrast(*both) >= 3 for both in zip(lines, wood, strict=True))
     assert all(contrast(*both) >= 4.5 for both in zip(labels, wood, strict=True))
-    (listed,) = re.findall(r"const LOSSES = (\[.*\]);", module_text("candidates"))
-    first, *others = json.loads(listed)
-    assert contrast(first, "#ffffff") >= 4.5
-    assert all(contrast(colour, "#000000") >= 4.5 for colour in others)
+    first, *others = map(shares, LOSSES)
+    assert contrast(first, np.ones(3)) >= 4.5
+    assert all(contrast(colour, np.zeros(3)) >= 4.5 for colour in others)
+
+
+@pytest.mark.parametrize("strength", [0.4, 1.0])  # 0.4: a line of 0.8 pixels that falls between two pixels
+def test_the_grid_of_a_chart_stands_out_as_much_in_the_dark_as_in_the_light(strength: float) -> None:
+    """In the dark a chart's own colour is replaced, inverted, made brighter and laid over the ground."""
+    style = (STATIC / "page.css").read_text()
+    (stroke,) = re.findall(rf'\[stroke="{GRID}"\] {{ stroke: (#\w{{6}}) }}', style)
+    (ground,) = re.findall(r"dark\) { \.ag-watch figure { background: (#\w{6}) }", style)
+    (brightness,) = re.findall(r"filter: invert\(1\) hue-rotate\(180deg\) brightness\((.*)\) }", style)
+    assert "figure > svg { mix-blend-mode: screen;" in style
+
+    on_white = 1 - strength * (1 - shares(GRID))
+    over = np.minimum(float(brightness) * strength * (1 - shares(stroke)), 1)
+    on_dark = 1 - (1 - over) * (1 - shares(ground))
+    assert contrast(on_dark, shares(ground)) >= contrast(on_white, np.ones(3)) > 1.1
 
 
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
