@@ -50,7 +50,7 @@ def test_dead_stones_are_proposed_and_corrected() -> None:
         found = guest.until("state", lambda state: state["count"] and not state["busy"])
         dead = [GO5.from_text(point) for point in ("D5", "D4")]
         assert found["count"]["dead"] == dead
-        assert found["count"]["text"] == "B 25 + 0, W 0 + 0.5: B+24.5"
+        assert found["count"]["points"] == [25, 0]
         assert found["result"] == {"text": "Black wins by 24.5", "winner": 1, "short": "B+24.5"}
         alive = guest.ask("dead", point=dead[1])
         assert alive["count"]["dead"] == []

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from alphago.env.games import GAMES
 from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.page_files import (
-    EXPORT,
-    FILES,
     IMPORT,
     STATIC,
     WIDGET,
@@ -94,21 +91,6 @@ def test_marks_and_numbers_stand_out_from_the_board() -> None:
     assert all(contrast(colour, np.zeros(3)) >= 4.5 for colour in others)
 
 
-@pytest.mark.parametrize("strength", [0.4, 1.0])  # 0.4: a line of 0.8 pixels that falls between two pixels
-def test_the_grid_of_a_chart_stands_out_as_much_in_the_dark_as_in_the_light(strength: float) -> None:
-    """In the dark a chart's own colour is replaced, inverted, made brighter and laid over the ground."""
-    style = (STATIC / "page.css").read_text()
-    (stroke,) = re.findall(rf'\[stroke="{GRID}"\] {{ stroke: (#\w{{6}}) }}', style)
-    (ground,) = re.findall(r"dark\) { \.ag-watch figure { background: (#\w{6}) }", style)
-    (brightness,) = re.findall(r"filter: invert\(1\) hue-rotate\(180deg\) brightness\((.*)\) }", style)
-    assert "figure > svg { mix-blend-mode: screen;" in style
-
-    on_white = 1 - strength * (1 - shares(GRID))
-    over = np.minimum(float(brightness) * strength * (1 - shares(stroke)), 1)
-    on_dark = 1 - (1 - over) * (1 - shares(ground))
-    assert contrast(on_dark, shares(ground)) >= contrast(on_white, np.ones(3)) > 1.1
-
-
 def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> None:
     files = {path.name: path.read_text() for path in STATIC.iterdir()}
     sent = {"page.js": without_comments(bundle("page"))} | {
@@ -117,24 +99,6 @@ def test_the_files_of_the_page_are_small_and_load_nothing_from_elsewhere() -> No
     assert sum(len(text.encode()) for text in sent.values()) < 150_000
     for name, text in files.items():
         assert not re.search(r"https?://(?!www\.w3\.org/)", text), name
-
-
-def check_imports(name: str, folders: Sequence[Path] = (STATIC,)) -> None:
-    """A module imports what others export, and uses it."""
-    text = module_text(name, folders)
-    rest = IMPORT.sub("", text)
-    for names, other in IMPORT.findall(text):
-        own = set(re.findall(r"\w+", names))
-        assert own <= set(EXPORT.findall(module_text(other, folders))), (name, other)
-        assert all(re.search(rf"\b{one}\b", rest) for one in own), (name, own)
-    assert len(re.findall(r"^import ", text, re.MULTILINE)) == len(IMPORT.findall(text)), name
-
-
-def test_every_module_is_served_and_uses_what_it_imports() -> None:
-    modules = [path.stem for path in STATIC.glob("*.js")]
-    assert {f"/{name}.js" for name in modules} < FILES.keys()
-    for name in modules:
-        check_imports(name)
 
 
 def test_the_board_alone_knows_no_server() -> None:
@@ -259,6 +223,11 @@ def test_the_numbers_on_the_discs(tmp_path: Path, mode: str, small: bool, told: 
     texts = f"page.numbersOf(one, best, '{mode}', {json.dumps(small)}).join(' ')"
     call = f"({json.dumps(MOVES)}).map((one, _, [best]) => {texts})"
     assert computed(tmp_path, "candidates", call) == told
+
+
+def test_small_priors(tmp_path: Path) -> None:
+    call = "[0.0004, 0.0005, 0.0049].map((prior) => page.priorText(prior))"
+    assert computed(tmp_path, "candidates", call) == ["<0.1", "0.1", "0.5"]
 
 
 DISCS = """((moves, mode) => {
