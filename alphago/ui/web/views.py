@@ -85,12 +85,10 @@ def with_dead(count: GoCount, points: object) -> GoCount:
 def count_view(count: GoCount) -> dict[str, Any]:
     """Return a count for the page."""
     return {
-        "text": str(count),
         "points": count.areas,
         "bonuses": count.bonuses,
         "owners": "".join(SIGNS[owner] for owner in count.owners.ravel().tolist()),
         "dead": sorted(count.dead),
-        "engine": count.other_result,
     }
 
 

@@ -18,7 +18,7 @@
 
 /**
  * The count of a game that ended by two passes.
- * @typedef {{text: string, points: [number, number], bonuses: [number, number], owners: string, dead: number[], engine: string}} CountView
+ * @typedef {{points: [number, number], bonuses: [number, number], owners: string, dead: number[]}} CountView
  */
 
 /**

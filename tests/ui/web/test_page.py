@@ -26,6 +26,7 @@ from tests.ui.own_games import LeaningEnv, RingEnv
 from tests.ui.web.browser import PATIENCE, Visitor
 from tests.ui.web.desks import GO5, engines
 from tests.ui.web.served import serving
+from tests.ui.web.test_runs import SMALL
 
 pytestmark = pytest.mark.browser
 
@@ -558,23 +559,12 @@ def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_it
 def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before: None, tmp_path: Path) -> None:
     GAMES["tic-tac-toe"] = TicTacToeEnv  # the fastest to train
     folder = tmp_path / "a"
-    train(
-        TicTacToeEnv(),
-        num_games=4,
-        readouts=2,
-        tower_height=0,
-        channels=4,
-        start_training_after=5,
-        ckp_freq=2,
-        folder=folder,
-        reports=[],
-        seed=1,
-    )
+    train(TicTacToeEnv(), folder=folder, reports=[], seed=1, **SMALL)
     going_on = tmp_path / "b"
     shutil.copytree(folder, going_on)
     shutil.rmtree(going_on / "games")
     config = (going_on / "config.json").read_text()
-    (going_on / "config.json").write_text(config.replace('"num_games": 4', '"num_games": 40'))
+    (going_on / "config.json").write_text(config.replace('"num_games": 8', '"num_games": 80'))
     with serving({"go": GO5}, runs=[folder, going_on]) as served:
         visitor = Visitor(chromium, served.address)
         runs = visitor.page.locator(".w-run")

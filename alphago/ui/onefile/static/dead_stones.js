@@ -19,9 +19,8 @@ export function countOf(position, dead) {
   const { komi } = position.options;
   const points = /** @type {[number, number]} */ ([1, -1].map((side) => owners.filter((owner) => owner === side).length));
   const bonuses = /** @type {[number, number]} */ ([Math.max(0, -komi), Math.max(0, komi)]);
-  const sides = points.map((own, i) => `${"BW"[i]} ${own} + ${bonuses[i]}`).join(", ");
-  return { text: `${sides}: ${shortResult(marginOf({ points, bonuses })) || "0"}`, engine: "", points, bonuses,
-    owners: Array.from(owners, (owner) => (owner > 0 ? "X" : owner < 0 ? "O" : ".")).join(""), dead: [...dead].sort((one, other) => one - other) };
+  const signs = Array.from(owners, (owner) => (owner > 0 ? "X" : owner < 0 ? "O" : "."));
+  return { points, bonuses, owners: signs.join(""), dead: [...dead].sort((one, other) => one - other) };
 }
 
 /**

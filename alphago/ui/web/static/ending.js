@@ -39,12 +39,10 @@ export class Ending {
     if (!state.result) return;
     this.counted.hidden = !count;
     this.exchanged.hidden = state.players[0] === state.players[1];
-    const parts = count ? count.points.map((points, i) => {
+    this.count.textContent = (count ? count.points.map((points, i) => {
       const bonus = count.bonuses[i];
       return fill(bonus ? say.sum : say.per, known.game.sides[i], points, bonus, points + bonus);
-    }) : [];
-    if (count?.engine) parts.push(`${say.engine}: ${count.engine}`);
-    this.count.textContent = parts.join(" · ");
+    }) : []).join(" · ");
     this.alive.hidden = !count?.dead.length;
     const path = known.line();
     const unknown = path.slice(0, -1).some(({ win }) => win === null);
