@@ -19,7 +19,7 @@ from alphago.env.reversi import ReversiEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.export import network_graph, raw_files
 from alphago.nn.graph import run_graph
-from alphago.nn.net import NeuralNet, load_model
+from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.ui.onefile.page import OWN_STATIC
 from tests.ui.onefile.scripts import ask, numbers, packed
@@ -52,15 +52,13 @@ def model_of(net: NeuralNet, kind: str = "w32") -> dict[str, Any]:
     }
 
 
-def outputs(
-    net: NeuralNet, planes: np.ndarray, kind: str = "w32", fast: bool = False
-) -> dict[str, dict[str, np.ndarray]]:
+def outputs(net: NeuralNet, planes: np.ndarray, fast: bool = False) -> dict[str, dict[str, np.ndarray]]:
     """What the modules compute, by kernels and by name.
 
     fast: by WebAssembly only.
     """
     question = {"planes": packed(planes), "count": len(planes), "shape": list(planes.shape[2:]), "fast": fast}
-    told = ask("network", **question, **model_of(net, kind))
+    told = ask("network", **question, **model_of(net))
     return {
         kernels: {name: np.stack([numbers(one[name]) for one in found]) for name in found[0]}
         for kernels, found in told.items()
@@ -107,17 +105,3 @@ def test_the_compiled_kernels_are_of_their_source(tmp_path: Path) -> None:
     subprocess.run([compiler, *words[1:]], cwd=tmp_path, check=True)
     digests = [hashlib.sha256((folder / "kernels.wasm").read_bytes()).hexdigest() for folder in (tmp_path, OWN_STATIC)]
     assert digests[0] == digests[1]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["7x7", "9x9", "13x13", "connect-four", "gomoku", "oware", "reversi"])
-def test_policies_of_packaged_networks(name: str) -> None:
-    """Of 500 positions in float16 weights, against torch."""
-    net = load_model(name)
-    planes = random_planes(net.env, 500)
-    logits = outputs(net, planes, "w16", fast=True)["WebAssembly"]["logits"]
-    with torch.no_grad():
-        expected = net.forward(torch.from_numpy(planes))[0].numpy()
-    policies = [np.exp(each - each.max(axis=1, keepdims=True)) for each in (logits, expected)]
-    policies = [each / each.sum(axis=1, keepdims=True) for each in policies]
-    assert np.abs(policies[0] - policies[1]).max() < 0.03

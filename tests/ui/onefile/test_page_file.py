@@ -27,7 +27,6 @@ from alphago.ui.web.page_files import WIDGET, bundle, without_comments
 from alphago.ui.web.views import game_view
 from tests.ui.clients.installed import client, node
 from tests.ui.onefile.scripts import ask, numbers
-from tests.ui.web.test_static import check_imports
 
 ROOT = Path(__file__).parents[3]
 
@@ -140,11 +139,6 @@ def test_the_script_has_every_operation() -> None:
     text = (OWN_STATIC / "network.js").read_text()
     table = text[text.index("const OPERATIONS") :]
     assert set(re.findall(r"^  (\w+):", table, re.MULTILINE)) == OPERATIONS
-
-
-def test_every_module_uses_what_it_imports() -> None:
-    for path in OWN_STATIC.glob("*.js"):
-        check_imports(path.stem, FOLDERS)
 
 
 @pytest.mark.parametrize("name", ["file_page", "engine_worker"])
