@@ -66,13 +66,15 @@ def facts_of(env: GameEnv) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("after", "told"),
     [
-        ((0.4, -1.0), "D4 loses about 4.0 points; C3 is better."),
-        ((0.3, 2.0), ""),
-        ((0.45, None), ""),
-        ((0.3, None), "20 %"),
+        ((0.4, -1.0), (4.0, 0.1)),
+        ((0.3, 2.0), None),
+        ((0.45, None), None),
+        ((0.3, None), (None, 0.2)),
     ],
 )
-def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(after: tuple[float, float | None], told: str) -> None:
+def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(
+    after: tuple[float, float | None], told: tuple[float | None, float] | None
+) -> None:
     """White loses what Black gains; without points, 5 % of winning count as one."""
     env = GoEnv(5).match_variant()
     best = env.from_text("C3")
@@ -82,7 +84,7 @@ def test_a_bad_move_is_answered_by_the_offer_to_take_it_back(after: tuple[float,
     answers = ask("desk", facts=facts_of(env), messages=sent, found=found)
     messages = [message for answer in answers for message in answer["told"]]
     why = [message for message in messages if message["type"] == "why"]
-    assert [told in message["sentences"][0] for message in why] == [True] * bool(told)
+    assert [(message["points"], pytest.approx(message["rate"])) for message in why] == ([told] if told else [])
     last = messages[-1]
     assert (last["lesson"], last["view"]["moves"], last["teach"]) == (bool(told), 1 if told else 2, 2)
     if told:

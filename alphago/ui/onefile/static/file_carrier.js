@@ -3,7 +3,6 @@
 import { countOf, deadStones, marginOf, shortResult, toggled } from "./dead_stones.js";
 import { beginGame, checkedMove, linkHead, readLink } from "./file_games.js";
 import { sgf } from "./file_saving.js";
-import { lessonOf, LESSON_READOUTS } from "./lesson.js";
 import { analysisOf } from "./replies.js";
 import { startOf } from "./rules.js";
 
@@ -16,6 +15,8 @@ const EVEN = "even";
 const MOST_READOUTS = 100000;
 const TREE_BYTES = 128 * 1024 * 1024; // of the priors and owners in one tree
 const FORMAT = "alphago-game";
+const LESSON_READOUTS = 100; // of the positions before and after a move, as in alphago/ui/teacher.py
+const POINTS_OF_A_GAME = 20; // points that count as much as a won game where no points are known
 
 export class FileCarrier {
   /**
@@ -202,6 +203,12 @@ const ANSWERS = {
     const before = analysisOf(named(await file.found(query, 1, LESSON_READOUTS), names), names);
     if (position.over) return {};
     const after = analysisOf(named(await file.found(query, 0, LESSON_READOUTS), names), names);
-    return lessonOf(before, after, actions[actions.length - 1], query.points, names) || {};
+    const [best] = before.moves;
+    const move = actions[actions.length - 1];
+    if (!best || best.move === move || best.win === null || !after.mean) return {};
+    const [win, score] = after.mean;
+    const rate = best.win - (before.mover > 0 ? win : 1 - win);
+    const points = best.score === null || score === null ? null : best.score - before.mover * score;
+    return (points ?? POINTS_OF_A_GAME * rate) > query.points ? { move: names[move], best: names[best.move], points, rate, sentences: [] } : {};
   },
 };
