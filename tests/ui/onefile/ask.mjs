@@ -1,8 +1,10 @@
 // What the modules of a file compute for the tests: `node ask.mjs FOLDER` reads a question from its input, as JSON.
 
+import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
+globalThis.crypto ??= webcrypto; // of Node.js before 19
 const question = JSON.parse(readFileSync(0, "utf8"));
 const load = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.mjs`));
 const numbers = (text) => new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer);

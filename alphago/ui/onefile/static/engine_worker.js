@@ -172,17 +172,13 @@ class Searcher {
    */
   follow({ options, moves, shape }) {
     const key = JSON.stringify(options);
-    const before = this.moves;
-    const continues = this.search && key === this.key && before.every((move, i) => moves[i] === move);
-    if (!this.search || !continues) {
-      const position = startOf(this.model.game, options);
-      for (const move of moves) position.play(move);
+    if (!this.search || key !== this.key || !this.moves.every((move, i) => moves[i] === move)) {
+      this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), startOf(this.model.game, options));
+      this.moves = [];
       this.lost.clear();
-      this.search = new TreeSearch(this.model.settings, (positions) => this.evaluate(positions), position);
-    } else for (const move of moves.slice(before.length)) this.search.advance(move);
-    this.key = key;
-    this.moves = moves;
-    this.shape = shape;
+    }
+    for (const move of moves.slice(this.moves.length)) this.search.advance(move);
+    [this.key, this.moves, this.shape] = [key, moves, shape];
     return this.search;
   }
 

@@ -21,30 +21,12 @@ import { BoardGame } from "./position.js";
  * @typedef {{of: Int16Array, side: number[], liberties: number[], hash: [number, number][]}} Chains
  */
 
-/** @type {Map<number, number[][]>} by size, the neighbours of each point */
-const NEIGHBOURS = new Map();
-
-/** @param {number} size */
-export function neighbours(size) {
-  let known = NEIGHBOURS.get(size);
-  if (!known) {
-    known = Array.from({ length: size * size }, (_, p) => [p % size ? p - 1 : -1, p - size,
-      (p + 1) % size ? p + 1 : -1, p + size].filter((q) => q >= 0 && q < size * size));
-    NEIGHBOURS.set(size, known);
-  }
-  return known;
-}
+/** The neighbours of each point. @param {number} size */
+const neighbours = (size) => Array.from({ length: size * size }, (_, p) => [p % size ? p - 1 : -1, p - size,
+  (p + 1) % size ? p + 1 : -1, p + size].filter((q) => q >= 0 && q < size * size));
 
 const MOST_POINTS = 625;
-const KEYS = new Int32Array(4 * MOST_POINTS); // two words for each stone, from a generator of Marsaglia (xorshift, 2003)
-for (let i = 0, x = 2463534242; i < KEYS.length; i += 1) {
-  for (let round = 0; round < 3; round += 1) {
-    x ^= x << 13;
-    x ^= x >>> 17;
-    x ^= x << 5;
-  }
-  KEYS[i] = x;
-}
+const KEYS = crypto.getRandomValues(new Int32Array(4 * MOST_POINTS)); // two words for each stone
 const SIDE_KEY = 2 ** 52; // added if Black is to move, where that counts for ko
 
 /**
