@@ -3,18 +3,20 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from alphago.arena.elo import Z
-from alphago.arena.match_games import MatchGame
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.records.game_pictures import small_drawing
 from alphago.system.validation import check_int
+
+if TYPE_CHECKING:  # pictures of runs need no torch, which match_games loads
+    from alphago.arena.match_games import MatchGame
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +41,7 @@ class MatchResult:
     env: GameEnv | None = None
 
     @classmethod
-    def of(cls, env: GameEnv, games: Sequence[MatchGame]) -> "MatchResult":
+    def of(cls, env: GameEnv, games: "Sequence[MatchGame]") -> "MatchResult":
         """Return the result of a match, given all its games in any order."""
         games = sorted(games, key=lambda game: game.number)
         return cls(

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alphago.nn.model_files import LATEST, read_description
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
 from alphago.system.settings import KIND
 from alphago.system.validation import shown
@@ -170,7 +169,7 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     """
     config = read_config(folder)
     given: Mapping[str, Any] | None = config.get("given")
-    game = game_flag(config["game"], folder / LATEST)
+    game = game_flag(config["game"], folder)
     if given is None:
         command = f"train{game}"
         call = "train(env, model=net"
@@ -196,13 +195,15 @@ def call_options(given: Mapping[str, Any]) -> str:
     return " ".join(options)
 
 
-def game_flag(name: str, path: Path) -> str:
+def game_flag(name: str, folder: Path) -> str:
     """Return the option " --game FILE.py:CLASS" of a custom game; "" for a game of the package.
 
-    name: the game's name.  path: the network's file, which names the game's class.
+    name: the game's name.  folder: the run's, whose network names the game's class.
     """
     from alphago.env.games import GAMES, is_packaged  # imported late, as above
+    from alphago.nn.model_files import LATEST, read_description  # loads torch
 
+    path = folder / LATEST
     if name in GAMES and is_packaged(GAMES[name]):
         return ""
     return f" --game {read_description(path)['reference']}" if path.exists() else " --game FILE.py:CLASS"
