@@ -317,16 +317,6 @@ class RandomGames:
         self.closed += 1
 
 
-class Published(SelfPlay):
-    """Keeps what it is given to play with."""
-
-    nets: list[NeuralNet]
-
-    def publish(self, net: NeuralNet, dtype: str | None = None) -> None:
-        super().publish(net, dtype)
-        self.nets = [*getattr(self, "nets", []), net]
-
-
 class Sources:
     """Makes sources of one kind, and keeps them in `made`."""
 

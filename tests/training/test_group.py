@@ -260,12 +260,7 @@ class TestResignation:
 
     def test_the_share_of_games_that_nobody_resigns(self) -> None:
         records = play(GoEnv(3), 120, Gloomy(), readouts=2, resign_threshold=-0.9, no_resign_share=0.3)
-        played_out = sum(not record.resigned for record in records)
-        assert 20 < played_out < 55
-        assert all(
-            not record.resigned
-            for record in play(GoEnv(3), 10, Gloomy(), 2, resign_threshold=-0.9, no_resign_share=1.0)
-        )
+        assert 20 < sum(not record.resigned for record in records) < 55
 
 
 class TestErrors:

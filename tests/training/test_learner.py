@@ -265,12 +265,10 @@ class TestParts:
             assert fall["score_loss"] < 0.9
 
     @pytest.mark.parametrize("losses", ["alphago-zero", "alphago.jl", "cody2007", "cgzero"], ids=str)
-    @pytest.mark.parametrize("optimizer", ["sgd", pytest.param("muon", marks=pytest.mark.slow)])
-    def test_each_loss(self, go_sample: Sample, losses: Any, optimizer: str) -> None:
-        net = go_network()
+    def test_each_loss(self, go_sample: Sample, losses: Any) -> None:
         # Losses of a hundredth have gradients of a hundredth, which is a learning rate to SGD.
-        rate = 0.02 if optimizer == "muon" else 5.0 if losses in ("alphago.jl", "cody2007") else 0.05
-        fall = self.fall(net, go_sample, rate, optimizer=optimizer, losses=losses)
+        rate = 5.0 if losses in ("alphago.jl", "cody2007") else 0.05
+        fall = self.fall(go_network(), go_sample, rate, optimizer="sgd", losses=losses)
         assert fall["value_loss"] < 0.7
         assert fall["policy_loss"] < 0.98
 
@@ -386,11 +384,7 @@ class TestLearningRate:
         learner.steps = WARM_UP_STEPS // 2 - 1
         assert learner.rate(0.0) == pytest.approx(0.01)
         learner.steps = 10 * WARM_UP_STEPS
-        rates = [learner.rate(progress) for progress in (0, 0.25, 0.5, 0.75, 1)]
-        assert rates[0] == pytest.approx(0.02)
-        assert rates[2] == pytest.approx(0.02 * 0.525)
-        assert rates[4] == pytest.approx(0.001)
-        assert rates == sorted(rates, reverse=True)
+        assert [learner.rate(progress) for progress in (0, 0.5, 1)] == pytest.approx([0.02, 0.02 * 0.525, 0.001])
 
     def test_it_is_the_optimizers(self, sample: Sample, workers: Workers) -> None:
         learner = learner_of(network(), workers, 0.02)

@@ -4,11 +4,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from alphago.arena.match import evaluate
-from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.mcts.puct import Puct
 from alphago.nn.net import NeuralNet
@@ -33,13 +31,6 @@ class TestLearning:
             assert (row["steps"] > 0) == (row["positions"] >= 100), row
         at_start = next(row for row in listener.rows if row["steps"])
         assert at_start["games"] < 12 < 100
-
-    def test_never(self, tmp_path: Path) -> None:
-        net, listener = run(tmp_path, 4, source=RandomGames, start_training_after=10_000)
-        assert listener.last["steps"] == 0
-        assert listener.last["policy_loss"] is None
-        assert (tmp_path / "weights.safetensors").exists()
-        assert np.isfinite(net(GO.position())[0]).all()
 
     @pytest.mark.parametrize(
         ("batch_size", "samples"),
@@ -120,10 +111,10 @@ class TestLearns:
         "num_games": 500,
         "readouts": 40,
         "tower_height": 1,
-        "channels": 32,
-        "batch_size": 128,
+        "channels": 16,
+        "batch_size": 64,
         "start_training_after": 150,
-        "samples_per_position": 12,
+        "samples_per_position": 6,
         "temperature_plies": 9,
         "learning_rate": 1e-2,
         "search": Puct(dirichlet_weight=0.5, dirichlet_alpha=1.0),
@@ -131,21 +122,16 @@ class TestLearns:
         "groups": 1,
     }
 
-    def learns(self, env: GameEnv, folder: Path, seed: int, raw_losses: int, **settings: Any) -> None:
-        """Many games in either colour against random: hardly one is lost with a search, few are without.
+    def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
+        """Many games in either colour: hardly one is lost with a search, few are without.
 
         A network that is sure of a wrong reply can hide the five plies that refute it from 200 readouts.
         """
-        net = train(env, folder=folder, reports=[], seed=seed, **{**self.SETTINGS, **settings})
-        searching = evaluate(env, net, "random", 80, readouts=200, seed=seed)
+        env = GomokuEnv(3, 3, planes=3)  # its rules in kernels take no time
+        net = train(env, folder=tmp_path, reports=[], seed=1, **self.SETTINGS)
+        searching = evaluate(env, net, "random", 80, readouts=200, seed=1)
         assert searching.losses <= 1, searching
         assert searching.wins > 64
-        raw = evaluate(env, net, "random", 200, readouts=0, seed=seed)
-        assert raw.losses < raw_losses, raw
-        untrained = NeuralNet(env, tower_height=1, channels=net.channels)
-        assert evaluate(env, untrained, "random", 200, readouts=0, seed=seed).losses > 1.5 * raw_losses
-
-    def test_hardly_loses_to_random(self, tmp_path: Path) -> None:
-        """Its rules in kernels take no time."""
-        small = {"channels": 16, "batch_size": 64, "samples_per_position": 6}
-        self.learns(GomokuEnv(3, 3, planes=3), tmp_path, seed=1, raw_losses=30, **small)
+        assert evaluate(env, net, "random", 200, readouts=0, seed=1).losses < 30
+        untrained = NeuralNet(env, tower_height=1, channels=16)
+        assert evaluate(env, untrained, "random", 200, readouts=0, seed=1).losses > 45

@@ -152,9 +152,6 @@ class TestNeeded:
     def test_games(self, env: GameEnv, positions: int) -> None:
         assert recipe_for(env).positions_to_beat("gnugo:10", env) == positions
 
-    def test_opponents(self) -> None:
-        assert RECIPES["9x9"].positions_to_beat("rave:10", GoEnv(9)) == 0
-
     def test_a_plan(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         """Also of a run that goes on, where it counts no games; which opponent it is, each call may say."""
         engine = tmp_path / "gnugo"

@@ -17,6 +17,7 @@ from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
 from alphago.system.settings import from_data
+from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
 from alphago.training.settings.run_settings import RunSettings
@@ -229,10 +230,10 @@ class TestStages:
             assert row["readouts_per_second"] == pytest.approx(5 * row["moves_per_second"])
 
 
-class FirstForEver:
+class FirstForEver(Judge[Run]):
     """A Judge that lets the run's first network play for ever, and ends the run at its third look."""
 
-    name, decides = "first", True
+    name, saved = "first", ("looks",)
 
     def __init__(self) -> None:
         self.best: NeuralNet | None = None
@@ -257,22 +258,13 @@ class FirstForEver:
     def hand_over(self, stage: Stage) -> None:
         self.handed = stage.source
 
-    def conclusion(self, longer: str) -> str:
-        return "the first one it was"
-
     def tensors(self) -> Mapping[str, torch.Tensor]:
         return {"first.looks": torch.tensor(self.looks)}
 
-    def state(self) -> dict[str, Any]:
-        return {"looks": self.looks}
-
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
+        super().restore(run, tensors, state)
         self.best = run.learner.net
-        self.looks = state["looks"] if state else 0
         assert state is None or tensors["first.looks"] == self.looks
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 class TestJudges:

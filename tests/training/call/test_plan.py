@@ -113,12 +113,7 @@ class TestExact:
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
         assert same(mine, whole)
 
-    @pytest.mark.parametrize(
-        "optimizer",
-        [*(pytest.param(name, marks=pytest.mark.slow) for name in ("adamw", "sgd")), nadam],
-        ids=["adamw", "sgd", "own"],
-    )
-    def test_other_optimizers_losses_and_parts(self, tmp_path: Path, optimizer: Any) -> None:
+    def test_another_optimizer_losses_and_parts(self, tmp_path: Path) -> None:
         """The config says what they are; only a function has to be passed again, as it was."""
 
         def model() -> NeuralNet:
@@ -126,7 +121,7 @@ class TestExact:
             return NeuralNet(GO, ResidualTower(GO.planes, 8, 2, pooled=True, block="preactivation", activation="elu"))
 
         settings = SETTINGS | {
-            "optimizer": optimizer,
+            "optimizer": nadam,
             "losses": "alphago-zero",
             "schedule": ((0.5, 0.1),),
             "gradient_norm": 1.0,
@@ -135,15 +130,10 @@ class TestExact:
         stop = interrupt_at(3)
         train(GO, 8, model=model(), folder=tmp_path / "cut", reports=[stop], **settings)
         assert stop.stopped
-        own = {"optimizer": optimizer} if callable(optimizer) else {}
-        refused = "has optimizer '(adamw|sgd)', got 'muon'"
-        if own:
-            refused = r"has a custom optimizer, .*nadam: pass that function as optimizer="
-            with pytest.raises(ValueError, match=refused):
-                go_on(tmp_path / "cut")
-        with pytest.raises(ValueError, match=refused):
-            go_on(tmp_path / "cut", optimizer="muon")
-        net, listener = go_on(tmp_path / "cut", **own)
+        for given in ({}, {"optimizer": "muon"}):
+            with pytest.raises(ValueError, match=r"has a custom optimizer, .*nadam: pass that function as optimizer="):
+                go_on(tmp_path / "cut", **given)
+        net, listener = go_on(tmp_path / "cut", optimizer=nadam)
         assert same(net, whole)
         assert net.config == whole.config
         assert listener.settings == stop.settings
@@ -266,12 +256,6 @@ class TestChanges:
         assert changes == {"num_games": (16, 24), "readouts": (4, 2), "learning_rate": (0.002, 0.5)}
         assert all(0 < change["games"] <= 16 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
-
-    def test_what_is_not_said_is_as_before(self, killed: Path, undisturbed: Small) -> None:
-        net, listener = go_on(killed)
-        assert same(net, undisturbed.net)
-        assert listener.settings == undisturbed.listener.settings
-        assert json.loads((killed / "config.json").read_text())["changes"] == []
 
     def test_what_is_taken_off(self, tmp_path: Path) -> None:
         """None is said; it lasts, and what a run chose by itself stays chosen."""

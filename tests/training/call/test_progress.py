@@ -89,7 +89,7 @@ def test_a_starved_first_iteration(share: float, seconds: float, device: str, to
 
 
 def test_before_the_first_iteration_ends() -> None:
-    """What a step takes is not known; without steps, 10 seconds for 500 moves tell what is left of 100 games."""
+    """What a step takes is not known."""
     run = run_of(SETTINGS, pace=SimpleNamespace(so_far=lambda: (500, 10.0)))
     assert SelfPlayProgress(run).remaining() is None
 

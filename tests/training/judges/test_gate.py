@@ -28,9 +28,9 @@ from tests.training.small_runs import (
     BLACK_WINS,
     GO,
     Listener,
-    Published,
     RandomGames,
     Small,
+    Sources,
     go_on,
     interrupt,
     net_of,
@@ -207,11 +207,10 @@ class TestRun:
     def test_whom_it_rejects_never_plays(self, tmp_path: Path) -> None:
         """Nor is it saved, and yet the network goes on learning."""
         gate = Gate(0.51, games=4, every=4, readouts=0)
-        with opened(tmp_path, env=BLACK_WINS, source=Published, gate=gate) as run:
+        sources = Sources()
+        with opened(tmp_path, env=BLACK_WINS, source=sources, gate=gate) as run:
             train_loop(run, threading.Event())
-            source = run.stage.source
-            assert isinstance(source, Published)
-            assert len(source.nets) == 1
+            assert len(sources.made[0].published) == 1
             first = net_of(0, BLACK_WINS)
             assert same(run.player, first)
             assert same(load_model(tmp_path, BLACK_WINS), first)
@@ -224,15 +223,15 @@ class TestRun:
     def test_whom_it_accepts_is_saved_and_plays(self, tmp_path: Path) -> None:
         """As the weights on disk say, and the next candidate plays against it."""
         gate = Gate(0.5, games=4, every=4, readouts=0)
-        with opened(tmp_path, env=BLACK_WINS, source=Published, gate=gate) as run:
+        sources = Sources()
+        with opened(tmp_path, env=BLACK_WINS, source=sources, gate=gate) as run:
             train_loop(run, threading.Event())
-            source = run.stage.source
-            assert isinstance(source, Published)
+            published = sources.made[0].published
             accepted = [row["accepted"] for row in read_history(tmp_path).evaluations]
             assert len(accepted) > 2
             assert all(accepted)
-            assert len(source.nets) == 1 + len(accepted)
-            assert same(run.player, source.nets[-1])
+            assert len(published) == 1 + len(accepted)
+            assert same(run.player, published[-1])
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 

@@ -118,22 +118,13 @@ class TestWithoutProof:
         assert listener.notes[-1].endswith(f"alphago train --folder {tmp_path} --minutes 0.004")
 
 
-class TestWithProof:
-    """The run ends when an opponent is beaten for sure, whose every game is lost."""
-
-    ENV = GoEnv(4, komi=0.5)
-
-    @pytest.fixture
-    def resigning(self, engine: Callable[..., None]) -> Opponent:
-        engine("= resign")
-        return Opponent("gnugo:1", readouts=0, first=0, every=0, most_games=60)
-
-    def test_at_the_end(self, tmp_path: Path, resigning: Opponent) -> None:
-        """The last network may be the one that is strong enough."""
-        late = replace(resigning, first=1e9)
-        _, listener = run(tmp_path, 8, until=late, source=RandomGames)
-        assert json.loads((tmp_path / PROOF).read_text())["games"] == 8
-        assert "with its proof" in listener.notes[-1]
+def test_a_proof_at_the_end(tmp_path: Path, engine: Callable[..., None]) -> None:
+    """The last network may be the one that is strong enough."""
+    engine("= resign")
+    late = Opponent("gnugo:1", readouts=0, first=1e9, most_games=60)
+    _, listener = run(tmp_path, 8, until=late, source=RandomGames)
+    assert json.loads((tmp_path / PROOF).read_text())["games"] == 8
+    assert "with its proof" in listener.notes[-1]
 
 
 class TestExaminations:

@@ -1,5 +1,6 @@
 """The folder of a run: what a disk, a typo or another process does to it is said, and nothing is lost."""
 
+import builtins
 import errno
 import json
 import os
@@ -9,12 +10,16 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
 
 from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.runs.folder import RunFolder
+from alphago.records.record import load_records
+from alphago.training.runs.folder import RunFolder, State
+from alphago.training.runs.shards import digest_of, read_shard
 from tests.training.small_runs import (
     GO,
     Killed,
@@ -192,3 +197,87 @@ class TestTrouble:
         errors = capsys.readouterr().err
         assert "begins in" not in errors
         assert "did you mean" not in errors
+
+
+@pytest.mark.parametrize("how", ["flipped", *(pytest.param(how, marks=pytest.mark.slow) for how in ("cut", "gone"))])
+def test_games_of_a_run_that_goes_on(killed: Path, how: str) -> None:
+    path = sorted((killed / "games").iterdir())[-1]
+    count = len(load_records(path))
+    spoil(path, how)
+    _, listener = go_on(killed)
+    assert str(path) in listener.notes[0]
+    assert f"{count} games of the memory" in listener.notes[0]
+    assert path.with_name(path.name + ".damaged").exists() == (how != "gone")
+    assert listener.last["games"] == 16
+    assert listener.last["memory"] < listener.last["positions"]
+    assert not go_on(killed)[1].noted("games of the memory")
+
+
+def test_games_of_a_run_that_is_over(finished: Path) -> None:
+    """Noted once, though nothing is left to do in the run that could be saved."""
+    path = sorted((finished / "games").iterdir())[-1]
+    spoil(path, "flipped")
+    assert str(path) in go_on(finished)[1].notes[0]
+    assert not go_on(finished)[1].noted(str(path))
+
+
+def test_what_the_disk_cannot_read(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Games and states are set aside as if they were damaged."""
+    spoilt = [sorted((finished / name).iterdir())[-1] for name in ("games", "state")]
+    read = builtins.open
+
+    def failing(path: Any, *arguments: Any, **options: Any) -> Any:
+        if path in spoilt:
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return read(path, *arguments, **options)
+
+    with RunFolder(finished) as folder:
+        folder.restore()
+        monkeypatch.setattr(builtins, "open", failing)
+        notes = folder.shards.latest(1, GO.N)[1] + folder.newest_state().notes
+    for path, note in zip(spoilt, notes, strict=True):
+        assert note.startswith(f"{path} cannot be read (Input/output error); it was set aside")
+
+
+def test_games_of_another_version(tmp_path: Path) -> None:
+    path = tmp_path / "games.npz"
+    np.savez(path, moves=np.zeros(1))
+    with pytest.raises(ValueError, match="is of another version"):
+        read_shard(path, digest_of(path.read_bytes()))
+
+
+class TestStates:
+    @pytest.mark.parametrize(
+        ("how", "why"),
+        [
+            ("flipped", "is damaged"),
+            ("pipe", "is no file"),
+            pytest.param("cut", "is damaged", marks=pytest.mark.slow),
+            pytest.param("empty", "is damaged", marks=pytest.mark.slow),
+            pytest.param("link", "cannot be read (it is a link to itself)", marks=pytest.mark.slow),
+            pytest.param("huge", "is too large (", marks=pytest.mark.slow),
+        ],
+    )
+    def test_the_newest_cannot_be_read(self, killed: Path, undisturbed: Small, how: str, why: str) -> None:
+        """The run goes on from the one before."""
+        path = sorted((killed / "state").iterdir())[-1]
+        spoil(path, how)
+        net, listener = go_on(killed)
+        assert listener.notes[0].startswith(f"{path} {why}")
+        assert path.with_name(path.name + ".damaged").exists()
+        assert same(net, undisturbed.net)
+
+    def test_both_are(self, killed: Path) -> None:
+        for path in (killed / "state").iterdir():
+            spoil(path, "flipped")
+        sentence = r"is damaged .*; .* is damaged .*; .*holds no state to go on from.* alphago train --model"
+        with pytest.raises(ValueError, match=sentence):
+            go_on(killed)
+        load_model(killed, GO)
+
+    def test_two_are_kept(self, tmp_path: Path) -> None:
+        with RunFolder(tmp_path) as folder:
+            for number in (1, 2, 3):
+                folder.write_state(State({"a": torch.full((2,), number)}, {"number": number}))
+            assert [path.name for path in folder.states()] == ["000002.safetensors", "000003.safetensors"]
+            assert folder.newest_state().data["number"] == 3

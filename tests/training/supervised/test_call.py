@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import threading
 import zipfile
 from pathlib import Path
 
@@ -28,8 +27,7 @@ from alphago.training.runs.config import read_config
 from alphago.training.supervised.call import predict_games, train_supervised
 from alphago.training.supervised.dataset_games import sentence_of
 from alphago.training.supervised.given_games import DatasetGames, RecordGames, given_games
-from alphago.training.watch.report import Report
-from tests.training.small_runs import Listener, RandomGames, run
+from tests.training.small_runs import Listener, RandomGames, interrupt_at, run
 
 ENV = GoEnv(5, komi=0.5)
 SMALL = {"tower_height": 1, "channels": 8, "batch_size": 32, "device": "cpu", "reports": (), "threads": 1}
@@ -56,9 +54,13 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestSamples:
-    def test_all_of_a_position(self, dataset: Path) -> None:
-        """Planes, move and result of a drawn position are those of the position that the game replays."""
-        games = DatasetGames(ENV, Dataset(dataset))
+    @pytest.mark.parametrize("env", [ENV, GoEnv(5, 7, komi=0.5)], ids=["rules", "history"])
+    def test_all_of_a_position(self, dataset: Path, env: GoEnv) -> None:
+        """Planes, move and result of a drawn position are those of the position that the game replays.
+
+        Seed defects 2 and 4: stored results all became wins, and history planes repeated the present board.
+        """
+        games = DatasetGames(env, Dataset(dataset))
         numbers = games.numbers["train"][:40]
         stored = [games.dataset.game(int(number)) for number in numbers]
         generator = np.random.default_rng(0)
@@ -66,13 +68,14 @@ class TestSamples:
         symmetries = generator.integers(8, size=40)
         sample = games.rebuild(stored, plies, symmetries)
         for i, (game, ply, symmetry) in enumerate(zip(stored, plies, symmetries, strict=True)):
-            position = ENV.position(**game.setup(ENV)).after(game.moves[:ply])
-            points, actions = ENV.symmetries.points[symmetry], ENV.symmetries.actions[symmetry]
-            planes = position.planes().reshape(ENV.planes, -1)[:, points]
-            assert np.array_equal(sample.planes[i].reshape(ENV.planes, -1), planes)
+            position = env.position(**game.setup(env)).after(game.moves[:ply])
+            points, actions = env.symmetries.points[symmetry], env.symmetries.actions[symmetry]
+            planes = position.planes().reshape(env.planes, -1)[:, points]
+            assert np.array_equal(sample.planes[i].reshape(env.planes, -1), planes)
             assert actions[sample.policy[i].argmax()] == game.moves[ply]
             assert sample.policy[i].sum() == 1
             assert sample.value[i] == game.row["outcome"] * position.to_play
+        assert set(np.unique(sample.value)) == {-1.0, 1.0}
 
     @pytest.mark.parametrize("kind", ["dataset", "records"])
     def test_illegal_actions_may_be_marked(self, dataset: Path, kind: str) -> None:
@@ -86,35 +89,6 @@ class TestSamples:
             assert illegal[stones].all() == masked
             assert not illegal[~stones].any() or masked
             assert np.maximum(sample.policy, 0).sum(axis=1) == pytest.approx(np.ones(30), abs=1e-5)
-
-    def test_planes_know_the_moves_before(self, dataset: Path) -> None:
-        """Seed defect 4: history planes repeated the present board, in training and in play."""
-        env = GoEnv(5, 7, komi=0.5)
-        games = DatasetGames(env, Dataset(dataset))
-        game = games.dataset.game(0)
-        sample = games.rebuild([game], np.array([6]), np.zeros(1, np.int64))
-        position = env.position(**game.setup(env))
-        boards = []
-        for action in game.moves[:6]:
-            boards.append(int(np.abs(position.board).sum()))
-            position = position.play(int(action))
-        stones = [int(np.abs(position.board).sum()), boards[5], boards[4]]  # now, one move ago, two moves ago
-        assert sample.planes[0, :-1].sum() == sum(stones)
-        assert len(set(stones)) > 1
-        assert np.array_equal(sample.planes[0], position.planes())
-
-    def test_labels_of_both_colours(self, dataset: Path) -> None:
-        """Seed defect 2: stored results all became wins, and were not shuffled with the positions.
-
-        In these games whoever begins wins, so the mover of every even ply has won and of every odd one has lost.
-        """
-        games = DatasetGames(ENV, Dataset(dataset))
-        sample = games.sample(500, np.random.default_rng(1))
-        stones = sample.planes.reshape(500, ENV.planes, -1)[:, :2].sum(axis=(1, 2))
-        assert set(np.unique(sample.value)) == {-1.0, 1.0}
-        quiet = stones < 5  # nothing is captured yet: stones count the plies
-        assert quiet.sum() > 100
-        assert np.array_equal(sample.value[quiet], np.where(stones[quiet] % 2 == 0, 1, -1))
 
     def test_a_pass_is_a_label(self, tmp_path: Path) -> None:
         """Seed defect 6: passes could not be encoded."""
@@ -274,14 +248,9 @@ class TestTraining:
         options = {**SMALL, "epochs": 0.4, "checks": 2, "seed": 5}
         whole = train_supervised(ENV, dataset, folder=tmp_path / "whole", **options)
 
-        class Stop(Report):
-            def iteration(self, metrics) -> None:
-                threading.main_thread()
-                if metrics["games"] > 40:
-                    raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [Stop()]})
+        stop = interrupt_at(1)
+        train_supervised(ENV, dataset, folder=tmp_path / "part", **{**options, "reports": [stop]})
+        assert stop.stopped
         words = (
             f"must be one of self-play, and is resumed by `alphago supervised {dataset} --folder {tmp_path / 'part'}`"
         )
@@ -312,21 +281,16 @@ class TestTraining:
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
 
 
-class TestWatchedByADataset:
+def test_self_play_watched_by_a_dataset(dataset: Path, tmp_path: Path) -> None:
     """`watch=["records:FOLDER"]` with the folder that `alphago sgf` writes."""
-
-    def check(self, folder: Path, name: str) -> None:
-        rows = [row for row in read_rows(folder / "evaluations.jsonl", "opponent") if row["opponent"] == name]
-        assert rows
-        for row in rows:
-            assert row["positions_judged"] > 100
-            assert 0 <= row["accuracy"] <= 1
-            assert row["cross_entropy"] > 0
-
-    def test_self_play(self, dataset: Path, tmp_path: Path) -> None:
-        name = f"records:{dataset}"
-        run(tmp_path / "run", 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
-        self.check(tmp_path / "run", name)
+    name = f"records:{dataset}"
+    run(tmp_path, 8, env=ENV, watch=[name], watch_share=0.9, source=RandomGames)
+    rows = [row for row in read_rows(tmp_path / "evaluations.jsonl", "opponent") if row["opponent"] == name]
+    assert rows
+    for row in rows:
+        assert row["positions_judged"] > 100
+        assert 0 <= row["accuracy"] <= 1
+        assert row["cross_entropy"] > 0
 
 
 def test_measures() -> None:

@@ -109,10 +109,9 @@ class TestConsole:
 
 def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Behind the bar, which is not drawn again below it."""
-    metrics = {"iteration": 1, "seconds": 60.0, "games": 5, "steps": 0, "moves_per_second": 9.0, "policy_loss": None}
     with contextlib.suppress(ValueError), ConsoleReport() as report:
         report.start(tmp_path, {"max_minutes": None, "num_games": 6}, nowhere)
-        report.iteration(metrics)
+        report.iteration(TestConsole.METRICS)
         raise ValueError("broken")
     assert capsys.readouterr().err.endswith("\n")
     del report

@@ -22,7 +22,7 @@ from alphago.workers.jobs import MOST_DEATHS
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
 from alphago.workers.ray_process import RayProcess
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
-from tests.training.small_runs import EXACT, Listener, games_in, interrupt_at, run, same
+from tests.training.small_runs import EXACT, Listener, Sources, games_in, interrupt_at, run, same
 
 pytestmark = pytest.mark.cluster
 with_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")
@@ -171,15 +171,33 @@ def actors() -> list[Any]:
     return found
 
 
-class Watched:
-    """A crew whose sources are kept."""
+class Joined(Listener):
+    """Has a machine join the run's cluster after the first iteration, and does something to it after another one."""
 
-    def __init__(self, crew: PlayingCrew) -> None:
-        self.crew, self.made = crew, list[Any]()
+    def __init__(self, address: str, iteration: int, act: Callable[["subprocess.Popen[bytes]"], object]) -> None:
+        super().__init__(self.come_and_go)
+        self.address, self.number, self.act = address, iteration, act
+        self.source = Sources(PlayingCrew(Crew(address=address)))
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        self.made.append(self.crew(*arguments, **options))
-        return self.made[-1]
+    def come_and_go(self, iteration: int) -> None:
+        if iteration == 1:
+            self.machine = subprocess.Popen([*ALPHAGO, "worker", self.address, "--cores", "1"])
+            wait_until(self.has_come)
+        elif iteration == self.number:
+            self.act(self.machine)
+
+    def has_come(self) -> bool:
+        self.notes += self.source.made[-1].news()
+        return sum("has come" in note for note in self.notes) == 2
+
+
+def begun(*words: str) -> "subprocess.Popen[str]":
+    """Return a process that trains, to which a worker has come."""
+    train = subprocess.Popen([*ALPHAGO, "train", *words], stderr=subprocess.PIPE, text=True)
+    assert train.stderr is not None
+    while "has come" not in train.stderr.readline():
+        assert train.poll() is None
+    return train
 
 
 def wait_until(is_so: Callable[[], object], seconds: float = LIMIT) -> None:
@@ -214,53 +232,29 @@ class TestRay:
 
     def test_machines_that_join_and_leave_and_the_end_of_the_cluster(self, tmp_path: Path, alone: NeuralNet) -> None:
         """Then the run goes on without it."""
-        started, left = list[subprocess.Popen[bytes]](), list[int]()
+        left = list[int]()
 
-        def come_and_go(iteration: int) -> None:
-            if iteration == 1:
-                started.append(subprocess.Popen([*ALPHAGO, "worker", address, "--cores", "1"]))
-                wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
-            elif iteration == 3:
-                started[0].terminate()
-                left.append(started[0].wait(LIMIT))
+        def leave(machine: "subprocess.Popen[bytes]") -> None:
+            machine.terminate()
+            left.append(machine.wait(LIMIT))
 
-        def told() -> bool:
-            watching.notes += watched.made[-1].news()
-            return False
-
-        watching = Listener(come_and_go)
         with head(1) as address:
-            watched = Watched(PlayingCrew(Crew(address=address)))
-            run(tmp_path, GAMES, FIVE, source=watched, report=watching, stop_after=4, **SETTINGS)
+            watching = Joined(address, 3, leave)
+            run(tmp_path, GAMES, FIVE, source=watching.source, report=watching, stop_after=4, **SETTINGS)
         assert left == [128 + signal.SIGTERM]
         assert watching.noted("has gone")
         assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
 
     def test_a_machine_that_is_cut_off(self, tmp_path: Path, alone: NeuralNet) -> None:
         """As by its network: its processes stop, and answer no more.  Another machine does its tasks."""
-        started = list[subprocess.Popen[bytes]]()
-
-        def come_and_stop(iteration: int) -> None:
-            if iteration == 1:
-                started.append(subprocess.Popen([*ALPHAGO, "worker", address, "--cores", "1"]))
-                wait_until(lambda: sum("has come" in note for note in watching.notes) == 2 or told())
-            elif iteration == 2:
-                for stopped in below(started[0].pid):
-                    stopped.suspend()
-
-        def told() -> bool:
-            watching.notes += watched.made[-1].news()
-            return False
-
-        watching = Listener(come_and_stop)
         with head(1) as address:
-            watched = Watched(PlayingCrew(Crew(address=address)))
+            watching = Joined(address, 2, lambda machine: [one.suspend() for one in below(machine.pid)])
             try:
-                net, _ = run(tmp_path, GAMES, FIVE, source=watched, report=watching, **SETTINGS)
+                net, _ = run(tmp_path, GAMES, FIVE, source=watching.source, report=watching, **SETTINGS)
             finally:
-                for stopped in below(started[0].pid):
+                for stopped in below(watching.machine.pid):
                     stopped.kill()
-                started[0].wait(LIMIT)
+                watching.machine.wait(LIMIT)
         assert same(net, alone)
 
     def test_a_driver_that_is_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
@@ -268,15 +262,11 @@ class TestRay:
         import psutil  # which comes with Ray
 
         run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
-        words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", "1"]
-        train = subprocess.Popen([*ALPHAGO, *words], stderr=subprocess.PIPE, text=True)
-        assert train.stderr is not None
-        while "has come" not in train.stderr.readline():
-            assert train.poll() is None
-        begun = below(train.pid)
+        train = begun("--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", "1")
+        started = below(train.pid)
         train.kill()
         train.communicate()
-        assert not psutil.wait_procs(begun, timeout=LIMIT)[1]
+        assert not psutil.wait_procs(started, timeout=LIMIT)[1]
         assert same(run(tmp_path, GAMES, FIVE, **SETTINGS)[0], alone)
 
     def test_a_machine_low_on_memory(self, tmp_path: Path) -> None:
@@ -320,11 +310,7 @@ class TestRay:
         run(tmp_path, GAMES, FIVE, report=interrupt_at(1), **SETTINGS)
         with head(2, made) as address:
             import_ray()
-            words = ["train", "--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", address]
-            train = subprocess.Popen([*ALPHAGO, *words], stderr=subprocess.PIPE, text=True)
-            assert train.stderr is not None
-            while "has come" not in train.stderr.readline():
-                assert train.poll() is None
+            train = begun("--board-size", "5", "--komi", "0.5", "--folder", str(tmp_path), "--workers", address)
             os.killpg(made[0].pid, signal.SIGKILL)  # the head and all that it has started
             told = train.communicate(timeout=LIMIT)[1]
         assert "the Ray cluster has ended; the run can go on with another" in told

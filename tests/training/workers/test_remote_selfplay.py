@@ -4,6 +4,7 @@ import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,6 @@ from alphago.training.source import GameSource, MakeSource
 from alphago.training.watch.panels import TRAINING
 from alphago.training.workers import group_player
 from alphago.training.workers.group_player import GpuSeats, GroupPlayer
-from alphago.training.workers.remote_selfplay import RemoteSelfPlay
 from alphago.training.workers.task import Task, Version
 from alphago.workers import jobs
 from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, build, to_publish
@@ -52,17 +52,20 @@ def source(make: MakeSource, search: SearchSettings | None = None) -> Iterator[A
         yield made
 
 
-def iteration(games: GameSource) -> list[GameRecord]:
+def iteration(games: GameSource, told: list[str] | None = None) -> list[GameRecord]:
+    """Play an iteration's moves; `told` gets the news."""
+    told = [] if told is None else told
     games.begin(PLIES, side_by_side=3)
     while not games.go_on():
-        games.news()
+        told += games.news()
+    told += games.news()
     return games.take()
 
 
-def all_games(games: GameSource) -> list[GameRecord]:
+def all_games(games: GameSource, told: list[str] | None = None) -> list[GameRecord]:
     played: list[GameRecord] = []
     while len(played) < GAMES:
-        played += iteration(games)
+        played += iteration(games, told)
     return played
 
 
@@ -70,18 +73,6 @@ def all_games(games: GameSource) -> list[GameRecord]:
 def wanted() -> list[GameRecord]:
     with source(SelfPlay) as games:
         return all_games(games)
-
-
-def news_of(games: RemoteSelfPlay, told: list[str]) -> list[GameRecord]:
-    """Play all games, and collect what is told."""
-    played: list[GameRecord] = []
-    while len(played) < GAMES:
-        games.begin(PLIES, side_by_side=3)
-        while not games.go_on():
-            told += games.news()
-        played += games.take()
-    told += games.news()
-    return played
 
 
 class TestSynchronous:
@@ -102,7 +93,7 @@ class TestSynchronous:
         """In the same order too, and each task is counted once."""
         transport, sentences = Local(**workers), list[str]()
         with source(source_of(transport)) as games:
-            assert_same_games(news_of(games, sentences), wanted)
+            assert_same_games(all_games(games, sentences), wanted)
             metrics = games.metrics()
             assert games.moves == sum(map(len, wanted))
         first = told.split("worker ")[1][0]  # which may have come too late for a task, if the others were quick
@@ -275,9 +266,8 @@ class TestTasks:
         assert left.state["left"] == 4
 
     def test_tasks_of_search_trees_are_not_cut(self) -> None:
-        version = self.version()._replace(
-            settings=SelfPlaySettings(readouts=4, search=Puct(), games_in_flight=2, groups=1)
-        )
+        version = self.version()
+        version = version._replace(settings=replace(version.settings, search=Puct()))
         stop = threading.Event()
         stop.set()
         assert GroupPlayer(version).play(self.task(4), stop) is None
