@@ -11,7 +11,7 @@ from typing import Any
 from alphago import evaluate, load_model, play, train
 from alphago.arena.engine import EngineError, gnugo
 from alphago.training.recipes import RECIPES
-from alphago.training.runs.folder import default_folder
+from alphago.training.runs.folder import new_folder
 
 READOUTS = 64
 ANCHOR = "rave:1000"  # without a network; docs/results.md rates it
@@ -26,7 +26,7 @@ def main() -> None:
 
     recipe = RECIPES["7x7"]
     env = recipe.make_env()
-    folder = arguments.folder or default_folder("demo")
+    folder = arguments.folder or new_folder("demo")
     size = f"{recipe.network['tower_height']} x {recipe.network['channels']}"
     print(f"Training a {size} network on {env}, komi {env.komi:g}, for {arguments.minutes:g} minutes,")
     print("from random weights.  Self-play has no early passes, a varying komi, and margins that", flush=True)

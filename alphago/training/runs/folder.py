@@ -295,20 +295,13 @@ def file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def default_folder(name: str) -> Path:
-    """Return the path runs/<name>-<date>-<time>, with a number appended if there is such a folder."""
-    stem = f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
-    path, number = Path("runs") / stem, 1
-    while path.exists():
-        number += 1
-        path = Path("runs") / f"{stem}-{number}"
-    return path
-
-
 def new_folder(name: str) -> Path:
-    """Make and return the folder `default_folder(name)`; concurrent processes get different folders."""
+    """Make and return the folder runs/<name>-<date>-<time>, with a number appended if there is such a folder."""
+    first = path = Path("runs") / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    number = 1
     while True:
-        path = default_folder(name)
         with contextlib.suppress(FileExistsError), explain_os_error(f"the folder {path} cannot be made"):
-            path.mkdir(parents=True)  # FileExistsError: another process has just made this folder
+            path.mkdir(parents=True)
             return path
+        number += 1
+        path = Path(f"{first}-{number}")
