@@ -28,7 +28,7 @@ from alphago.records.dataset import Dataset as Dataset
 from alphago.records.importing import import_games as import_games
 from alphago.records.record import GameRecord as GameRecord
 from alphago.training.call.selfplay_call import selfplay as selfplay
-from alphago.training.call.train import train as train
+from alphago.training.call.train_call import train as train
 from alphago.training.memory import ReplayMemory as ReplayMemory
 from alphago.training.own_samples import train_on as train_on
 from alphago.training.supervised.call import predict_games as predict_games

@@ -37,7 +37,7 @@ def test_public_names() -> None:
 
 def test_names_are_what_they_are_at_home() -> None:
     from alphago.env.go import GoEnv
-    from alphago.training.call.train import train
+    from alphago.training.call.train_call import train
 
     assert alphago.GoEnv is GoEnv
     assert alphago.train is train

@@ -66,7 +66,7 @@ def add_options(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
-    from alphago.training.call.train import train
+    from alphago.training.call.train_call import train
     from alphago.training.runs.config import call_options
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport

@@ -15,7 +15,7 @@ from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from tests.campaign.tally import Area
 
 pytestmark = pytest.mark.campaign

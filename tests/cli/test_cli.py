@@ -61,7 +61,7 @@ def test_help_fits_a_screen_and_speaks_the_shells_words(verb: str, monkeypatch: 
     ("command", "sentence"),
     [
         ("play --readouts x", "argument --readouts: must be an integer, got 'x'"),
-        ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be measured or none, got 'maybe'"),
+        ("train --bfloat16 maybe", "argument --bfloat16/--no-bfloat16: must be none, got 'maybe'"),
     ],
 )
 def test_a_mistyped_value(command: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -143,7 +143,7 @@ def test_errors_as_sentences(
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("alphago.training.call.train.train", fail)
+    monkeypatch.setattr("alphago.training.call.train_call.train", fail)
     assert main(["train"]) == 2
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
@@ -169,7 +169,7 @@ def test_a_full_disk_behind_the_output() -> None:
 
 
 def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("alphago.training.call.train.train", lambda *_, **__: {}["missing"])
+    monkeypatch.setattr("alphago.training.call.train_call.train", lambda *_, **__: {}["missing"])
     with pytest.raises(KeyError):
         main(["train"])
 

@@ -14,7 +14,7 @@ import pytest
 
 from alphago.cli import main
 from alphago.env.go import GoEnv
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.ui.web.runs import Runs
 from tests.replaced_values import replaced
 

@@ -195,7 +195,7 @@ class TestTrain:
     def given(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple]:
         calls: list[tuple] = []
         monkeypatch.setattr(
-            "alphago.training.call.train.train",
+            "alphago.training.call.train_call.train",
             lambda *words, reports, **keywords: calls.append((*words, keywords)),  # that run as asked for
         )
 

@@ -31,7 +31,7 @@ def test_train_and_go_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
 def test_a_model_plays_the_presets_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not the board on which it was trained."""
     games = []
-    monkeypatch.setattr("alphago.training.call.train.train", lambda env, **_: games.append(env))
+    monkeypatch.setattr("alphago.training.call.train_call.train", lambda env, **_: games.append(env))
     for given in (
         ["--preset", "7x7"],
         ["--preset", "7x7", "--komi", "8"],

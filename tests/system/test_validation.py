@@ -189,7 +189,7 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     assert list(inspect.signature(GoEnv).parameters)[:2] == ["board_size", "planes"]
     assert list(inspect.signature(train).parameters)[-1] == "settings"
     assert inspect.signature(ConnectFourEnv).parameters == {}
-    assert (train.__name__, train.__module__) == ("train", "alphago.training.call.train")
+    assert (train.__name__, train.__module__) == ("train", "alphago.training.call.train_call")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
 

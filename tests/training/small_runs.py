@@ -24,7 +24,7 @@ from alphago.system.settings import make, spread
 from alphago.system.validation import UNSET, Unset
 from alphago.training.call.session import open_run
 from alphago.training.call.start import Call, Start, seeded
-from alphago.training.call.train import new_run, resumed_run, train
+from alphago.training.call.train_call import new_run, resumed_run, train
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run

@@ -16,9 +16,9 @@ from alphago.mcts.puct import Puct
 from alphago.mcts.rule import temperature_plies
 from alphago.nn.net import NeuralNet
 from alphago.system.settings import spread
-from alphago.training.call import train as train_module
+from alphago.training.call import train_call as train_module
 from alphago.training.call.start import Call, Start
-from alphago.training.call.train import resumed_run
+from alphago.training.call.train_call import resumed_run
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.runs.config import flat_settings
 from alphago.training.settings.run_settings import RunSettings

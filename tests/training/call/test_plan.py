@@ -17,7 +17,7 @@ from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchRule
 from alphago.nn.base import ResidualTower
 from alphago.nn.net import NeuralNet, load_model
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.history import read_history
 from alphago.training.loop import train_loop
 from alphago.training.settings.judge_settings import Opponent

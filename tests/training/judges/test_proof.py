@@ -14,7 +14,7 @@ from alphago.arena.engine import EngineError
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.proof import PROOF, Examiner, expectation
 from alphago.training.run import Stopped

@@ -14,7 +14,7 @@ from alphago.cli import parser_of
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watched_opponent import PAIRS, more_pairs

@@ -20,7 +20,7 @@ from alphago.records.importing import import_games
 from alphago.records.record import records_to_bytes
 from alphago.records.sgf import SgfGame, format_sgf
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges.prediction import predictions_of
 from alphago.training.runs.config import read_config

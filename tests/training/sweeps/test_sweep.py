@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from alphago.exams.statistics import mean_of_few
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.code_digest import code_of
 from alphago.training.sweeps.sweep import sweep
 from alphago.training.sweeps.sweep_result import SweepResult

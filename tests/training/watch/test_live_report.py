@@ -10,7 +10,7 @@ import pytest
 
 from alphago.drawing.curves import Curve
 from alphago.drawing.shapes import SERIES
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
 from alphago.training.watch.report import ConsoleReport, Progress
 from tests.drawing.reading import texts

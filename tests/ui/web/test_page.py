@@ -19,7 +19,7 @@ from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import load_model
-from alphago.training.call.train import train
+from alphago.training.call.train_call import train
 from alphago.ui.web import page_actions
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv
