@@ -193,9 +193,9 @@ class ChampionKeeper(Judge[Run]):
             log_match(run, against_second, {**row, "opponent": "second best"}, name="second")
         self.candidates += 1
         self.nets[self.candidates] = frozen_copy(run.learner.net)
-        self.rates = [against_best.win_rate, against_second.win_rate]
+        self.rates = [against_best.result.win_rate, against_second.result.win_rate]
         if accepted:
-            if against_second.win_rate >= champions.second_rate:
+            if against_second.result.win_rate >= champions.second_rate:
                 self.second_number = self.best_number
             self.best_number = self.candidates
         recent = self._drop_networks()

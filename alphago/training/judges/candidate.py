@@ -28,11 +28,6 @@ class Match(NamedTuple):
     readouts: int
     seconds: float
 
-    @property
-    def win_rate(self) -> float:
-        """The share of wins of the candidate; a draw counts half."""
-        return self.result.win_rate
-
 
 def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: threading.Event) -> Match:
     """Play a match of the run's latest network against `opponent`, on the board of its stage, and return it.

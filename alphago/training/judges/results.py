@@ -34,6 +34,8 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
     result: at least one pair of games, from the network's side, without forfeits.
     """
     low, high = result.interval
+    difference = elo_difference(result.win_rate, len(result.games))
+    boards = final_boards(env.match_variant(), result.games)._asdict() if env.has_captures else {}
     return {
         "played": len(result.games),
         "distinct": result.distinct,
@@ -43,21 +45,12 @@ def match_row(env: GameEnv, result: MatchResult) -> dict[str, Any]:
         "win_rate": result.win_rate,
         "low": low,
         "high": high,
-        **strength(env, result),
+        "elo": difference.elo,
+        "elo_low": difference.low,
+        "elo_high": difference.high,
+        **boards,
         "moves_per_game": float(np.mean([*map(len, result.games)])),
     }
-
-
-def strength(env: GameEnv, result: MatchResult) -> dict[str, float]:
-    """Return the network's Elo minus the opponent's, with its 95 % interval; in Go also mean score and captures.
-
-    result: as in `match_row`.
-    """
-    difference = elo_difference(result.win_rate, len(result.games))
-    elo = {"elo": difference.elo, "elo_low": difference.low, "elo_high": difference.high}
-    if not env.has_captures:
-        return elo
-    return elo | final_boards(env.match_variant(), result.games)._asdict()
 
 
 def games_as_text(env: GameEnv, result: MatchResult) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -70,13 +71,8 @@ class RecordGames(GivenGames):
 
     def held_out(self, positions: int, split: str = "validation") -> list[GameRecord]:
         """Return the first held-out games with about `positions` positions in all; `split` is ignored."""
-        records: list[GameRecord] = []
-        for record in self.held:
-            if positions <= 0:
-                break
-            records.append(record)
-            positions -= len(record)
-        return records
+        before = accumulate((len(record) for record in self.held), initial=0)
+        return [record for record, count in zip(self.held, before, strict=False) if count < positions]
 
     def sample(self, count: int, generator: np.random.Generator, *, held_out: bool = False) -> Sample:
         return (self.validation if held_out else self.memory).sample(count, generator)
