@@ -22,7 +22,7 @@ from alphago.nn.parts import numbered_tensors, strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.training.judge import Judge
-from alphago.training.judges.candidate import log_match, play_candidate
+from alphago.training.judges.gate import log_match, play_candidate
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.stage import Stage

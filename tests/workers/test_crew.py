@@ -11,8 +11,8 @@ from alphago import train
 from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers import playing_crew as playing_crew_module
-from alphago.training.workers.playing_crew import GOES_ON, PlayingCrew, playing_crew
+from alphago.training.workers import remote_selfplay as playing_crew_module
+from alphago.training.workers.remote_selfplay import GOES_ON, PlayingCrew, playing_crew
 from alphago.workers import crew, ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO

@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+from alphago.env.games import selfplay_game
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
@@ -15,10 +16,10 @@ from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.files import user_path
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
+from alphago.system.settings import addresses, value_to_data
 from alphago.system.user_warning import warn_user
-from alphago.training.call.news import news_of_beginning, news_of_going_on
 from alphago.training.call.progress import RunProgress
-from alphago.training.call.start import Call, Start
+from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import longer
 from alphago.training.history import METRICS, read_rows
 from alphago.training.judge import Judge
@@ -30,6 +31,7 @@ from alphago.training.metrics import OTHER
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.config import flat_settings, holds_run, how_to_continue, version_errors
 from alphago.training.runs.folder import RunFolder, new_folder
+from alphago.training.settings.learning_settings import Window
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
 from alphago.training.watch.report import Reporter
@@ -232,3 +234,60 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
         run.note(f"{text}; {longer}")
     else:
         warn_user(text)
+
+
+def news_of_beginning(run: Run, start: Start) -> list[str]:
+    """Return sentences about a new run."""
+    height, width = run.goal.plane_shape
+    return [
+        f"a new run of {run.goal} begins in {run.folder.path}",
+        f"its network is {start.model}, from {run.goal.planes} planes of {height}x{width}",
+        *too_few_games(run, start),
+    ]
+
+
+def too_few_games(run: Run, start: Start) -> list[str]:
+    """Return a sentence about a new run whose games have too few positions for a gradient step, or none."""
+    settings = start.settings
+    if settings.num_games is None or not isinstance(settings.memory, Window):
+        return []
+    length, least = selfplay_game(run.goal).usual_length, settings.start_training_after
+    if settings.num_games * length >= least:
+        return []
+    return [
+        f"{settings.num_games} games have about {settings.num_games * length:,.0f} positions, and the first gradient "
+        f"step waits for {least:,}: lower start_training_after, or play {least / length:,.0f} games or more"
+    ]
+
+
+def news_of_going_on(run: Run, start: Start) -> list[str]:
+    """Return sentences about a run that continues, and log its changed settings in config.json."""
+    folder = run.folder
+    where = f"after {run.games} games and {run.clock.seconds / 60:.1f} minutes of training"
+    news = [
+        f"{name} is {value_for_message(now)!r} from now on, not {value_for_message(was)!r}"
+        for name, (was, now) in start.changes.items()
+    ]
+    if start.changes:
+        changes = [*start.config["changes"], *log_changes(start, run.games)]
+        folder.write_config(start.config | {"changes": changes})
+    if run.is_proved:
+        news.append(f"this run ended {where}, with its proof; a stronger opponent (until), or none, prolongs it")
+    elif run.is_over:
+        news.append(f"this run ended {where}; more games or minutes prolong it")
+    else:
+        news.append(f"this run goes on {where}")
+    return news
+
+
+def log_changes(start: Start, games: int) -> list[dict[str, Any]]:
+    """Return entries for the list "changes" in config.json, one for each changed setting.
+
+    games: number of games of the run so far.
+    """
+    known = addresses(type(start.settings))
+    entries = []
+    for name, values in start.changes.items():
+        was, now = (value_to_data(value, known[name].part if name in known else None) for value in values)
+        entries.append({"games": games, "setting": name, "was": was, "now": now})
+    return entries

@@ -36,7 +36,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
-from alphago.training.workers.playing_crew import playing_crew
+from alphago.training.workers.remote_selfplay import playing_crew
 
 
 @checks_keywords(keywords(RunSettings))

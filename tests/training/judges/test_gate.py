@@ -18,8 +18,7 @@ from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges import results
-from alphago.training.judges.candidate import accepts, verdict
-from alphago.training.judges.gate import Gatekeeper
+from alphago.training.judges.gate import Gatekeeper, accepts, verdict
 from alphago.training.judges.results import play_in_parts
 from alphago.training.loop import train_loop
 from alphago.training.run import Run

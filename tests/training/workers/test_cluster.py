@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.training.workers.playing_crew import PlayingCrew
+from alphago.training.workers.remote_selfplay import PlayingCrew
 from alphago.workers.crew import Crew
 from alphago.workers.jobs import MOST_DEATHS
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
