@@ -33,8 +33,8 @@ from alphago.training.memory import ReplayMemory as ReplayMemory
 from alphago.training.own_samples import train_on as train_on
 from alphago.training.supervised.call import predict_games as predict_games
 from alphago.training.supervised.call import train_supervised as train_supervised
+from alphago.training.sweeps.sweep import SweepResult as SweepResult
 from alphago.training.sweeps.sweep import sweep as sweep
-from alphago.training.sweeps.sweep_result import SweepResult as SweepResult
 from alphago.training.watch.plots import plot as plot
 from alphago.training.watch.report import Report as Report
 from alphago.ui.onefile.page import export_page as export_page

@@ -54,12 +54,10 @@ class TestBoards:
         ("size", "lender", "curriculum"),
         [
             (2, "7x7", ()),
-            (5, "7x7", ()),
             (6, "7x7", ((5, 0.1),)),
             (8, "9x9", ((7, 0.15),)),
             (11, "13x13", ((7, 0.05), (9, 0.25))),
             (15, "19x19", ((7, 0.02), (9, 0.1), (13, 0.25))),
-            (25, "19x19", ((7, 0.02), (9, 0.1), (13, 0.25))),
         ],
     )
     def test_of_the_next_larger_one(self, size: int, lender: str, curriculum: Any) -> None:

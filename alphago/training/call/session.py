@@ -223,17 +223,17 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
     option: of the command line, with which the run goes on twice as long.
     """
     steps = run.learner.steps
+    if steps >= FEW_STEPS:
+        return
     over = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games})"
     longer = f"a longer run learns more: {how_to_continue(run.folder.path, option)}"
-    if steps and steps < FEW_STEPS:
-        run.note(f"{over} after {steps} gradient steps: its network may still lose to random moves; {longer}")
+    untrained = f"{over} without a gradient step: its network is as it began"
     if steps:
-        return
-    text = f"{over} without a gradient step: its network is as it began"
-    if run.reporter.shows_notes:
-        run.note(f"{text}; {longer}")
+        run.note(f"{over} after {steps} gradient steps: its network may still lose to random moves; {longer}")
+    elif run.reporter.shows_notes:
+        run.note(f"{untrained}; {longer}")
     else:
-        warn_user(text)
+        warn_user(untrained)
 
 
 def news_of_beginning(run: Run, start: Start) -> list[str]:

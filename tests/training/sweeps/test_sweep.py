@@ -18,8 +18,7 @@ import pytest
 from alphago.exams.statistics import mean_of_few
 from alphago.training.call.train_call import train
 from alphago.training.code_digest import code_of
-from alphago.training.sweeps.sweep import sweep
-from alphago.training.sweeps.sweep_result import SweepResult
+from alphago.training.sweeps.sweep import SweepResult, sweep
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
 from tests.training.sweeps.calls import Scale, fail, score, twice
 

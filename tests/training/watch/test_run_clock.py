@@ -129,14 +129,9 @@ def test_once_a_minute(time: Time) -> None:
     assert not saving.due
     time.now += 1
     assert saving.due
-    saving.schedule_next(began=time.now - 1)
-    assert saving.next == time.now + 60
-
-
-def test_less_often_where_it_takes_long(time: Time) -> None:
-    saving = time.saving()
-    saving.schedule_next(began=time.now - 10)
-    assert saving.next == time.now + 500
+    for took, pause in ((1, 60), (10, 500)):  # less often where it takes long
+        saving.schedule_next(began=time.now - took)
+        assert saving.next == time.now + pause
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
