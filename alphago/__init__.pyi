@@ -1,7 +1,7 @@
 """The public names, for type checkers and for __init__.py, which imports a name from its module when it is used."""
 
-from alphago.arena.match import MatchResult as MatchResult
 from alphago.arena.match import evaluate as evaluate
+from alphago.arena.match_result import MatchResult as MatchResult
 from alphago.arena.strength_picture import plot_strength as plot_strength
 from alphago.env.batch import GameBatch as GameBatch
 from alphago.env.check import check_game as check_game

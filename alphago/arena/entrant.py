@@ -11,13 +11,13 @@ from typing import Any
 
 from alphago.arena.engine import COMMAND, Engine
 from alphago.arena.line_process import EngineError
-from alphago.arena.players import PlayerSource, find_player, resolve_player
+from alphago.arena.players import PlayerSource, find_player, network_file, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go, with_settings
 from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
-from alphago.nn.model_files import model_file, saved_game
+from alphago.nn.model_files import saved_game
 from alphago.nn.net import load_model
 from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
@@ -109,9 +109,8 @@ def parse_entrant(text: str) -> EntrantText:
             why_no_player = str(error)
     if not base:
         raise ValueError(f"{text}: a player must have a name, and {why_no_player}")
-    model = model_file(base)
-    looks_like_file = "/" in base or base.endswith(".safetensors")
-    if not model.exists() and not looks_like_file:
+    model = network_file(base)
+    if model is None:
         raise ValueError(f"{text}: there is no file {base}, and {why_no_player}")
     if options is None:
         return EntrantText(base, model)

@@ -1,6 +1,5 @@
 """Players, which choose the moves of one side in many games at once."""
 
-import os
 from os import PathLike
 from pathlib import Path
 from typing import Literal, Protocol
@@ -148,6 +147,13 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
     return as_evaluator(player, env, device)
 
 
+def network_file(name: str) -> Path | None:
+    """Return the file or run folder of the network called `name`; None if no file is called so."""
+    path = model_file(name)
+    looks_like_file = "/" in name or name.endswith(".safetensors")
+    return path if looks_like_file or path.exists() else None
+
+
 def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Path | Literal["random"]:
     """Return the player called `name`: a player without a network, or the path of a network's file or run folder.
 
@@ -158,11 +164,8 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     player = playout_settings(name) or alphabeta_settings(name) or find_engine(name)
     if player is not None:
         return player
-    if name:
-        path = model_file(name)
-        looks_like_file = "/" in name or name.endswith(".safetensors")
-        if looks_like_file or os.path.exists(path):
-            return path
+    if name and (path := network_file(name)) is not None:
+        return path
     similar = near_names(name, ["random", "uct", "rave", "alphabeta", "gnugo", *packaged_nets()])
     question = f"did you mean {similar[0]}? " if similar else ""
     raise ValueError(

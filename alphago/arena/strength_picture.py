@@ -42,10 +42,9 @@ def plot_strength(
         check_format(user_path(out))
     first_values = list(results)
     second_values = list(dict.fromkeys(second for row in rows for second in row))
-    transposed: dict[Any, dict[Any, MatchResult]] = {second: {} for second in second_values}
-    for first, row in results.items():
-        for second, result in row.items():
-            transposed[second][first] = result
+    transposed = {
+        second: {first: row[second] for first, row in results.items() if second in row} for second in second_values
+    }
     first_name, second_name = names
     panels = [
         panel(results, second_values, name=first_name, x_name=second_name),

@@ -14,7 +14,7 @@ from alphago.env.game import PLAYER_NAMES
 from alphago.env.pictured import Look
 from alphago.exams.grades import Grade, difference_of, grade_of, grade_table, parts_table
 from alphago.exams.grading import MOST_LOST, Answers, Marks, mark
-from alphago.exams.kinds import KINDS, PHASES, kinds, phases
+from alphago.exams.kinds import KINDS, PHASES, kind_of, phase_of
 from alphago.exams.positions import Exam
 from alphago.exams.statistics import Halves, halves_of
 
@@ -82,12 +82,12 @@ class ExamResult:
     @cached_property
     def phases(self) -> list[str]:
         """The phase of each position."""
-        return phases(self.exam)
+        return [phase_of(self.exam.size, int(plies)) for plies in self.exam.plies]
 
     @cached_property
     def kinds(self) -> list[str]:
         """The kind of each position."""
-        return kinds(self.exam)
+        return [kind_of(board, judged) for board, judged in zip(self.exam.boards, self.exam.positions, strict=True)]
 
     def halves(self, first: int = 0, second: int | None = None) -> Halves:
         """Return how random halves of the exam differ in the points that a player loses a move.
@@ -168,13 +168,13 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     """Return the discs of the best move and of `action` in a position of an exam."""
     judged, mover = exam.positions[row], exam.boards[row].to_play
     best_rate = judged.black_win if mover > 0 else 1 - judged.black_win  # the mover's, if it plays the best move
-    q = np.full(len(judged.rates), np.nan)
-    priors = np.zeros(len(judged.rates))
-    priors[action] = 0.3  # a paler disc
-    priors[judged.best] = 1.0  # the move with the largest prior gets the ring
-    for move in (action, judged.best):
-        rate = np.clip(best_rate - judged.rates[move], 0, 1)
-        q[move] = 2 * rate - 1
+    q, priors = np.full(len(judged.rates), np.nan), np.zeros(len(judged.rates))
+    for move, prior in (
+        (action, 0.3),
+        (judged.best, 1.0),
+    ):  # paler; the largest prior gets the ring
+        priors[move] = prior
+        q[move] = 2 * np.clip(best_rate - judged.rates[move], 0, 1) - 1
     return Overlay(q=q, priors=priors, show="q")
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.ladders import Chain, Stones, ladder, neighbours
-from alphago.exams.positions import Exam, ExamPosition
+from alphago.exams.positions import ExamPosition
 
 PHASES = ("opening", "middle game", "endgame")
 BEGINNINGS = (0.15, 0.5)  # plies at which middle game and endgame begin, as a share of the board's points
@@ -38,16 +38,6 @@ def phase_of(size: int, plies: int) -> str:
     """Return the phase, a name of PHASES, of a position after `plies` moves on a board of `size` x `size` points."""
     phases_begun = sum(plies >= share * size * size for share in BEGINNINGS)
     return PHASES[phases_begun]
-
-
-def phases(exam: Exam) -> list[str]:
-    """Return the phase of each position of an exam, a name of PHASES."""
-    return [phase_of(exam.size, int(plies)) for plies in exam.plies]
-
-
-def kinds(exam: Exam) -> list[str]:
-    """Return the kind of each position of an exam, a name of KINDS."""
-    return [kind_of(board, judged) for board, judged in zip(exam.boards, exam.positions, strict=True)]
 
 
 def kind_of(position: GoPosition, judged: ExamPosition) -> str:
@@ -88,13 +78,11 @@ def decides_ladder(stones: Stones, best: int, mover: int) -> bool:
         if line is None or len(line) < 2 * LADDER - 1:  # the line has the moves of both sides, the attacker's first
             continue
         if chain.colour != mover:
-            starts_ladder = best in chain.liberties and len(after.chain(point).liberties) == 1
-            if starts_ladder:
-                return True
+            decides = best in chain.liberties and len(after.chain(point).liberties) == 1  # starts it
         else:
-            is_saved = after.colours[point] == mover and ladder(after, point) is None
-            if is_saved:
-                return True
+            decides = after.colours[point] == mover and ladder(after, point) is None  # saves the chain
+        if decides:
+            return True
     return False
 
 

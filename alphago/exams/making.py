@@ -161,9 +161,8 @@ def ask_moves(client: AnalysisClient, asked: Questions, drawn: Drawn, visits: in
 
 def ask(client: AnalysisClient, asked: Questions, drawn: Drawn, action: int | None, visits: int) -> None:
     """Send a query about a drawn position, or about the position after a legal move, and add it to `asked`."""
-    if action is None:
-        name, position = str(drawn.number), drawn.position
-    else:
-        name, position = f"{drawn.number} {drawn.position.env.to_text(action)}", drawn.position.play(action)
+    name, position = str(drawn.number), drawn.position
+    if action is not None:
+        name, position = f"{name} {position.env.to_text(action)}", position.play(action)
     asked[name] = drawn, action
     client.ask(name, position, visits)

@@ -90,20 +90,18 @@ def exam(
         raise ValueError(f"there must be a network and readouts, got {networks!r} and {readouts!r}")
     questions = find_exam(None, board_of(examinees)) if chosen is None else chosen
     cores = available_cores() if threads is None else check_int("threads", threads, 1)
-    names: list[str] = []
-    answers: list[Answers] = []
+    answers: dict[str, Answers] = {}
     total = len(questions) * sum(len(examinee.readouts) for examinee in examinees)
     for examinee in examinees:
         env = exam_game(examinee.env or questions.env, questions.size)
         evaluator, positions = evaluator_of(examinee.network, env, dtype, device), questions.positions_of(env)
         for count in examinee.readouts:
             name = examinee.label(count)
-            if name in names:
+            if name in answers:
                 raise ValueError(f"every network must have a name of its own, got {name} twice")
             asked = evaluator, count, examinee.search, examinee.level
-            answers.append(answer_all(positions, *asked, threads=cores, tell=partial(tell, name, total)))
-            names.append(name)
-    return ExamResult(questions, tuple(names), tuple(answers))
+            answers[name] = answer_all(positions, *asked, threads=cores, tell=partial(tell, name, total))
+    return ExamResult(questions, tuple(answers), tuple(answers.values()))
 
 
 def examinee_of(

@@ -130,14 +130,12 @@ class AnalysisSearch(Search):
     def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
         """Set the root of a game to `position`, and empty its tree.
 
-        forbidden: the moves that the search must not try.  Raises ValueError if no legal move is left.
+        forbidden: the moves that the search must not try, `usable` rules that leave a legal move.
         """
-        rules = usable(forbidden)
-        check_move_left(position, rules)
         self.batch.copy(_FIRST, np.array([game]), of=position.batch)
         self.forget(np.array([game]))
-        if rules:
-            self._forbidden[game] = rules
+        if forbidden:
+            self._forbidden[game] = tuple(forbidden)
 
     @TREE
     def forget(self, games: np.ndarray) -> None:

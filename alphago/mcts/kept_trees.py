@@ -3,7 +3,6 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,17 +15,9 @@ LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is
 Line = tuple[Hashable, ...]
 
 
-class KeptTree(NamedTuple):
-    """The tree of a position, and the position."""
-
-    position: Position
-    saved: SavedTree
-
-
-def line_of(position: Position, plies: int) -> Line:
-    """Return what names the position after the first `plies` moves of the game that leads to a position."""
-    setup = position.setup_in(position.env)
-    return position.env, repr(sorted(setup.items())), position.moves[:plies], position.movers[:plies]
+def start_of(position: Position) -> Line:
+    """Return what names the start of the game that leads to a position."""
+    return position.env, repr(sorted(position.setup_in(position.env).items()))
 
 
 class KeptTrees:
@@ -38,7 +29,7 @@ class KeptTrees:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
         self.bytes = 0
-        self._trees: OrderedDict[Line, KeptTree] = OrderedDict()
+        self._trees: OrderedDict[Line, tuple[Position, SavedTree]] = OrderedDict()
         self._lock = threading.Lock()
 
     def keep(self, kind: Hashable, position: Position, rules: tuple[Forbidden, ...], saved: SavedTree) -> None:
@@ -46,10 +37,10 @@ class KeptTrees:
 
         kind: trees of different kinds are not mixed.  rules: the moves that are missing in the tree.
         """
-        line = (kind, position.to_play, rules, *line_of(position, len(position.moves)))
+        line = (kind, position.to_play, rules, *start_of(position), position.moves, position.movers)
         with self._lock:
             self._drop(line)
-            self._trees[line] = KeptTree(position, saved)
+            self._trees[line] = position, saved
             self.bytes += saved.bytes
             while self.bytes > self.most_bytes:
                 self._drop(next(iter(self._trees)))
@@ -59,18 +50,19 @@ class KeptTrees:
 
         kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.
         """
-        rules, plies = search.forbidden(game), len(position.moves)
+        rules, plies, start = search.forbidden(game), len(position.moves), start_of(position)
         earliest = plies if rules else max(0, plies - LOOK_BACK)
         for known in range(plies, earliest - 1, -1):
             mover = position.to_play if known == plies else position.movers[known]
             with self._lock:
-                line = (kind, mover, rules, *line_of(position, known))
+                line = (kind, mover, rules, *start, position.moves[:known], position.movers[:known])
                 kept = self._trees.get(line)
                 if kept is not None:
                     self._trees.move_to_end(line)
             if kept is not None:
-                if is_continued(kept.position, position):
-                    search.restore(game, kept.position, kept.saved)
+                before, saved = kept
+                if is_continued(before, position):
+                    search.restore(game, before, saved)
                     for action in position.moves[known:]:
                         search.advance(np.array([game]), np.array([action], np.int32))
                 return
@@ -83,7 +75,7 @@ class KeptTrees:
 
     def _drop(self, line: Line) -> None:
         if (kept := self._trees.pop(line, None)) is not None:
-            self.bytes -= kept.saved.bytes
+            self.bytes -= kept[1].bytes
 
 
 def is_continued(before: Position, position: Position) -> bool:

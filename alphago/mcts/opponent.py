@@ -66,9 +66,7 @@ class StrengthEstimator:
         self.search = AnalysisSearch(env, evaluator, games=1, settings=Puct(leaves=4))
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
-        self.usual = np.array(
-            [targets[USUAL - 1], *targets]
-        )  # as `losses_by` returns for a typical move of level USUAL
+        self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL
         self.seen: dict[tuple[str, tuple[int, ...]], np.ndarray] = {}  # what `losses_by` returned, by `key_of`
         self.cost = 0.0  # seconds of the latest search
 
@@ -112,11 +110,7 @@ class StrengthEstimator:
 
         before: the position before the move.
         """
-        key = key_of(before, action)
-        if key in self.seen:
-            return self.seen[key]
-        game = np.zeros(1, np.int64)
-        unit = self.levels[0].unit  # all levels have the same
+        game, unit = np.zeros(1, np.int64), self.levels[0].unit  # all levels have the same
         self.search.start(0, before)
         self.search.run(np.array([READOUTS], np.int32))
         estimated = float(played_losses(self.search, game, np.array([action]), unit)[0])
@@ -124,5 +118,4 @@ class StrengthEstimator:
         candidates = move_losses(self.search, game, self.levels[WIDEST - 1])
         losses = np.nan_to_num(candidates.lost)
         by_level = [float((weights(candidates, terms) * losses).sum()) for terms in self.levels]
-        self.seen[key] = np.array([lost, *by_level])
-        return self.seen[key]
+        return self.seen.setdefault(key_of(before, action), np.array([lost, *by_level]))

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_search import AnalysisSearch, node_bytes
+from alphago.mcts.analysis_search import AnalysisSearch, excluded, node_bytes
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
@@ -80,7 +80,8 @@ class SearchGroup:
 
     def step(self) -> None:
         """Begin what has arrived, run a wave, and give the answers that are due."""
-        self.finish([slot for slot, question in self.questions.items() if question.stopped])
+        for slot in [slot for slot, question in self.questions.items() if question.stopped]:
+            self.finish(slot)
         self.begin()
         self.settle()
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
@@ -88,8 +89,11 @@ class SearchGroup:
         now = time.monotonic()
         is_full = self.search.tree.used >= self.share() // (self.count * node_bytes(self.kind.env))
         ends = (self.budget <= 0) | is_full
-        self.finish([slot for slot, question in self.questions.items() if ends[slot] or question.must_end(now)])
-        self.answer([slot for slot, question in self.questions.items() if now >= question.due])
+        for slot, question in list(self.questions.items()):
+            if ends[slot] or question.must_end(now):
+                self.finish(slot)
+            elif now >= question.due:
+                self.answer(slot)
 
     def leaves(self) -> int | None:
         """Return how many leaves the next wave has for each position; None for those of the settings."""
@@ -148,47 +152,44 @@ class SearchGroup:
         most = MOST_READOUTS if limit.readouts is None else limit.readouts
         return most if limit.added else most - min(most, max(0, visits - 1))
 
-    def finish(self, slots: Sequence[int]) -> None:
-        """Choose the moves of slots, keep their trees, give their last answers, and free the slots."""
-        moves = {slot: self.move(slot) for slot in slots}
-        for slot in slots:
-            question = self.questions[slot]
-            size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
-            if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
-                self.kept.keep(kept_kind(question), question.position, question.avoid, self.search.saved(slot))
-        self.answer(slots, moves)
-        self.release(slots)
+    def finish(self, slot: int) -> None:
+        """Choose the move of a slot, keep its tree, give its last answer, and free it."""
+        question, move = self.questions[slot], self.move(slot)
+        size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
+        if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
+            self.kept.keep(kept_kind(question), question.position, question.avoid, self.search.saved(slot))
+        self.answer(slot, move)
+        self.release(slot)
 
     def fail(self, error: Exception) -> None:
         """End all questions with an error."""
         for question in (*self.questions.values(), *self.arrived):
             question.answer(Answer(question.position, None, is_last=True, error=error))
         self.arrived = []
-        self.release(list(self.questions))
+        for slot in list(self.questions):
+            self.release(slot)
 
-    def release(self, slots: Sequence[int]) -> None:
-        """Free slots for other questions."""
-        for slot in slots:
-            del self.questions[slot]
-            self.free.append(slot)
-            self.budget[slot] = 0
+    def release(self, slot: int) -> None:
+        """Free a slot for another question."""
+        del self.questions[slot]
+        self.free.append(slot)
+        self.budget[slot] = 0
 
-    def answer(self, slots: Sequence[int], moves: Mapping[int, Mapping[str, Any]] | None = None) -> None:
-        """Give the answers of slots by what was found so far; moves: by slot, for the last answers; None for others."""
-        for slot in slots:
-            question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
-            live = live_of([question.position])
-            read = read_analysis(self.search, live + slot, plies=question.plies, move_ownership=question.move_ownership)
-            question.answer(
-                Answer(
-                    question.position,
-                    with_ended(read, [question.position], live),
-                    is_last=moves is not None,
-                    readouts=max(0, visits - question.visits),
-                    opponent=question.opponent,
-                    **(moves or {}).get(slot, {}),
-                )
+    def answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
+        """Give an answer of what was found so far in a slot; move: what `move` has returned, for the last answer."""
+        question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
+        live = live_of([question.position])
+        read = read_analysis(self.search, live + slot, plies=question.plies, move_ownership=question.move_ownership)
+        question.answer(
+            Answer(
+                question.position,
+                with_ended(read, [question.position], live),
+                is_last=move is not None,
+                readouts=max(0, visits - question.visits),
+                opponent=question.opponent,
+                **(move or {}),
             )
+        )
 
     def move(self, slot: int) -> Mapping[str, Any]:
         """Return what an `Answer` tells of the move in a slot, at its question's level; nothing without a level."""
@@ -213,9 +214,9 @@ def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
     """
     games = np.array([game])
     priors, values = search.priors(games), search.tree.value[games, ROOT]
-    excluded = [action for rule in search.forbidden(game) if rule.player == position.to_play for action in rule.actions]
-    if np.delete(priors, excluded).any():  # as in the search, if all are forbidden, none counts as forbidden
-        priors[0, excluded] = 0
+    actions = excluded(search.forbidden(game), position.to_play, depth=0)
+    if np.delete(priors, actions).any():  # as in the search, if all are forbidden, none counts as forbidden
+        priors[0, actions] = 0
     outcomes = np.array([position.to_play * position.outcome])
     return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
 

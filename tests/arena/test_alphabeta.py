@@ -151,11 +151,6 @@ class TestNames:
         assert alphabeta_settings("alphabeta").name == "alphabeta:8"
         assert resolve_player("alphabeta:3", OwareEnv()) == AlphaBetaSettings(3)
 
-    @pytest.mark.parametrize("depth", [0, 201])
-    def test_depths_that_it_does_not_have(self, depth: int) -> None:
-        with pytest.raises(ValueError, match=f"alphabeta's depth must be an integer from 1 to 200, got {depth}"):
-            resolve_player(f"alphabeta:{depth}")
-
     @pytest.mark.parametrize("env", [GoEnv(5), TicTacToeEnv(), PlainConnectFourEnv()], ids=repr)
     def test_games_without_an_evaluation(self, env: GameEnv) -> None:
         sentence = "env must be connect-four, gomoku, oware, reversi for alpha-beta search, got"

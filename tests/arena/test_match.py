@@ -78,15 +78,6 @@ class TestColours:
         evaluate(TIC_TAC_TOE, player("first"), player("second"), num_games=2, readouts=0)
         assert asked == {"first": {0, 1}, "second": {0, 1}}
 
-    def test_a_stronger_player_wins_with_both_colours(self) -> None:
-        match = evaluate(TIC_TAC_TOE, UniformEvaluator(), "random", num_games=40, readouts=200)
-        assert (match.outcomes[::2] > 0).sum() > 15
-        assert (match.outcomes[1::2] > 0).sum() > 10
-        assert match.losses <= 2
-        swapped = evaluate(TIC_TAC_TOE, "random", UniformEvaluator(), num_games=40, readouts=200)
-        assert swapped.wins <= 2
-        assert swapped.losses > 25
-
 
 class TestReproducibility:
     def test_the_same_seed_gives_the_same_games(self) -> None:
@@ -363,12 +354,7 @@ class TestResult:
 
     @pytest.mark.parametrize(
         ("rate", "games", "low", "high"),
-        [
-            (0.5, 10, 0.2366, 0.7634),
-            (0.5, 100, 0.4038, 0.5962),
-            (1.0, 10, 0.7225, 1.0),
-            (0.0, 1, 0.0, 0.7935),
-        ],
+        [(0.5, 10, 0.2366, 0.7634), (0.5, 100, 0.4038, 0.5962), (1.0, 10, 0.7225, 1.0), (0.0, 1, 0.0, 0.7935)],
     )
     def test_wilson(self, rate: float, games: int, low: float, high: float) -> None:
         """Values of the formula as statistics packages print them."""

@@ -32,11 +32,6 @@ class TestRatio:
         ).max()
         assert log_likelihood(counts, np.array([0, 0.5, 1]), mean) == pytest.approx(best, abs=1e-6)
 
-    def test_mirrored(self) -> None:
-        test = Sprt(-50, 50)
-        assert test.ratio([3, 5, 20, 11, 9]) == pytest.approx(-test.ratio([9, 11, 20, 5, 3]))
-        assert test.ratio([4, 7, 9, 7, 4]) == pytest.approx(0, abs=1e-9)
-
     def test_openings_that_decide_games(self) -> None:
         """50 pairs, won once by each: as 100 single games they would say less."""
         test = Sprt(0, 100)

@@ -362,10 +362,7 @@ class TestStandings:
 class TestArguments:
     @pytest.mark.parametrize(
         ("settings", "why"),
-        [
-            ({"games": 5}, "games must be even, .* got 5"),
-            ({"sprt": (10, 0)}, "elo0 must be below elo1"),
-        ],
+        [({"games": 5}, "games must be even, .* got 5"), ({"sprt": (10, 0)}, "elo0 must be below elo1")],
     )
     def test_settings(self, settings: dict, why: str) -> None:
         with pytest.raises(ValueError, match=why):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go_position import GoPosition
+from alphago.exams.exam_result import ExamResult
 from alphago.exams.kinds import (
     GROUP,
     KINDS,
@@ -13,9 +14,7 @@ from alphago.exams.kinds import (
     is_enclosed,
     is_race,
     kind_of,
-    kinds,
     phase_of,
-    phases,
     urgency,
 )
 from alphago.exams.ladders import Stones
@@ -111,6 +110,7 @@ class TestKinds:
 
     def test_every_packaged_position_has_one(self) -> None:
         exam = find_exam("7x7")
-        assert set(kinds(exam)) <= set(KINDS)
-        assert set(phases(exam)) == set(PHASES)
-        assert len(kinds(exam)) == len(phases(exam)) == len(exam)
+        result = ExamResult(exam, (), ())
+        assert set(result.kinds) <= set(KINDS)
+        assert set(result.phases) == set(PHASES)
+        assert len(result.kinds) == len(result.phases) == len(exam)

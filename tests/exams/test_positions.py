@@ -8,14 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.exams.positions import (
-    VERSION,
-    find_exam,
-    header_line,
-    packaged_exams,
-    position_line,
-    read_exam,
-)
+from alphago.exams.positions import VERSION, find_exam, header_line, packaged_exams, position_line, read_exam
 from tests.exams.small_exams import ENV, SIZE, exam_of, row, write
 
 

@@ -10,15 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
-from alphago.mcts.level_choice import (
-    WORTH,
-    MoveLosses,
-    level_shares,
-    move_losses,
-    played_losses,
-    sure_losses,
-    weights,
-)
+from alphago.mcts.level_choice import WORTH, MoveLosses, level_shares, move_losses, played_losses, sure_losses, weights
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.puct import Puct
 from alphago.nn.net import load_model

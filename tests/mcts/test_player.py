@@ -157,8 +157,7 @@ class TestVerbs:
         assert len(player.game_record()) == 1
 
     @pytest.mark.parametrize(
-        ("side", "value", "first"),
-        [(5, 0.95, 11), (5, -0.85, None), (5, -0.95, 10), (7, -0.95, 20), (9, -0.95, 34)],
+        ("side", "value", "first"), [(5, 0.95, 11), (5, -0.85, None), (5, -0.95, 10), (7, -0.95, 20), (9, -0.95, 34)]
     )
     def test_should_resign_below_the_threshold(self, side: int, value: float, first: int | None) -> None:
         """In the third turn in a row, with two plies for five points; the values are those of the side that begins, and
