@@ -17,7 +17,6 @@ from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_o
 from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
-from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
@@ -80,10 +79,8 @@ class MCTSPlayer:
         if leaves is not None:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
-        if self.level is None:
-            self.search = Search(env, as_evaluator(self.network, env, device), 1, search_settings)
-        else:
-            self.search = AnalysisSearch(env, as_forecast_evaluator(self.network, env, device), 1, search_settings)
+        make_evaluator = as_evaluator if self.level is None else as_forecast_evaluator
+        self.search = AnalysisSearch(env, make_evaluator(self.network, env, device), 1, search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:
@@ -94,8 +91,7 @@ class MCTSPlayer:
         position = position if position is not None else self.env.position()
         if not self.env.accepts(position.env):
             raise ValueError(f"position must be of {self.env}, got one of {position.env}")
-        self.search.batch.copy(_GAME, _GAME, of=position.batch)
-        self.search.forget(_GAME)
+        self.search.start(0, position)
         self.position = position
         self._searched: dict[tuple[int, ...], tuple[float, np.ndarray]] = {}  # as in `record_of`
         self._lost_turns = LostTurns()
@@ -177,7 +173,6 @@ class MCTSPlayer:
             self.search.begin_move(_GAME, np.array([self.position.move_number], np.int32))
             self.search.run(np.array([self.num_readouts], np.int32), best_only=np.array([self.two_player_mode]))
             return self.pick_move()
-        assert isinstance(self.search, AnalysisSearch)
         readouts = terms_of(level, self.env, self.search.has_forecasts).readouts
         self.search.run(np.array([max(0, readouts - self.root_visits)], np.int32))
         self.search.expand_roots(_GAME)

@@ -11,7 +11,6 @@ from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels import tree_reading as kernels
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
-from alphago.mcts.search import Search
 
 
 class TreeSums(NamedTuple):
@@ -26,7 +25,7 @@ class TreeSums(NamedTuple):
 
 
 def read_analysis(
-    search: Search,
+    search: AnalysisSearch,
     games: np.ndarray | None = None,
     *,
     plies: int = PLIES,
@@ -77,25 +76,25 @@ def read_analysis(
     )
 
 
-def forecasts_of(search: Search) -> tuple[np.ndarray, np.ndarray]:
+def forecasts_of(search: AnalysisSearch) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores, float32 [B, N], and owners, int8 [B, N, P], of a search's nodes.
 
     If the search has no forecasts, all scores are NaN and P is 0.
     """
-    if isinstance(search, AnalysisSearch) and search.has_forecasts:
+    if search.has_forecasts:
         return search.scores, search.owners
     nodes = search.tree.parent.shape
     return np.full(nodes, np.nan, np.float32), np.zeros((*nodes, 0), np.int8)
 
 
-def add_up(search: Search, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, every_move: bool) -> TreeSums:
+def add_up(search: AnalysisSearch, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, moves: bool) -> TreeSums:
     """Return the sums over the trees of some games.
 
-    scores, owners: from `forecasts_of`.  every_move: whether to sum ownership also for each action.
+    scores, owners: from `forecasts_of`.  moves: whether to sum ownership also for each action.
     """
     columns = search.env.action_space + 1  # the last one is for the whole tree
     numbers = np.zeros((4, len(games), columns))
-    ownership = np.zeros((2, len(games), columns if every_move else 1, owners.shape[2]), np.float32)
+    ownership = np.zeros((2, len(games), columns if moves else 1, owners.shape[2]), np.float32)
     sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
     kernels.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
     return sums

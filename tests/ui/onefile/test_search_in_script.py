@@ -14,7 +14,6 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.reversi import ReversiEnv
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.level_choice import CHANCES, sure_losses, weights
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
@@ -142,7 +141,6 @@ def test_levels_choose_alike(env: GameEnv, planes: int, terms: LevelTerms, settl
     options = {"resign_threshold": 0.1, "level": 10, "seed": 0}
     resigned = []
     for player, answer in searched(env, StandIn(env, planes, settled), games, terms.readouts, question, **options):
-        assert isinstance(player.search, AnalysisSearch)
         losses = sure_losses(player.search, np.zeros(1, np.int64), terms)
         assert answer["level"] == pytest.approx(weights(losses, terms)[0].tolist(), abs=1e-4)
         player._least_behind = CHANCES * terms.target if terms.unit == "points" else 0.0
