@@ -47,7 +47,7 @@ TERRITORY = ("Japanese", "Korean")
 ALIASES = {"newzealand": "nz", "ing": "goe", "tt": "tromptaylor", "bga": "aga"}
 ALIASES |= dict.fromkeys(("chineseogs", "chinesekgs"), "chinese")
 # Names with which KataGo gives White points for handicap stones, and what is told of them where they are taken.
-WITH_BONUS = ("chinese", "chineseogs", "chinesekgs", "aga", "bga", "agabutton")
+WITH_BONUS = ("chinese", "aga", "agabutton")
 NO_BONUS = "rules give White no bonus for handicap stones here, which komi can do"
 # Names of countries in files and programs of the east.
 COUNTRIES = {"Chinese": "中国|中國|중국", "Japanese": "日本|일본", "Korean": "韩国|韓國|韓国|한국"}
@@ -75,9 +75,13 @@ def read_rules(text: str) -> Rules | None:
     match = LONG_NAME.fullmatch(text.strip())
     if match:
         return Rules(match["ko"].lower(), match["suicide"] == "1")
-    word = re.sub("rules?$", "", letters_of(text))  # "Chinese Rules"
-    word = ALIASES.get(word, word)
-    return next((rules for name, rules in NAMED.items() if letters_of(name) == word), None)
+    return next((rules for name, rules in NAMED.items() if letters_of(name) == rules_word(text)), None)
+
+
+def rules_word(text: str) -> str:
+    """Return the short name of rules in lower case, such as "chinese" for "Chinese Rules" and "Chinese-KGS"."""
+    word = re.sub("rules?$", "", letters_of(text))
+    return ALIASES.get(word, word)
 
 
 def letters_of(text: str) -> str:
@@ -150,7 +154,7 @@ def other_scoring(text: str) -> str:
 def gives_bonus(text: str) -> bool:
     """Return whether KataGo gives White points for handicap stones by rules, in a form that `read_rules` reads."""
     fields = rules_fields(text) or long_name_fields(text)
-    named = "N" if letters_of(text) in WITH_BONUS else "0"
+    named = "N" if rules_word(text) in WITH_BONUS else "0"
     return str(fields.get("whiteHandicapBonus", named)) != "0"
 
 

@@ -25,27 +25,6 @@ def test_stones_of_one_colour() -> None:
     assert gtp.game.position.to_play == WHITE
 
 
-def test_superko_is_kept() -> None:
-    """A ko told colour by colour: after Black took it at C3, White may not take back at once."""
-    gtp = engine()
-    ask(gtp, *(f"play b {point}" for point in ("b3", "c4", "c2")))
-    ask(gtp, *(f"play w {point}" for point in ("d4", "d2", "e3", "c3")))
-    before = draw(gtp.game.position)
-    assert before == tidy("""
-        . . . . .
-        . . X O .
-        . X O . O
-        . . X O .
-        . . . . .
-    """)
-    assert ask(gtp, "play b d3", "play w c3") == ["", "? illegal move"]
-    assert ask(gtp, "play b a5", "play w c3") == ["", ""]  # not the same board: there is a stone at A5
-    ask(gtp, "undo", "undo")
-    assert ask(gtp, "play w a5", "play w c3") == ["", ""]  # nor here
-    ask(gtp, "undo", "undo")
-    assert ask(gtp, "play b pass", "play w c3") == ["", "? illegal move"]  # a pass is no ko threat
-
-
 def test_a_network_sees_the_boards_before() -> None:
     gtp = GoEngine(GoEnv(5, planes=9), readouts=4)
     ask(gtp, "play b c3", "play b d3", "play w b2")

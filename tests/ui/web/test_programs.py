@@ -1,7 +1,6 @@
 """The analysis protocol over a WebSocket: what programs are answered, what they may ask for, and who may not ask."""
 
 import asyncio
-import contextlib
 import json
 import threading
 import time
@@ -14,7 +13,7 @@ from websockets.sync.client import ClientConnection
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
-from alphago.ui.web.limits import MOST_PROGRAMS, MOST_READOUTS, MOST_UNREAD, closing_reason
+from alphago.ui.web.limits import MOST_READOUTS, MOST_UNREAD, closing_reason
 from alphago.ui.web.programs import Connections, Replies
 from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, Served, serving
@@ -106,24 +105,6 @@ def test_the_network_may_be_named() -> None:
 
 def test_a_long_reason_is_cut_to_the_bytes_that_a_closing_may_have() -> None:
     assert closing_reason("a" + "碁" * 60) == "a" + "碁" * 40  # at most 123 bytes, and no part of a letter
-
-
-def test_so_many_programs_may_connect() -> None:
-    with serving() as served, contextlib.ExitStack() as stack:
-        programs = [stack.enter_context(served.page("/analysis")) for _ in range(MOST_PROGRAMS)]
-        for program in programs:
-            ask(program, QUERY)
-            assert last_reply(program)
-        with served.page("/analysis") as another:
-            assert reply(another)["error"].startswith(f"this server serves {MOST_PROGRAMS} programs already")
-        programs[0].close()
-        deadline = time.monotonic() + PATIENCE
-        while served.app.state.programs.count == MOST_PROGRAMS:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        with served.page("/analysis") as another:
-            ask(another, QUERY)
-            assert last_reply(another)
 
 
 def test_the_queries_of_a_program_that_leaves_are_ended() -> None:

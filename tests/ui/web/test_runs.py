@@ -15,7 +15,7 @@ from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import offer_of
-from alphago.ui.web.runs import Runs, game_words, headline_of, speed_of, strength_of
+from alphago.ui.web.runs import Runs, game_words, headline_of, strength_of
 from tests.drawing.reading import texts, title
 from tests.ui.web.desks import Guest
 from tests.ui.web.served import serving
@@ -138,23 +138,6 @@ def test_the_pace_of_a_run_that_is_over_is_its_mean() -> None:
     )
     assert ended == "10 min · 390 games · 39 games/min · finished"
     assert going_on == "10 min · 390 games · 72 games/min · about 10 min to go"
-
-
-def test_the_speeds_agree_with_each_other() -> None:
-    """The last iteration did not train: alone, it would tell another speed than the games a minute do."""
-    usual = {"moves_per_second": 8000, "readouts_per_second": 1.6e5, "selfplay_share": 0.6, "gpu_busy": 0.9}
-    rows = [{"seconds": i, "games": 12 * i, **usual} for i in range(30)]
-    rows[-1] |= {"moves_per_second": 6000, "selfplay_share": 1.0, "gpu_busy": 0.5, "workers": 3}
-    assert speed_of(rows) == {
-        "speeds": "of the last 20 iterations",
-        "games per minute": "720.0",
-        "moves per second of self-play": "7,900",
-        "readouts per second of self-play": "160,000",
-        "self-play": "62% of the time",
-        "GPU busy": "88% of the time",
-        "workers": "3",
-    }
-    assert speed_of([]) == {}
 
 
 @pytest.mark.parametrize(
