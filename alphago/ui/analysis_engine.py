@@ -15,9 +15,8 @@ from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import check_choice, check_int, shown
 from alphago.ui.analysis_query import MOST_VISITS, Defaults, Limits, Query, QueryError, QueryTurn, read_query
-from alphago.ui.analysis_reply import error, no_results, reply_of
 from alphago.ui.gtp.gtp_game import analysed_game
-from alphago.ui.katago import SIDES, seen_by
+from alphago.ui.katago import SIDES, error, no_results, reply_of, seen_by
 
 GTP_WORDS = ("name", "version", "protocol_version", "list_commands", "boardsize", "clear_board", "genmove")
 THREAD = "alphago-analysis"  # the name of the threads that search
