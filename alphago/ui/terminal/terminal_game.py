@@ -20,6 +20,7 @@ from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
 from alphago.ui.terminal.saved_games import GameFiles, GameToSave
 from alphago.ui.terminal.screen import STATUS_SECONDS, Screen
+from alphago.ui.web.views import result_view
 from alphago.ui.why.explain import explain
 
 HELP = """\
@@ -75,8 +76,7 @@ class TerminalGame:
         self.lost_turns = LostTurns()
         self.searched: dict[tuple[int, ...], Answer] = {}  # the engine's searches, by the moves before them
         self.left = False  # whether the person has left
-        self.resigned = False
-        self.loser = 0  # who has resigned
+        self.loser = 0  # who has resigned, +1 or -1; 0 for nobody
         self.announced = False  # whether the result was announced
         self.count: GoCount | None = None  # the count of a game that ended by two passes
         self.files = GameFiles(self.env, screen)
@@ -106,7 +106,7 @@ class TerminalGame:
 
     @property
     def over(self) -> bool:
-        return self.resigned or self.position.is_over
+        return bool(self.loser) or self.position.is_over
 
     def run(self) -> Position:
         """Play to the end, or until the person leaves; return the last position."""
@@ -149,7 +149,7 @@ class TerminalGame:
 
         The result is announced when the person agrees on the dead stones; at once if stones are not counted.
         """
-        if self.count is None and not self.resigned:
+        if self.count is None and not self.loser:
             self.recount(propose_count(self.analyst.network, self.position))
         if self.counting:
             if not self.human_turn(COUNT_PROMPT):
@@ -188,7 +188,7 @@ class TerminalGame:
             if self.count is not None and self.counting:
                 self.recount(self.count.toggled(action))
                 return
-            if self.resigned:
+            if self.loser:
                 self.say("the game is over by resignation.")
             elif not self.takes_back(action):
                 self.play_move(action)
@@ -298,7 +298,7 @@ class TerminalGame:
     def undo(self, _: str) -> None:
         """Go back to the person's last turn, which is the present one if the person has resigned in it."""
         turns = self.past_turns()
-        if self.resigned and self.position.to_play == self.human:
+        if self.loser and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
             self.say("You have not moved yet: there is nothing to take back.")
@@ -308,8 +308,7 @@ class TerminalGame:
     def go_to(self, positions: list[Position]) -> None:
         """Continue a game, given all its positions in order, from the last one."""
         self.positions = positions
-        self.resigned = self.announced = False
-        self.count = None
+        self.loser, self.announced, self.count = 0, False, None
         self.draw()
 
     def help(self, _: str) -> None:
@@ -367,14 +366,14 @@ class TerminalGame:
             for moves, answer in self.searched.items()
             if answer.found.visits.any()
         }
-        return record_of(self.env, self.position, searched, -self.loser if self.resigned else None, self.resigned)
+        return record_of(self.env, self.position, searched, -self.loser or None, bool(self.loser))
 
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
         if self.over:
             self.say("The game is over already.")
             return
-        self.resigned, self.loser = True, loser
+        self.loser = loser
         self.say("You resign." if loser == self.human else "The engine resigns.")
 
     def quit(self, _: str = "") -> None:
@@ -388,15 +387,12 @@ class TerminalGame:
     def announce_result(self) -> None:
         """Say who wins, by the count if the game was counted, and what the teacher has to say of the game."""
         self.announced = True
-        record = self.record()
-        result, text = float(np.sign(record.outcome)), record.result_string
-        if self.count is not None:
-            result, text = float(np.sign(self.count.margin)), result_text(self.count.margin)
-        if result == 0:
-            self.say(f"{text}: nobody wins.")
+        result = result_view(self.position, self.loser, self.count)
+        if not result["winner"]:
+            self.say(f"{result['short']}: nobody wins.")
         else:
-            self.say(f"{text}: {self.board_view.side(result)} wins.")
-            self.say("You win!" if result * self.human > 0 else "The engine wins.")
+            self.say(f"{result['short']}: {self.board_view.side(result['winner'])} wins.")
+            self.say("You win!" if result["winner"] == self.human else "The engine wins.")
         if self.teacher is not None:
             self.say(self.teacher.summary(self.positions))
 

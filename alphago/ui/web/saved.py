@@ -365,17 +365,16 @@ def rectangular(file: SgfTree, bases: Mapping[str, GameEnv]) -> tuple[Position, 
     if stones is not None:
         for side, sign in (("black", 1), ("white", -1)):
             setup[side] = " ".join(map(env.to_text, (stones == sign).nonzero()[0].tolist()))
-    moves = [(number, name) for number, node in enumerate(line) for name in node if name in SIGNS and node[name]]
     if any(name in node for node in line[1:] for name in STONES):
         raise ValueError("stones must be set up in the first node of a game on a board that is not square")
-    first = SIGNS[moves[0][1]] if moves else reader.first_player()
+    colours = (SIGNS[name] for node in line for name in node if name in SIGNS and node[name])
+    first = next(colours, reader.first_player())
     if first < 0:
         setup["to_play"] = "white"
     if reader.handicap() > 1 and first < 0 and "AB" not in file.nodes[0]:
         reader.fault(HANDICAP, "handicap stones must be set up on a board that is not square, got only their number")
-    players = reader.text("PB"), reader.text("PW")
-    result, rules = reader.text("RE"), reader.text("RU")
-    head = SgfGame(columns, moves=(), result=result, rules=rules, players=players, faults=tuple(reader.faults))
+    black, white, result, rules = map(reader.text, ("PB", "PW", "RE", "RU"))
+    head = SgfGame(columns, (), result=result, rules=rules, players=(black, white), faults=tuple(reader.faults))
     return env.position(**setup), head
 
 
