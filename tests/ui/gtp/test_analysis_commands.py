@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,13 @@ from tests.ui.own_games import OwnedByBlack
 @pytest.fixture
 def gtp(net: NeuralNet) -> GoEngine:
     return GoEngine(GoEnv(5), net, 24, device="cpu")
+
+
+@pytest.fixture
+def controller(gtp: GoEngine) -> Iterator[Controller]:
+    made = Controller(gtp)
+    yield made
+    made.end()
 
 
 def moves_of(line: str) -> list[dict[str, list[str]]]:
@@ -47,9 +55,8 @@ def numbers_after(line: str, name: str) -> list[float]:
 
 
 class TestAnalyze:
-    def test_kata(self, gtp: GoEngine) -> None:
+    def test_kata(self, controller: Controller) -> None:
         """Every field that a client reads, and the line of play last, since Sabaki reads to the end of it."""
-        controller = Controller(gtp)
         controller.ask("play b C3")
         line = controller.analyse("kata-analyze w 1")
         for order, move in enumerate(moves_of(line)):
@@ -65,20 +72,16 @@ class TestAnalyze:
         visits = [int(move["visits"][0]) for move in moves_of(line)]
         assert visits == sorted(visits, reverse=True)
         assert sum(visits) > 0
-        controller.end()
 
-    def test_lz(self, gtp: GoEngine) -> None:
+    def test_lz(self, controller: Controller) -> None:
         """Leela Zero's integers of ten thousandths, in its order."""
-        controller = Controller(gtp)
         line = controller.analyse("lz-analyze 1")
         number = r"-?\d+"
         form = rf"info move \S+ visits {number} winrate {number} prior {number} lcb {number} order \d+ pv( \S+)+?"
         assert re.fullmatch(rf"{form}( {form})*", line)
         assert all(0 <= int(move["winrate"][0]) <= 10_000 for move in moves_of(line))
-        controller.end()
 
-    def test_everything_else_that_may_be_asked_for(self, gtp: GoEngine) -> None:
-        controller = Controller(gtp)
+    def test_everything_else_that_may_be_asked_for(self, controller: Controller) -> None:
         flags = "ownership ownershipStdev movesOwnership movesOwnershipStdev pvVisits pvEdgeVisits rootInfo"
         line = controller.analyse("kata-analyze interval 1 " + " ".join(f"{flag} true" for flag in flags.split()))
         for name in ("ownership", "ownershipStdev"):
@@ -92,15 +95,12 @@ class TestAnalyze:
             assert move["pvVisits"][0] == move["visits"][0]
             assert len(move["movesOwnership"]) == len(move["movesOwnershipStdev"]) == 25
         assert int(root[1]) == 1 + sum(int(move["visits"][0]) for move in moves_of(line))
-        controller.end()
 
-    def test_how_many_moves(self, gtp: GoEngine) -> None:
-        controller = Controller(gtp)
+    def test_how_many_moves(self, gtp: GoEngine, controller: Controller) -> None:
         line = controller.analyse("kata-analyze 1 minmoves 26")
         assert len(moves_of(line)) == 26
         assert {move["move"][0] for move in moves_of(line)} == set(gtp.game.env.action_names)
         assert len(moves_of(controller.analyse("lz-analyze 1 maxmoves 2"))) <= 2
-        controller.end()
 
     def test_whose_view(self) -> None:
         """The side to move's unless `reportAnalysisWinratesAs` says otherwise."""
@@ -114,20 +114,17 @@ class TestAnalyze:
             assert controller.rest() == ["= alphago"]
         controller.end()
 
-    def test_avoid_and_allow(self, gtp: GoEngine) -> None:
-        controller = Controller(gtp)
+    def test_avoid_and_allow(self, controller: Controller) -> None:
         line = controller.analyse("kata-analyze b 1 allow B A1,B2,pass 1")
         assert {move["move"][0] for move in moves_of(line)} <= {"A1", "B2", "pass"}
         line = controller.analyse("lz-analyze b 1 avoid B A1,B2 2 avoid W C3 1")
         assert not {move["move"][0] for move in moves_of(line)} & {"A1", "B2"}
         line = controller.analyse("kata-analyze b 1 allow B A1,B2 1 allow W A1,B2 1")  # as LizGoban shows a region
         assert {move["move"][0] for move in moves_of(line)} <= {"A1", "B2"}
-        controller.end()
 
     @pytest.mark.parametrize("command", ["name", "play b A1", "", "# a comment", "kata-analyze 1", "genmove b"])
-    def test_the_next_line_interrupts(self, gtp: GoEngine, command: str) -> None:
+    def test_the_next_line_interrupts(self, controller: Controller, command: str) -> None:
         """An endless analysis ends with an empty line, and the next command is answered."""
-        controller = Controller(gtp)
         controller.analyse("kata-analyze 1")
         if command.startswith("kata"):
             assert controller.analyse(command).startswith("info")
@@ -136,15 +133,12 @@ class TestAnalyze:
         if command and command[0] != "#":
             assert controller.rest()[0].startswith("=")
         assert controller.ask("3 name") == "3 alphago"
-        controller.end()
 
-    def test_without_an_interval_it_only_searches(self, gtp: GoEngine) -> None:
-        controller = Controller(gtp)
+    def test_without_an_interval_it_only_searches(self, controller: Controller) -> None:
         controller.send("kata-analyze b")
         assert controller.line() == "="
         controller.send("name")
         assert (controller.rest(), controller.rest()) == ([], ["= alphago"])
-        controller.end()
 
     def test_the_end_of_input_ends_it(self, gtp: GoEngine) -> None:
         assert ask(gtp, "lz-analyze") == ["="]

@@ -9,7 +9,7 @@ from alphago.mcts.evaluator import UniformEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.nn.reading import PositionForecast
 from alphago.ui.terminal.estimate import estimate
-from alphago.ui.terminal.play_call import play
+from tests.ui.terminal.test_saved_games import talk
 
 
 class Oracle:
@@ -45,9 +45,5 @@ def test_networks(size_free: bool) -> None:
 def test_at_the_terminal() -> None:
     net = NeuralNet(GoEnv(5), tower_height=0, channels=4)
     for network, sentence in ((net, "The network expects "), (UniformEvaluator(), "this engine makes no forecast")):
-        shown, typed = [], iter(["c3", "score", "quit"])
-        play(GoEnv(5), network, 2, read=lambda prompt, typed=typed: next(typed), write=shown.append)
-        assert sentence in "\n".join(shown)
-    shown, typed = [], iter(["score", "quit"])
-    play(ConnectFourEnv(), UniformEvaluator(), 2, read=lambda prompt: next(typed), write=shown.append)
-    assert "forecast" not in "\n".join(shown)
+        assert sentence in talk(GoEnv(5), "c3", "score", "quit", network=network)[1]
+    assert "forecast" not in talk(ConnectFourEnv(), "score", "quit")[1]

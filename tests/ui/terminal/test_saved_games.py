@@ -18,12 +18,16 @@ from alphago.ui.terminal.saved_games import GameFiles, GameToSave
 from alphago.ui.terminal.screen import Screen
 
 
-def talk(env: GameEnv, *typed: str, mode: int = 0, readouts: int = 4, network=None) -> tuple[Position, str]:
-    """The last position of a game in which these lines are typed, and all that was shown."""
+def talk(env: GameEnv, *typed: str, readouts: int = 4, network=None, **options) -> tuple[Position, str]:
+    """The last position of a game in which these lines are typed, and all that was shown; options: of `play`."""
     answers, shown = iter(typed), list[str]()
-    position = play(
-        env, network or UniformEvaluator(), readouts, mode, read=lambda _: next(answers), write=shown.append
-    )
+
+    def read(prompt: str) -> str:
+        for answer in answers:
+            return answer
+        raise EOFError
+
+    position = play(env, network or UniformEvaluator(), readouts, read=read, write=shown.append, **options)
     return position, "\n".join(shown)
 
 

@@ -22,6 +22,7 @@ from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
 from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
+from tests.ui.terminal.test_saved_games import talk
 
 BLACK, WHITE = 1, -1
 
@@ -134,14 +135,11 @@ def test_a_teacher_lets_take_back() -> None:
 
 
 def test_levels_are_told() -> None:
-    shown: list[str] = []
-    lines = iter(["c3", "quit"])
-    play(GoEnv(5), UniformEvaluator(), 4, level="even", read=lambda prompt: next(lines), write=shown.append, teach=None)
-    text = "\n".join(shown)
+    _, text = talk(GoEnv(5), "c3", "quit", level="even")
     assert "The engine plays at level even: follows your strength." in text
     assert "You have made 1 of 5 moves that tell your strength: level 5." in text
     with pytest.raises(ValueError, match="level must be"):
-        play(GoEnv(5), UniformEvaluator(), level=11, read=lambda prompt: "quit", write=shown.append)
+        talk(GoEnv(5), "quit", level=11)
 
 
 class TestResult:
@@ -346,28 +344,10 @@ class TestAnyGame:
 class TestPlay:
     """`play` itself, over the real search."""
 
-    def lines(self, *typed):
-        answers = iter(typed)
-
-        def read(prompt: str) -> str:
-            for answer in answers:
-                return answer
-            raise EOFError
-
-        return read
-
     @pytest.mark.parametrize("mode", [0, 1])
     def test_a_whole_game(self, mode):
-        shown = []
-        position = play(
-            GoEnv(3, max_moves=6),
-            UniformEvaluator(),
-            4,
-            mode,
-            read=self.lines("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", ""),
-            write=shown.append,
-        )
-        text = "\n".join(shown)
+        typed = ("hint", "undo", "score", "pass", "b2", "pass", "pass", "pass", "")
+        position, text = talk(GoEnv(3, max_moves=6), *typed, mode=mode)
         assert position.is_over
         winner = "Black" if position.score() > 0 else "White"
         assert f"{result_text(position.score())}: {winner} wins." in text
@@ -415,24 +395,20 @@ class TestPlay:
     def test_the_tower_height_of_a_given_network(self):
         """AlphaGo.jl's call has both; another height than the network's is a mistake."""
         with pytest.raises(ValueError, match="tower_height must be left out with a given network, got 2"):
-            play(GoEnv(5), UniformEvaluator(), tower_height=2)
+            talk(GoEnv(5), tower_height=2)
         network = UniformEvaluator()
         network.tower_height = 2
-        shown = []
-        play(GoEnv(5), network, 2, tower_height=2, read=self.lines("quit"), write=shown.append)
-        assert shown[-1] == "You left the game after 0 moves."
+        _, text = talk(GoEnv(5), "quit", network=network, tower_height=2)
+        assert text.endswith("You left the game after 0 moves.")
         with pytest.raises(ValueError, match="tower_height must be left out or 2, the given network's, got 3"):
-            play(GoEnv(5), network, 2, tower_height=3)
+            talk(GoEnv(5), network=network, tower_height=3)
 
     def test_a_handicap(self):
         """White begins: the engine, where the person is Black."""
-        shown = []
-        position = play(
-            GoEnv(9), UniformEvaluator(), 2, handicap=4, read=self.lines("undo", "quit"), write=shown.append
-        )
+        position, text = talk(GoEnv(9), "undo", "quit", handicap=4)
         expected = {"black": "C7 G7 C3 G3", "to_play": "white", "komi": 0.5}
         assert (position.setup, len(position.moves)) == (expected, 1)
-        assert "You have not moved yet" in "\n".join(shown)
+        assert "You have not moved yet" in text
 
     @pytest.mark.parametrize(
         ("env", "handicap", "sentence"),
@@ -444,11 +420,11 @@ class TestPlay:
     )
     def test_an_impossible_handicap(self, env, handicap, sentence):
         with pytest.raises(ValueError, match=sentence):
-            play(env, UniformEvaluator(), 2, handicap=handicap)
+            talk(env, handicap=handicap)
 
     def test_an_untrained_network_says_so(self):
         shown = []
-        play(GoEnv(3), num_readouts=2, tower_height=1, read=self.lines("quit"), write=shown.append)
+        play(GoEnv(3), num_readouts=2, tower_height=1, read=lambda prompt: "quit", write=shown.append)
         assert "untrained" in shown[0]
 
 
@@ -456,8 +432,6 @@ class TestPlay:
 def test_help_and_hint_fit_the_game_and_the_search(env, has_count) -> None:
     """Stones are counted in Go alone; a win rate of few readouts is told as the rough figure it is."""
     for readouts, about in ((8, "≈ "), (64, "")):
-        shown, lines = [], iter(["help", "hint", "quit"])
-        play(env, UniformEvaluator(), readouts, read=lambda prompt: next(lines), write=shown.append)  # noqa: B023
-        text = "\n".join(shown)
+        _, text = talk(env, "help", "hint", "quit", readouts=readouts)
         assert ("no stone is dead" in text) == has_count
         assert re.search(rf"it expects you to win with {about}\d+ %", text)
