@@ -14,9 +14,8 @@ from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import Evaluator
 from alphago.system.cores import available_cores
-from alphago.ui.analysis_engine import AnalysisEngine, Networks
+from alphago.ui.analysis_engine import AnalysisEngine, Networks, error
 from alphago.ui.gtp.gtp_game import analysed_game
-from alphago.ui.katago import error
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Engines, SharedEngine, with_planes
 from alphago.ui.web.limits import (
