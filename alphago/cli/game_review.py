@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from alphago.cli.models import add_device, load
 from alphago.cli.options import Parser, integer, option
@@ -40,16 +40,9 @@ def add_options(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     reviewer = Reviewer(options)
-    for source in sources(options.games):
-        reviewer.review(source)
+    for path, folder in sources(options.games, options.to):
+        reviewer.review(path, folder)
     return 1 if reviewer.failures else 0
-
-
-class Source(NamedTuple):
-    """An SGF file to review."""
-
-    path: Path
-    subfolder: Path  # the file's folder, relative to the folder on the command line
 
 
 class Reviewer:
@@ -66,11 +59,13 @@ class Reviewer:
         print(f"alphago review: {message}", file=sys.stderr)
         self.failures += 1
 
-    def review(self, source: Source) -> None:
-        """Review all games of a file, each up to the first fault of its text; faults are printed."""
+    def review(self, path: Path, folder: Path) -> None:
+        """Review all games of a file, each up to the first fault of its text; faults are printed.
+
+        folder: the folder of the reviews.
+        """
         from alphago.records.sgf import salvage_sgf
 
-        path = source.path
         try:
             with explain_os_error(f"{path} cannot be read"):
                 games = list(salvage_sgf(path))
@@ -88,7 +83,7 @@ class Reviewer:
             stem = f"{path.stem}-{number}" if has_several else path.stem
             title = f"{path}, game {number}" if has_several else str(path)
             try:
-                self.review_game(game, self.place(source, stem), title)
+                self.review_game(game, self.place(folder, stem), title)
             except (IllegalMove, ValueError) as error:
                 self.fail(f"{path}: {error}")
 
@@ -103,12 +98,11 @@ class Reviewer:
         write(place.parent, place.name, review, options.graph)
         print(printable(f"{title}\n{review.summary()}"))
 
-    def place(self, source: Source, stem: str) -> Path:
+    def place(self, folder: Path, stem: str) -> Path:
         """Return the path of a game's review, without suffix; it ends in a number if this command has written there.
 
-        source: the file with the game.  stem: the name of the review's files, without SUFFIX.
+        stem: the name of the review's files, without SUFFIX.
         """
-        folder = Path(self.options.to) / source.subfolder if self.options.to else source.path.parent
         place = folder / f"{stem}{SUFFIX}"
         for number in itertools.count(2):
             if str(place).lower() not in self.taken:  # some file systems ignore case
@@ -126,24 +120,24 @@ def write(folder: Path, name: str, review: "Review", graph: bool) -> None:
         save_drawing(review.graph(), folder / f"{name}.png")
 
 
-def sources(names: list[str]) -> list[Source]:
-    """Return the SGF files to review, each file once.
+def sources(names: list[str], to: str | None) -> list[tuple[Path, Path]]:
+    """Return the SGF files to review, each file once, with the folders of their reviews.
 
     names: paths of files and folders; from folders, reviews (NAME.reviewed.sgf) are left out.
+    to: the folder of all reviews, with the subfolders of the given folders; None for the folder of each file.
     Raises FileNotFoundError if a path does not exist, ValueError if there are no SGF files.
     """
-    files: dict[Path, Source] = {}  # by resolved path
+    files: dict[Path, tuple[Path, Path]] = {}  # by resolved path
     for name in names:
         path = Path(name)
-        if path.is_dir():
-            for file in sorted(path.rglob("*")):
-                is_sgf = file.suffix.lower() == ".sgf" and file.is_file()
-                if is_sgf and not file.stem.endswith(SUFFIX):
-                    files.setdefault(file.resolve(), Source(file, file.parent.relative_to(path)))
-        elif path.exists():
-            files.setdefault(path.resolve(), Source(path, Path()))
-        else:
+        if not path.exists():
             raise FileNotFoundError(f"a game must be an SGF file or a folder of them, got {name}")
+        top, found = (path, sorted(path.rglob("*"))) if path.is_dir() else (path.parent, [path])
+        for file in found:
+            is_sgf = file.suffix.lower() == ".sgf" and file.is_file() and not file.stem.endswith(SUFFIX)
+            if is_sgf or file == path:
+                folder = file.parent if to is None else Path(to) / file.parent.relative_to(top)
+                files.setdefault(file.resolve(), (file, folder))
     if not files:
         raise ValueError(f"there must be SGF files to review, got none in {', '.join(names)}")
     return list(files.values())

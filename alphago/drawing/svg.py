@@ -1,7 +1,7 @@
 """Drawings as SVG: still ones, and animated ones that need neither scripts nor identifiers."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -102,24 +102,24 @@ def element(shape: Shape, inside: str = "") -> str:
     if isinstance(shape, Text):
         bold = ' font-weight="600"' if shape.bold else ""
         anchor = "" if shape.anchor == "start" else f' text-anchor="{shape.anchor}"'
-        place = f'x="{number(shape.x)}" y="{number(shape.y + BELOW * shape.size)}" font-size="{number(shape.size)}"'
-        words = xml_text(shape.text)
-        return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{words}{inside}</text>'
+        place = lengths({"x": shape.x, "y": shape.y + BELOW * shape.size, "font-size": shape.size})
+        return f'<text {place} fill="{shape.fill}"{anchor}{bold}>{xml_text(shape.text)}{inside}</text>'
     if isinstance(shape, Circle):
-        name = "circle"
-        form = f'cx="{number(shape.x)}" cy="{number(shape.y)}" r="{number(shape.radius)}"'
+        name, form = "circle", lengths({"cx": shape.x, "cy": shape.y, "r": shape.radius})
     elif isinstance(shape, Rect):
-        name = "rect"
-        corner = f' rx="{number(shape.corner)}"' if shape.corner else ""
-        form = (
-            f'x="{number(shape.x)}" y="{number(shape.y)}" width="{number(shape.width)}" '
-            f'height="{number(shape.height)}"{corner}'
-        )
+        corner = {"rx": shape.corner} if shape.corner else {}
+        sides = {"width": shape.width, "height": shape.height}
+        name, form = "rect", lengths({"x": shape.x, "y": shape.y, **sides, **corner})
     else:
         assert isinstance(shape, Polygon)
         name = "polyline" if shape.is_open else "polygon"
         form = f'points="{" ".join(f"{number(x)},{number(y)}" for x, y in shape.points)}"'
     return f"<{name} {form} {colours(shape.style)}" + (f">{inside}</{name}>" if inside else "/>")
+
+
+def lengths(values: Mapping[str, float]) -> str:
+    """Return numbers as SVG attributes."""
+    return " ".join(f'{name}="{number(value)}"' for name, value in values.items())
 
 
 def colours(style: Style) -> str:

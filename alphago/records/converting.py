@@ -257,11 +257,8 @@ def known_fields(entry: np.void | None) -> dict[str, Any]:
         return {}
     # The outcome of a draw and an unknown outcome are both 0; the margin is 0 only for a draw.
     winner = "B+" if entry["outcome"] > 0 else "W+" if entry["outcome"] < 0 else ""
-    if entry["margin2"] == NO_MARGIN:
-        result = winner
-    else:
-        result = f"{winner}{abs(entry['margin2']) / 2:g}"
-    return {"result": result, "komi": None if entry["komi2"] == NO_KOMI else float(entry["komi2"] / 2)}
+    margin = "" if entry["margin2"] == NO_MARGIN else f"{abs(entry['margin2']) / 2:g}"
+    return {"result": winner + margin, "komi": None if entry["komi2"] == NO_KOMI else float(entry["komi2"] / 2)}
 
 
 def plays_of(text: bytes) -> tuple[np.ndarray, np.ndarray] | None:

@@ -98,10 +98,8 @@ class StoredGame(NamedTuple):
 
     def setup(self, env: GoEnv) -> dict[str, Any]:
         """Return keywords of `env.position` for the start of the game; `komi` only if it differs from `env.komi`."""
-        keywords: dict[str, Any] = {}
-        for name, points in (("black", self.black), ("white", self.white)):
-            if len(points):
-                keywords[name] = " ".join(map(env.to_text, points.tolist()))
+        stones = {"black": self.black.tolist(), "white": self.white.tolist()}
+        keywords: dict[str, Any] = {name: " ".join(map(env.to_text, stones[name])) for name in stones if stones[name]}
         if int(self.row["first"]) < 0:
             keywords["to_play"] = "white"
         if self.komi is not None and self.komi != env.komi:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
@@ -114,7 +115,7 @@ def import_games(
         jobs_done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(kept=0, total=writer.games)
-        batches = convert_jobs(converter, jobs(places, skip=jobs_done), workers)
+        batches = convert_jobs(converter, islice(jobs(places), jobs_done, None), workers)
         for job, batch in enumerate(batches, jobs_done + 1):
             writer.add(batch, jobs=job)
             if on_progress is not None:
@@ -142,23 +143,17 @@ def stamp(path: str | Path, dataset: str | Path) -> list[str]:
     return [str(path), digest.hexdigest()]
 
 
-def jobs(paths: Sequence[str | Path], skip: int = 0) -> Iterator[list[Piece]]:
-    """Yield the jobs of an import: groups of pieces, each large enough to be worth sending to a worker.
-
-    skip: how many jobs at the beginning are left out.
-    """
+def jobs(paths: Sequence[str | Path]) -> Iterator[list[Piece]]:
+    """Yield the jobs of an import: groups of pieces, each large enough to be worth sending to a worker."""
     waiting: list[Piece] = []
     size = 0
     for piece in pieces(paths):
         waiting.append(piece)
         size += len(piece.data) + sum(map(len, piece.lines))
         if size >= BYTES_PER_JOB or len(waiting) >= PIECES_PER_JOB:
-            if skip > 0:
-                skip -= 1
-            else:
-                yield waiting
+            yield waiting
             waiting, size = [], 0
-    if waiting and skip <= 0:
+    if waiting:
         yield waiting
 
 

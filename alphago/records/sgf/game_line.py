@@ -251,9 +251,7 @@ class LineReader:
         if (required := self.required) is not None:
             games = [lambda plays: required]
         current = longest = PlayedStretch(stretches[0], games, self.number)
-        change: Stretch | None = None  # the first stretch with moves whose set-up changes the board
-        last_change: Stretch | None = None  # the first one after the last move
-        moves_before_change = moves_before_last = 0
+        changes: list[tuple[Stretch, int]] = []  # whose set-up changes the board, with the number of moves before it
         for stretch in stretches[1:]:
             if current.followed.fault is not None:
                 break
@@ -262,19 +260,16 @@ class LineReader:
             if np.array_equal(stretch.stones, board):
                 current.join(stretch)
             else:
-                if stretch.actions and change is None:
-                    change = stretch
-                    moves_before_change = current.followed.ply_count
-                elif not stretch.actions and stretch is stretches[-1]:
-                    last_change, moves_before_last = stretch, current.followed.ply_count
+                changes.append((stretch, current.followed.ply_count))
                 current = PlayedStretch(stretch, games, self.number)
             if current.followed.ply_count > longest.followed.ply_count:
                 longest = current
-        if change is not None:
+        if before_moves := [one for one in changes if one[0].actions]:
+            change, moves = before_moves[0]
             is_after = longest.stretch.begins >= change.begins
-            self.report_set_up(change, moves_before_change, "from there" if is_after else "up to there")
-        elif last_change is not None:
-            self.report_set_up(last_change, moves_before_last, "up to there", kinds.FINAL_SET_UP)
+            self.report_set_up(change, moves, "from there" if is_after else "up to there")
+        elif changes and changes[-1][0] is stretches[-1]:
+            self.report_set_up(*changes[-1], "up to there", kinds.FINAL_SET_UP)
         if longest.followed.fault is not None:
             self.faults.append(longest.followed.fault)
         assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
@@ -303,13 +298,6 @@ class LineReader:
 
     def comments(self, followed: Followed) -> dict[int, str]:
         """Return the comments on moves, by ply, without the root's comment, which is about the whole game."""
-        comments = {}
-        for ply, node in enumerate(followed.node_of):
-            is_root = node == 0
-            values = self.line[node].get("C")
-            if is_root or not values:
-                continue
-            text = without_generated(plain_text(values[0]).strip())
-            if text:
-                comments[ply] = text
-        return comments
+        raw = {ply: self.line[node].get("C") for ply, node in enumerate(followed.node_of) if node != 0}
+        texts = {ply: without_generated(plain_text(values[0]).strip()) for ply, values in raw.items() if values}
+        return {ply: text for ply, text in texts.items() if text}

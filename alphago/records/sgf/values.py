@@ -23,7 +23,6 @@ LONGEST = 40  # characters of a komi, a point or a rank: a longer text is someth
 POINT = re.compile("[a-z]{2}")
 WRITTEN = re.compile("[A-HJ-Z][1-9][0-9]?|pass", re.IGNORECASE)  # a move as people write it, such as D4
 SIZE = re.compile(r"([0-9]{1,3})(?:\s*[:x*,]\s*([0-9]{1,3}))?")
-WHOLE = re.compile(r"[0-9]{1,2}")  # a number of handicap stones
 DIGITS = str.maketrans("０１２３４５６７８９．，－＋", "0123456789.,-+")
 NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?|[-+]?\.[0-9]+")
 FRACTION = re.compile(r"([0-9]+)?\s*(?:又|and)?\s*([0-9])\s*/\s*([0-9])")  # 3 3/4 or 3又3/4
@@ -61,10 +60,8 @@ def read_handicap(text: str) -> int:
     text = text.translate(DIGITS).strip()
     if not text:
         return 0
-    if WHOLE.fullmatch(text):
-        return int(text)
     try:
-        number = float(text)  # such as "2.0"
+        number = float(text)  # also "2.0"
     except ValueError:
         number = -1.0
     if not (number.is_integer() and 0 <= number < 100):
