@@ -208,8 +208,7 @@ class GoEnv(StonesEnv):
     @classmethod
     def from_saved(cls, config: Mapping[str, Any]) -> Self:
         """Return the game with the board, komi, planes and rules of `config`, without its `selfplay_options`."""
-        needed = {name: config[name] for name in ("board_size", "komi", "planes")}
-        return cls(**needed, **{name: config[name] for name in ("ko", "suicide", "turns") if name in config})
+        return cls(**{name: config[name] for name in ("board_size", "komi", "planes", "ko", "suicide", "turns")})
 
     def resized(self, size: int) -> "GoEnv":
         """Return the game on a board of another size, with that board's default komi.

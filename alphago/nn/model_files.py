@@ -289,7 +289,7 @@ def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> di
             check_table(key, description[key])
         check_structure(description["structure"])
         net = description["net"]
-        net.setdefault("parts", {})  # here and below: what files of earlier versions lack
+        net.setdefault("parts", {})
         for key in ("custom", "parts"):
             check_table(key, net[key])
         for slot in net["parts"]:

@@ -111,8 +111,6 @@ class NeuralNet(nn.Module):
             value = default_value(self.channels, shape, self.size_free).to(features)
         if policy is None:
             policy = default_policy(env, self.channels, shape, self.size_free).to(features)
-            if is_flat:  # described, since `build_net` makes an older head if there is no description
-                self.parts |= describe_slots({"policy": policy})[0]
         self.value = value
         self.policy = policy
         check_heads(self.value, self.policy, features, env)
@@ -348,10 +346,6 @@ def build_net(config: Mapping[str, Any], env: GameEnv, **modules: nn.Module | No
     slots |= {slot: parts.build_part(part) for slot, part in config["parts"].items() if slot not in slots}
     sizes = {} if "base_net" in slots else {name: config[name] for name in ("tower_height", "channels")}
     net = NeuralNet(env, size_free=bool(config["size_free"]), **slots, **sizes)
-    if "policy" not in slots and isinstance(net.policy, FlatPolicy):
-        # The file is an old one, without a description of default parts; its default head had no hidden layer.
-        net.policy = FlatPolicy(net.channels, env.action_space)
-        del net.parts["policy"]
     net.preset = config["preset"] if config["preset"] in (*PRESETS, *OWN_PARTS) else None
     return net
 

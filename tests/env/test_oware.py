@@ -88,9 +88,6 @@ class TestRules:
         assert OwareEnv(90, planes="one-hot").replace(rules="cgzero") == OwareEnv(rules="cgzero", planes="one-hot")
         assert OwareEnv(rules="cgzero").replace(graded=False).rules == (199, False, "nobody", False)
 
-    def test_a_network_of_before_is_for_the_tournament(self) -> None:
-        assert OwareEnv.from_saved({"max_moves": 200}) == OwareEnv()
-
     def test_grades(self) -> None:
         """25 to 12 after 100 plies of 199; after 7 it would be more than 1."""
         setup = {"houses": [0, 0, 0, 0, 1, 1, 1, 5, 5, 0, 0, 0], "margin": 11}

@@ -139,6 +139,7 @@ def test_stones_fall_and_are_marked_where_they_land() -> None:
 def test_captions_say_who_is_to_move_and_who_won() -> None:
     ended = play(GoEnv(5, komi=0.5).position(), "B C3, W pass, B pass")
     assert ended.caption == "move 3: game over, B+24.5; komi 0.5"
+    assert play(GoEnv(5).position(), "B C3, W pass").caption == "move 2: Black to play, after a pass; komi 7.5"
     assert title(ended.svg()) == "go 5x5, move 3: game over, B+24.5; komi 0.5"
     assert Drawn().position().caption == "after 0 moves: Black to play"
     assert texts(GoEnv(5).position().svg(caption="a < b"))[-1] == "a < b"

@@ -12,7 +12,7 @@ from torch import nn
 from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
 from alphago.env.game import GameEnv
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.export import Export, export_model, network_graph, onnx_run
+from alphago.nn.export import export_model, network_graph, onnx_run
 from alphago.nn.graph import run_graph
 from alphago.nn.random_positions import random_planes
 from alphago.nn.value import AddedForecast, DenseValue
@@ -175,21 +175,9 @@ class TestErrors:
         with pytest.raises(ValueError, match="format must be onnx, w32 or w16"):
             export_model(nets()["dense"], tmp_path / name, format)
 
-    def test_a_folder_that_does_not_exist(self, tmp_path: Path) -> None:
-        with pytest.raises(OSError, match="none"):
-            export_model(nets()["dense"], tmp_path / "none" / "net.w32", positions=5)
-
 
 def test_positions_to_compare_on_are_many_and_the_same_each_time() -> None:
     env: GameEnv = OwareEnv()
     planes = random_planes(env, 40)
     np.testing.assert_array_equal(planes, random_planes(env, 40))
     assert len(np.unique(planes.reshape(40, -1), axis=0)) > 30
-
-
-def test_as_text() -> None:
-    export = Export((Path("a.w32"), Path("a.w32.json")), 1234567, 500, {"logits": 1.24e-6, "value": 1e-7})
-    assert repr(export) == (
-        "a.w32 and a.w32.json: 1,234,567 bytes; largest difference from torch on 500 positions: 1.2e-06 in logits, "
-        "1e-07 in value"
-    )

@@ -58,6 +58,7 @@ def test_round_trip(net, path):
     loaded = load_model(path, ENV)
     assert loaded.config == net.config
     assert not loaded.training
+    assert list(loaded.state_dict()) == list(NeuralNet(ENV, tower_height=1, channels=8).state_dict())  # of any process
     assert_reads_alike(loaded, net, position)
     assert all(torch.equal(tensor, net.state_dict()[name]) for name, tensor in loaded.state_dict().items())
 
@@ -68,11 +69,6 @@ def test_extra_texts_and_description(net, tmp_path):
     assert description["extra"] == {"steps": "700"}
     assert description["env_config"] == ENV.config
     assert description["env"] == "GoEnv(5)"
-
-
-def test_komi_and_game_length_may_differ(path):
-    other = GoEnv(5, komi=0.5, max_moves=20)
-    assert load_model(path, other).env == other
 
 
 def test_own_modules_come_back(tmp_path):
@@ -130,19 +126,10 @@ def dense(tmp_path: pathlib.Path) -> pathlib.Path:
 
 
 def test_dense_networks_come_back_on_their_own_board_only(dense):
-    assert not load_model(dense, GoEnv(5, komi=0.5)).size_free
+    assert not load_model(dense, GoEnv(5, komi=0.5, max_moves=20)).size_free
     text = r"holds a network for GoEnv\(5\), not for GoEnv\(7\): plane_shape must be \[7, 7\], got \[5, 5\]"
     with pytest.raises(ModelError, match=text):
         load_model(dense, GoEnv(7))
-
-
-def test_files_from_before_there_were_size_free_networks_are_dense(dense):
-    config = json.loads(texts_of(dense)["net"])
-    del config["size_free"]
-    older = rewritten(dense, net=json.dumps(config))
-    assert_reads_alike(load_model(older, ENV), load_model(dense, ENV), ENV.position())
-    with pytest.raises(ModelError, match=r"plane_shape must be \[7, 7\], got \[5, 5\]"):
-        load_model(older, GoEnv(7))
 
 
 def test_other_planes(path, dense):
@@ -359,15 +346,6 @@ def test_saving_where_it_cannot_be(net, tmp_path):
         net.save(tmp_path / "none" / "net")
     with pytest.raises(IsADirectoryError, match="there is a folder of that name"):
         net.save(tmp_path)
-
-
-def test_saving_in_a_folder_that_may_not_be_written(net, tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("builtins.open", refuse)  # the tests may run as root, who may write everywhere
-    with pytest.raises(PermissionError, match=r"the network could not be saved as .*: Permission denied"):
-        net.save(tmp_path / "net")
 
 
 def test_modules_with_other_state_are_refused(tmp_path):

@@ -1,6 +1,5 @@
 """The network as people call it: views, shapes, modes; and its parts, one's own or the default ones."""
 
-import copy
 import re
 
 import numpy as np
@@ -70,18 +69,6 @@ def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner(size_free
     assert np.ptp(values) > 0.1  # it does look at the board
     unlike = ENV.position(black=WHITE, white=BLACK, to_play="white", komi=3.5)
     assert abs(net(unlike)[1] + values[0]) > 1e-4  # and at komi
-
-
-def test_colours_exchanged_on_boards_alone():
-    env = GoEnv(5, planes=17)
-    net = lived_in(small(env), sharpness=2)
-    with torch.no_grad():  # the last plane tells the colour to move, which komi makes matter: hide it
-        net.base_net.entry[0].weight[:, -1] = 0
-    mine, mine_value = net(env.position(black=BLACK, white=WHITE, to_play="black"))
-    other, other_value = net(env.position(black=WHITE, white=BLACK, to_play="white"))
-    np.testing.assert_allclose(mine, other, atol=1e-6)
-    assert abs(mine_value) > 0.01
-    assert mine_value == pytest.approx(-other_value, abs=1e-6)
 
 
 def test_value_is_blacks_and_forward_is_the_movers():
@@ -200,15 +187,11 @@ def test_sizes_and_presets():
     ("options", "text"),
     [
         ({"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
-        ({"tower_height": 2.5}, "tower_height must be an integer >= 0, got 2.5"),
         ({"channels": 0}, "channels must be an integer >= 1, got 0"),
-        ({"channels": True}, "channels must be an integer >= 1, got True"),
         ({"preset": "huge"}, "must be one of 'default', 'paper', 'alphago.jl', 'cgzero', 'cody2007', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),
-        ({"base_net": nn.Identity(), "preset": "cgzero"}, "must be left out with a base_net"),
-        ({"channels": 3, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
         ({"tower_height": 0, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
         ({"size_free": True, "preset": "cgzero"}, "channels and size_free must be left out with preset='cgzero'"),
     ],
@@ -287,7 +270,6 @@ NINE = nn.Sequential(nn.Flatten(), nn.Linear(1600, 1), nn.Threshold(9, 9))
         ("value", nn.Flatten(), r"Flatten must give shape \[2, 1\] or \[2\] for .* \[2, 64, 5, 5\], got \[2, 1600\]"),
         ("value", NINE, "value: .* must give -1 to 1, got 9; end it with a tanh"),
         ("policy", flat_policy(1600, 25), r"give shape \[2, 26\] \(logits of GoEnv\(5\)\) for .*, got \[2, 25\]"),
-        ("policy", nn.Sequential(flat_policy(1600), nn.Softmax(1)), PROBABILITIES),
         ("policy", nn.Sequential(flat_policy(1600), nn.Softmax(0)), PROBABILITIES),
         ("policy", nn.Sequential(flat_policy(1600), nn.Softmax(1), nn.Identity()), PROBABILITIES),
     ],
@@ -396,27 +378,12 @@ def test_what_cannot_be_resized_says_why(net_env, options, env, text):
         net.resized(env)
 
 
-def test_a_resized_networks_evaluator_is_a_snapshot_for_that_board():
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8))
-    env = GoEnv(7)
-    evaluator = net.resized(env).evaluator("float32")
-    batch = env.new_batch(2)
-    priors, values = np.empty((2, 50), np.float32), np.empty(2, np.float32)
-    twin = copy.deepcopy(net.resized(env))
-    with torch.no_grad():
-        net.value.last.weight.zero_()
-    evaluator.evaluate(batch, np.arange(2), priors, values)
-    policy, value = twin(env.position())
-    np.testing.assert_allclose(priors[0], policy, atol=1e-5)
-    np.testing.assert_allclose(values, value, atol=1e-5)
-
-
 class TestResignation:
-    @pytest.mark.parametrize(("notes", "threshold"), [({}, -1.0), ({"resign_threshold": "-0.875"}, -0.875)])
-    def test_the_note_of_its_run(self, notes, threshold):
+    def test_the_note_of_its_run(self):
         net = small()
-        net.notes = notes
-        assert net.resign_threshold == threshold
+        assert net.resign_threshold == -1
+        net.notes = {"resign_threshold": "-0.875"}
+        assert net.resign_threshold == -0.875
 
     @pytest.mark.parametrize("note", ["never", "-1.5", "nan", ""])
     def test_a_note_that_is_none(self, note):

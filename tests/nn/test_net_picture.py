@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from alphago.drawing.network import Box, join_repeats
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.net import NeuralNet
@@ -45,21 +44,6 @@ policy head/PointPolicy/policy [26]/value head/ForecastValue/score and ownership
 )
 def test_other_networks(options: dict[str, Any], part: str) -> None:
     assert part in told(NeuralNet(GO, **options))
-
-
-class Mine(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.mixer = nn.Conv2d(2, 4, 3, padding=1)
-
-    def forward(self, planes: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.mixer(planes))
-
-
-def test_a_base_of_ones_own() -> None:
-    text = told(NeuralNet(ConnectFourEnv(), Mine()))
-    assert "3×3 convolution to 4 channels" in text
-    assert "features [4, 6, 7]" in text
 
 
 def test_it_changes_nothing() -> None:

@@ -23,7 +23,6 @@ from tests.nn.boards import (
     randomised,
     snapshot,
 )
-from tests.nn.test_model_files import rewritten, texts_of
 
 ENV = GoEnv(5)
 
@@ -89,21 +88,6 @@ def test_flat_features_get_flat_heads_and_one_board_size():
     assert (logits.shape, value.shape, forecast) == ((3, 26), (3,), None)
     with pytest.raises(ValueError, match="its heads fit one board size"):
         net.resized(GoEnv(7))
-
-
-def test_files_from_before_dense_networks_had_a_hidden_layer_for_the_policy(tmp_path):
-    """They do not describe their policy; loaded and saved again, they stay as they were."""
-    base = DenseBase(ENV.planes, ENV.plane_shape, (12, 8))
-    net = randomised(NeuralNet(ENV, base, policy=FlatPolicy(8, ENV.action_space)))
-    net.save(tmp_path / "net")
-    config = json.loads(texts_of(tmp_path / "net")["net"])
-    del config["parts"]["policy"]
-    older = rewritten(tmp_path / "net", net=json.dumps(config))
-    loaded = load_model(older)
-    assert loaded.config == config
-    assert_reads_alike(loaded, net, ENV.position())
-    loaded.save(tmp_path / "again")
-    assert_reads_alike(load_model(tmp_path / "again"), net, ENV.position())
 
 
 def test_size_free_parts_are_resized():

@@ -8,13 +8,11 @@ import torch
 from torch import nn
 
 from alphago.env.go import GoEnv
-from alphago.nn.base import ResidualTower
 from alphago.nn.loss import LossWeights, forecast_loss
 from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import register_part
-from alphago.nn.policy import DensePolicy
 from alphago.nn.value import AddedForecast, DenseValue, Forecast, ForecastHead, ForecastValue
-from tests.nn.boards import assert_reads_alike, lived_in, randomised
+from tests.nn.boards import assert_reads_alike, randomised
 from tests.nn.formulas import BOARDS, CHANNELS, features, linear, points, relu
 
 
@@ -64,30 +62,6 @@ def test_dense_values_forecast_nothing_more():
         assert forecast is None
         assert torch.equal(logits, net(planes)[0])
         assert torch.equal(value, net(planes)[1])
-
-
-@pytest.mark.parametrize("value", [ForecastValue(8), AddedForecast(DenseValue(8, (5, 5)), 8)], ids=["own", "added"])
-def test_forecasts_beside_dense_heads(value):
-    net = NeuralNet(GoEnv(5), ResidualTower(16, 8, 1), value, DensePolicy(8, (5, 5), 26), size_free=False)
-    logits, value, forecast = net.forecast(torch.rand(3, 16, 5, 5))
-    assert (logits.shape, forecast.ownership.shape, forecast.score.shape) == ((3, 26), (3, 25), (3,))
-    assert torch.equal(value, forecast.value)
-
-
-def test_colours_exchanged_turn_the_forecast_of_black_round():
-    """Ownership and score are the mover's, so Black's view of the mirrored position is the opposite."""
-    env = GoEnv(5)
-    net = lived_in(NeuralNet(env, tower_height=2, channels=8), sharpness=2)
-    one = env.position(black="B3 C3 D2", white="C4 D4 A1", komi=2.5)
-    other = env.position(black="C4 D4 A1", white="B3 C3 D2", komi=-2.5, to_play="white")
-    assert np.array_equal(one.planes(), other.planes())
-    planes = torch.from_numpy(np.stack([one.planes(), other.planes()]))
-    with torch.no_grad():
-        _, value, forecast = net.forecast(planes)
-    for tensor in forecast:
-        torch.testing.assert_close(tensor[0], tensor[1])
-    assert net(one)[1] == pytest.approx(-net(other)[1], abs=1e-6) == pytest.approx(float(value[0]), abs=1e-6)
-    assert forecast.ownership.std() > 0.1
 
 
 @register_part

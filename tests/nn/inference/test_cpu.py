@@ -66,13 +66,6 @@ def check_agreement(evaluator: NetEvaluator, net: NeuralNet) -> None:
 
 
 @DTYPES
-@pytest.mark.parametrize(("size", "height", "channels"), [(2, 1, 4), (5, 0, 8), (7, 3, 32), (9, 5, 64)])
-def test_agrees_with_an_untrained_network(size, height, channels, dtype):
-    net = NeuralNet(GoEnv(size), tower_height=height, channels=channels)
-    check_agreement(net.evaluator(dtype), net)
-
-
-@DTYPES
 @pytest.mark.parametrize("options", [{}, {"size_free": False}], ids=["size-free", "dense"])
 @pytest.mark.parametrize("env", [GoEnv(7), GoEnv(5, planes=17), ClaimingEnv(4, 6), ClaimingEnv(6, 3, True)], ids=str)
 def test_every_form_agrees_with_a_random_network(env, options, dtype, form):
@@ -109,23 +102,6 @@ def test_every_form_agrees_with_a_trained_network(trained, dtype, form):
     check_agreement(computed(trained, dtype, form), trained)
 
 
-class Attention(nn.Module):
-    """A base with norms that nothing folds, an addition that nothing fuses, and Python in between."""
-
-    def __init__(self, planes: int) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(planes, 8, 3, padding=1, groups=1)
-        self.norm = nn.GroupNorm(2, 8)
-        self.dropout = nn.Dropout(0.5)
-        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
-
-    def forward(self, planes):
-        features = self.dropout(self.norm(self.first(planes)))
-        tokens = features.flatten(2).transpose(1, 2)
-        mixed, _ = self.attention(tokens, tokens, tokens)
-        return (tokens + mixed).transpose(1, 2).reshape(len(planes), 8, *planes.shape[2:])
-
-
 class Shared(nn.Module):
     """One convolution called twice, each time with another norm; the norm before a relu in place."""
 
@@ -157,21 +133,8 @@ class Branches(nn.Module):
         return self.last(features)
 
 
-class Swish(nn.Module):
-    """An activation without a translation, between layers that have one."""
-
-    def __init__(self, planes: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.Conv2d(planes, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
-
-    def forward(self, planes):
-        return torch.relu(self.second(nn.functional.silu(self.first(planes))))
-
-
 @DTYPES
-@pytest.mark.parametrize(
-    ("base", "form"), [(Attention, "modules"), (Shared, "folded"), (Branches, "modules"), (Swish, "folded")]
-)
+@pytest.mark.parametrize(("base", "form"), [(Shared, "folded"), (Branches, "modules")])
 def test_own_modules_take_the_fastest_form_that_can_trace_them(base, form, dtype):
     env = GoEnv(5)
     net = lived_in(NeuralNet(env, base(env.planes)), sharpness=0.3)

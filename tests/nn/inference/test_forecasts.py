@@ -102,11 +102,3 @@ def test_it_is_kept_with_the_network() -> None:
     with torch.no_grad():
         next(net.parameters()).mul_(2)
     assert net.forecast_evaluator() is not first
-
-
-def test_broken_weights() -> None:
-    net = network()
-    with torch.no_grad():
-        next(net.value.parameters()).fill_(float("nan"))
-    with pytest.raises(ValueError, match="weights must be finite"):
-        net.forecast_evaluator()

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
 
 from alphago.env.go import GoEnv
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
-from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, OpenVinoModel, SharedModel, calls_for, list_operations
+from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, SharedModel, calls_for
 from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
@@ -32,22 +30,6 @@ def test_bfloat16_is_asked_for():
     batch, slots = random_batch(net.env, 8), np.arange(8)
     exact, rounded = (evaluate(net.evaluator(dtype), batch, slots)[1] for dtype in ("float32", "bfloat16"))
     assert 1e-5 < np.abs(exact - rounded).max() < 0.1
-
-
-@needs_openvino
-@pytest.mark.parametrize("count", [1, 3, 5, 8, 11, BATCH_SIZE - 1, BATCH_SIZE, BATCH_SIZE + 1, 200])
-def test_any_number_of_positions_with_the_module_beside_it(count):
-    net = lived_in(NeuralNet(GoEnv(5), tower_height=1, channels=8).eval())
-    parts = [fold_batch_norms(part.eval().requires_grad_(False)) for part in (net.base_net, net.value, net.policy)]
-    model = OpenVinoModel(list_operations(*parts, (16, 5, 5)), bfloat16=False)
-    batch = random_batch(net.env, 200)
-    for slots in (np.arange(200)[::-1], np.arange(count)):  # what an earlier call left behind does not matter
-        planes = planes_of(batch, slots)
-        logits, values = np.full((len(slots), 26), np.nan, np.float32), np.full(len(slots), np.nan, np.float32)
-        model(planes, logits, values)
-        expected_logits, expected_values = net(torch.from_numpy(planes))
-        np.testing.assert_allclose(logits, expected_logits.detach(), atol=1e-5)
-        np.testing.assert_allclose(values, expected_values.detach(), atol=1e-5)
 
 
 def test_calls_for_any_number_of_positions():
