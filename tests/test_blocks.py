@@ -10,16 +10,9 @@ class TestMechanism:
         (block,) = find_blocks(text)
         return run_block(block, monkeypatch)
 
-    def test_verbatim(self, monkeypatch):
-        assert self.run("Text\n```python\nx = dict(a=1)\n```\n", monkeypatch)["x"] == {"a": 1}
-
     def test_keywords_are_replaced_and_joined(self, monkeypatch):
         text = "<!-- test: dict(a=2, c=3) -->\n\n```python\nx = dict(a=1, b=1)\n```\n"
         assert self.run(text, monkeypatch)["x"] == {"a": 2, "b": 1, "c": 3}
-
-    def test_methods_and_nested_calls(self, monkeypatch):
-        text = "<!-- test: split(maxsplit=1) -->\n```python\nx = len('a b c'.split())\n```\n"
-        assert self.run(text, monkeypatch)["x"] == 2
 
     def test_typed_lines_then_the_end(self, monkeypatch):
         text = "<!-- test: input('D4', 'quit') -->\n```python\nx = [input(), input('> ')]\n```\n"

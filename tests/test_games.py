@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import alphago
-from alphago import MCTSPlayer, check_game, evaluate, load_model, play, selfplay, train
+from alphago import MCTSPlayer, evaluate, load_model, play, selfplay, train
 from alphago.cli import main
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
@@ -34,12 +34,6 @@ def others(*gate: str) -> pytest.MarkDecorator:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@games
-def test_contract(env: GameEnv) -> None:
-    check_game(env, games=4)
-    assert getattr(alphago, type(env).__name__) is type(env)
 
 
 @games

@@ -35,14 +35,6 @@ def test_public_names() -> None:
     assert alphago.__version__
 
 
-def test_names_are_what_they_are_at_home() -> None:
-    from alphago.env.go import GoEnv
-    from alphago.training.call.train_call import train
-
-    assert alphago.GoEnv is GoEnv
-    assert alphago.train is train
-
-
 def test_a_name_that_does_not_exist() -> None:
     with pytest.raises(AttributeError, match="module 'alphago' has no attribute 'Train'"):
         alphago.Train  # noqa: B018
@@ -50,30 +42,18 @@ def test_a_name_that_does_not_exist() -> None:
         from alphago import Chess  # noqa: F401
 
 
-def test_importing_the_package_imports_next_to_nothing() -> None:
-    heavy = "{'torch', 'numba', 'numpy', 'safetensors', 'tqdm'} & set(sys.modules)"
-    assert run(f"import sys, alphago; dir(alphago); print({heavy})") == "set()"
+PROGRAMS = {
+    "import": "import alphago; dir(alphago); assert not {'numba', 'numpy', 'safetensors', 'tqdm'} & {*sys.modules}",
+    "a position": "from alphago import GoEnv, Position; assert GoEnv(9).position().play(40).legal_mask.sum() == 81",
+    "a search": "from alphago import GoEnv, MCTSPlayer; MCTSPlayer(GoEnv(5), net, num_readouts=10).suggest_move()",
+}
 
 
-def test_a_position_needs_no_torch() -> None:
-    program = """
-import sys
-from alphago import GameEnv, GoEnv, IllegalMove, Position
-position = GoEnv(9).position().play(40)
-print(position.legal_mask.sum(), 'torch' in sys.modules)
-"""
-    assert run(program) == "81 False"
-
-
-def test_a_search_needs_no_torch() -> None:
-    """With an evaluator that does not."""
-    program = """
-import sys
-from alphago import GoEnv, MCTSPlayer
-player = MCTSPlayer(GoEnv(5), lambda position: ([1 / 26] * 26, 0.0), num_readouts=10)
-print(player.suggest_move() in range(26), 'torch' in sys.modules)
-"""
-    assert run(program) == "True False"
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_only_what_is_used_is_imported(program: str) -> None:
+    """A search needs no torch where its evaluator needs none."""
+    net = "net = lambda position: ([1 / 26] * 26, 0.0)"
+    assert run(f"import sys; {net}; {program}; print('torch' in sys.modules)") == "False"
 
 
 def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:

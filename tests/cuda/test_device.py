@@ -71,15 +71,8 @@ def raising(error: Exception) -> Callable[..., Any]:
 @pytest.mark.parametrize(
     ("count", "sentence"),
     [
-        (
-            raising(CUDARuntimeError("cudaErrorNoDevice: no CUDA-capable device is detected")),
-            r"^no CUDA device can be used: cudaErrorNoDevice: no CUDA-capable device is detected$",
-        ),
-        (
-            raising(CUDARuntimeError("cudaErrorInsufficientDriver: CUDA driver version is insufficient")),
-            r"^no CUDA device can be used: cudaErrorInsufficientDriver: CUDA driver version is insufficient$",
-        ),
-        (lambda: 0, r"^no CUDA device can be used: there is none$"),
+        (raising(CUDARuntimeError("cudaErrorNoDevice: none")), "^no CUDA device can be used: cudaErrorNoDevice: none$"),
+        (lambda: 0, "^no CUDA device can be used: there is none$"),
     ],
 )
 def test_no_device_is_one_sentence(count: Any, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,25 +80,17 @@ def test_no_device_is_one_sentence(count: Any, sentence: str, monkeypatch: pytes
     refused(BackendMissing, sentence)
 
 
-NVRTC_ERRORS = (RuntimeError, OSError, ImportError)
-
-
 def test_kernels_that_cannot_be_compiled_or_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """CuPy is there and has a device, but fails at the first compilation."""
     missing = "CuPy failed to load libnvrtc.so.12"
     complaint = "kernels.cu(3): warning: odd\ngo.cu(7): error: expected a ;\n1 error"
     busy = "cudaErrorDevicesUnavailable: all CUDA-capable devices are busy"
+    unusable = f"^NVRTC, which .*, cannot be used: {missing}$"
     problems = [
-        *(
-            (kind(f"{missing}\nand says more"), f"^NVRTC, which .*, cannot be used: {missing}$")
-            for kind in NVRTC_ERRORS
-        ),
+        *((kind(f"{missing}\nand says more"), unusable) for kind in (RuntimeError, OSError, ImportError)),
         (CompileException(complaint), r"^NVRTC cannot compile the kernels: go\.cu\(7\): error: expected a ;$"),
         (CUDARuntimeError(f"{busy} or unavailable"), f"^no CUDA device can be used: {busy}"),
-        (
-            CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the PTX"),
-            "device can be used: CUDA_ERROR_UNSUPPORTED_PTX",
-        ),
+        (CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX: so"), "device can be used: CUDA_ERROR_UNSUPPORTED_PTX"),
     ]
     for problem, sentence in problems:
         fake_cupy(monkeypatch, compiling=raising(problem))

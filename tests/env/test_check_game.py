@@ -16,6 +16,7 @@ from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import PlainBatch
+from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
 
@@ -26,11 +27,7 @@ class DecisiveEnv(TicTacToeEnv):
     has_decisive_moves = True
 
 
-@pytest.mark.parametrize(
-    "env",
-    [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)],
-    ids=repr,
-)
+@pytest.mark.parametrize("env", [GoEnv(3, margin_weight=0.3), TicTacToeEnv(), DecisiveEnv(), NaiveGoEnv(3)], ids=repr)
 def test_good_games_pass(env: GameEnv) -> None:
     check_game(env, games=8)
 
@@ -53,6 +50,10 @@ def caught(env: GameEnv, plain: GameEnv | None = None, **options: object) -> str
     with pytest.raises(GameError) as error:
         check_game(env, plain, **options)
     return str(error.value)
+
+
+SQUARE = symmetry.square(3)
+EXCHANGED = SQUARE.actions[[0, 3, 2, 1, 4, 5, 6, 7]]
 
 
 def never_over(self: TicTacToe) -> bool:
@@ -90,49 +91,26 @@ def dict_key(self: TicTacToe, action: int) -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        (
-            {"legal_mask": lambda self: self.board == 0},
-            r"legal_mask: expected nothing legal once the game is over, got [A-C1-3 ]+\n",
-        ),
-        (
-            {"legal_mask": lambda self: np.zeros(9, bool)},
-            r"legal_mask: expected a legal action while the game goes on \(is_over is False\), got none",
-        ),
+        ({"legal_mask": lambda self: self.board == 0}, r"legal_mask: expected nothing legal once .*, got [A-C1-3 ]+\n"),
+        ({"legal_mask": lambda self: np.zeros(9, bool)}, r"legal_mask: expected a legal action while .*, got none"),
         ({"legal_mask": lambda self: [True] * 9}, r"legal_mask: expected an array bool \[9\], got list \[9\]"),
-        (
-            {"legal_mask": taken_squares_too, "is_over": never_over},
-            r"is_over: expected True after max_moves = 9 plies, got False\n  in Bro.* after (\w\d ){9}",
-        ),
-        (
-            {"copy": lambda self: self},
-            r"copy, seen by to_play: expected 1 \(the original does not change when a copy plays on\), got -1",
-        ),
-        (
-            {"copy": aliased_copy},
-            r"copy, seen by legal_mask: expected \w\d legal \(the original does not change when a copy plays on\)",
-        ),
+        ({"legal_mask": taken_squares_too, "is_over": never_over}, r"is_over: expected True after max_moves = 9 plies"),
+        ({"copy": lambda self: self}, r"copy, seen by to_play: expected 1 \(the original does not .*, got -1"),
+        ({"copy": aliased_copy}, r"copy, seen by legal_mask: expected \w\d legal \(the original does not "),
         (
             {"copy": shallow_copy},
             r"copy, seen by to_play: expected -1 \(as in the original\), got 1\n  in .* after \w\d ",
         ),
         (
             {"planes": lambda self: np.zeros((3, 3, 3), np.float32)},
-            r"planes: expected an array float32 \[2, 3, 3\], got float32 \[3, 3, 3\]\n  in .*, at the start",
+            r"planes: .*, got float32 \[3, 3, 3\]\n  in .*, at the",
         ),
-        (
-            {"planes": lambda self: TicTacToe.planes(self).astype(np.float64)},
-            r"planes: expected an array float32 \[2, 3, 3\], got float64 \[2, 3, 3\]",
-        ),
-        (
-            {"planes": lambda self: TicTacToe.planes(self) / np.float32(0)},
-            r"planes: expected to be finite, got array",
-        ),
+        ({"planes": lambda self: TicTacToe.planes(self).astype(float)}, r"planes: .*, got float64 \[2, 3, 3\]"),
         (
             {"planes": lambda self: np.zeros((2, 3, 3), np.float32)},
-            r"planes: expected different answers for different positions",
+            r"planes: expected different answers for different ",
         ),
         ({"outcome": lambda self: 3.0}, r"outcome: expected to be a number from -1 to 1, got 3.0"),
-        ({"to_play": property(lambda self: 2, lambda *_: None)}, "to_play: expected to be a number .*, got 2"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
             {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
@@ -156,18 +134,9 @@ def test_broken_states_are_caught(changes: dict, text: str) -> None:
         ({"max_moves": 4}, "is_over: expected True after max_moves = 4 plies, got False"),
         ({"from_text": lambda self, text: 0}, "from_text: expected 1 for 'B3', which to_text wrote, got 0"),
         ({"symmetries": symmetry.identity(9, 10)}, "symmetries.actions: expected shape [1, 9], got [1, 10]"),
-        (
-            {"symmetries": symmetry.Symmetries(*(table[::-1] for table in symmetry.square(3)))},
-            "symmetries.points: expected the identity first, got [6, 7, 8, 3, 4, 5, 0, 1, 2]",
-        ),
-        (
-            {"symmetries": symmetry.Symmetries(np.zeros((1, 9), int), np.zeros((1, 9), int))},
-            "symmetries.points: expected each of 0 to 8 once in a row",
-        ),
-        (
-            {"symmetries": symmetry.square(3)._replace(actions=symmetry.square(3).actions[[0, 3, 2, 1, 4, 5, 6, 7]])},
-            "symmetries[1], seen by planes: expected ",
-        ),
+        ({"symmetries": Symmetries(*(table[::-1] for table in SQUARE))}, "symmetries.points: expected the identity fi"),
+        ({"symmetries": Symmetries(*np.zeros((2, 1, 9), int))}, "symmetries.points: expected each of 0 to 8 once in"),
+        ({"symmetries": SQUARE._replace(actions=EXCHANGED)}, "symmetries[1], seen by planes: expected "),
     ],
 )
 def test_broken_descriptions_are_caught(changes: dict, text: str) -> None:
@@ -387,12 +356,8 @@ def test_set_ups_are_played_from_and_named() -> None:
 
 
 def test_a_game_without_any_positions_is_caught() -> None:
-    class Empty(TicTacToeEnv):
-        new = GameEnv.new
-
-    assert caught(Empty()).startswith(
-        "new_batch: expected no error, got NotImplementedError: Empty defines neither new() nor new_batch()"
-    )
+    text = "new_batch: expected no error, got NotImplementedError: BrokenEnv defines neither new() nor new_batch()"
+    assert caught(described(new=GameEnv.new)).startswith(text)
 
 
 def test_the_same_seed_plays_the_same_games() -> None:
@@ -427,7 +392,7 @@ def test_a_config_may_be_an_attribute_of_the_object() -> None:
         ({"to_play": property(lambda self: 0, lambda *_: None)}, "to_play of BrokenEnv.* must be 1 or -1, got 0"),
         (
             {"is_over": never_over, "legal_mask": lambda self: np.ones(9, bool)},
-            "is_over of BrokenEnv.* must be True after max_moves, 9 plies, got False; check_game says more",
+            "is_over of BrokenEnv.* must be True after max_moves, 9 plies",
         ),
     ],
 )
@@ -443,12 +408,4 @@ def test_a_game_that_is_over_as_it_likes(answer: object, text: str) -> None:
 
 
 def test_a_missing_method_is_named() -> None:
-    class Halves(TicTacToe):
-        is_over = None
-
-    class HalvesEnv(TicTacToeEnv):
-        def new(self, **setup: object) -> TicTacToe:
-            return Halves()
-
-    with pytest.raises(GameError, match=r"^is_over: expected a method of Halves, got none"):
-        check_game(HalvesEnv())
+    assert caught(broken(is_over=None)).startswith("is_over: expected a method of Broken, got none")

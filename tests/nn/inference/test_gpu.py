@@ -348,7 +348,7 @@ FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capac
         (torch.OutOfMemoryError(FULL), "20.00 MiB does not fit into the memory that is left on the GPU"),
         (
             RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"),
-            "an allocation does not fit into the memory that is left on the GPU",
+            "an allocation does not fit into the memory .*",
         ),
     ],
 )
