@@ -32,8 +32,17 @@ class Twins:
         self.ours: Any = env.new_batch(count)
         self.theirs: DeviceBatch = batch_on(backend, env, count)
         self.slots = np.arange(count)
-        self.pass_alive = {"pass_alive"} if isinstance(env, GoEnv) else set()
-        self.decisive = {"decisive_moves"} if env.has_decisive_moves else set()
+        points = ("ownership", "pass_alive") if isinstance(env, GoEnv) else ("ownership",)
+        self.verbs: dict[str, tuple[tuple[int, ...], Any]] = {  # shape and type of a slot's answer
+            "legal_mask": ((env.action_space,), np.bool_),
+            "is_over": ((), np.bool_),
+            "to_play": ((), np.int8),
+            "hash": ((), np.int64),
+            "score": ((), np.float32),
+            "outcome": ((), np.float32),
+            **dict.fromkeys(points, ((env.N**2,), np.int8)),
+            **({"decisive_moves": ((), np.int32)} if env.has_decisive_moves else {}),
+        }
 
     def do(self, verb: str, *arguments: Any, **options: Any) -> None:
         for batch in (self.ours, self.theirs):
@@ -53,15 +62,7 @@ class Twins:
         """All that can be asked of all slots, then the rows word by word; returns the legal masks."""
         env, slots = self.env, self.slots
         planes = self.ask("planes", (env.planes, env.N, env.N), np.float32, slots)
-        for verb, dtype in {"is_over": bool, "to_play": np.int8, "hash": np.int64}.items():
-            self.ask(verb, (), dtype, slots)
-        for verb in ("score", "outcome"):
-            self.ask(verb, (), np.float32, slots)
-        for verb in ("ownership", *self.pass_alive):
-            self.ask(verb, (env.N**2,), np.int8, slots)
-        for verb in self.decisive:
-            self.ask(verb, (), np.int32, slots)
-        masks = self.ask("legal_mask", (env.action_space,), np.bool_, slots)
+        masks = {verb: self.ask(verb, *shape, slots) for verb, shape in self.verbs.items()}["legal_mask"]
         observed = [self.theirs.backend.zeros(array.shape, array.dtype) for array in (masks, planes)]
         self.theirs.observe(slots, *observed)
         for one, two in zip(observed, (masks, planes), strict=True):
@@ -113,17 +114,7 @@ class Twins:
     def compare_there(self) -> None:
         """As `compare`, with answers that are written where the kernels are, planes with channels last."""
         env, count, backend = self.env, len(self.slots), self.theirs.backend
-        shapes = {
-            "legal_mask": ((env.action_space,), np.bool_),
-            "is_over": ((), np.bool_),
-            "to_play": ((), np.int8),
-            "hash": ((), np.int64),
-            "score": ((), np.float32),
-            "outcome": ((), np.float32),
-            **dict.fromkeys(("ownership", *self.pass_alive), ((env.N**2,), np.int8)),
-            **dict.fromkeys(self.decisive, ((), np.int32)),
-        }
-        for verb, (shape, dtype) in shapes.items():
+        for verb, (shape, dtype) in self.verbs.items():
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
             here = getattr(self.ours, verb)(self.slots, np.empty((count, *shape), dtype))
             assert np.array_equal(backend.download(there), here), verb

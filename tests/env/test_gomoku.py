@@ -2,7 +2,6 @@
 
 import pytest
 
-from alphago.arena.alphabeta import best_move
 from alphago.env.check import check_game
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
@@ -45,13 +44,6 @@ def test_counts_of_tic_tac_toe() -> None:
     counts = [9, 72, 504, 3024, 15120, 54720, 148176, 200448, 127872]
     assert count_games(GomokuEnv(3, 3, 3), 9) == counts
     assert count_games(TicTacToeEnv(), 6) == counts[:6]
-
-
-@pytest.mark.parametrize(
-    ("size", "row", "outcome"), [(3, 3, 0), (4, 3, 1), pytest.param(4, 4, 0, marks=pytest.mark.slow)]
-)
-def test_solved_by_alpha_beta(size: int, row: int, outcome: int) -> None:
-    assert best_move(GomokuEnv(size, row).position()).outcome == outcome
 
 
 class TestLines:

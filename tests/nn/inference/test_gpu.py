@@ -28,7 +28,7 @@ from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
 from alphago.nn.net import NeuralNet
 from tests.devices import needs_compiler
-from tests.nn.boards import evaluate, lived_in
+from tests.nn.boards import evaluate, lived_in, random_batch
 
 ENV = GoEnv(5, margin_weight=0.3)
 COUNT = 40
@@ -42,16 +42,8 @@ def net() -> NeuralNet:
 
 def played(device: str, count: int = COUNT, plies: int = 12) -> GameBatch:
     """Positions after random moves in the first `count` of twice as many slots, the same on each device."""
-    random = np.random.default_rng(1)
-    here, slots = ENV.new_batch(count), np.arange(count)
-    for _ in range(plies):
-        mask = here.legal_mask(slots, np.empty((count, ENV.action_space), np.bool_))
-        chances = random.random(mask.shape) * mask
-        chances[:, -1] *= 0.05
-        going = np.flatnonzero(mask.any(axis=1))
-        here.play(going, chances[going].argmax(axis=1).astype(np.int32))
-    batch = ENV.new_batch(2 * count, device)
-    batch.copy(slots, slots, of=here)
+    batch, slots = ENV.new_batch(2 * count, device), np.arange(count)
+    batch.copy(slots, slots, of=random_batch(ENV, count, seed=1, plies=plies))
     return batch
 
 
