@@ -10,9 +10,9 @@ from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.env.kernels.rows import PLY, TO_PLAY
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
+from tests.naive.playouts import Stream
 
 ENVS = [OwareEnv(), OwareEnv(rules="cgzero"), ReversiEnv(6), ReversiEnv(10), GomokuEnv(5, 4), ConnectFourEnv()]
-GOLDEN, FACTORS = 0x9E3779B97F4A7C15, (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 def played(env: GameEnv, seed: int, games: int = 30) -> tuple[np.ndarray, np.ndarray, int]:
@@ -33,29 +33,11 @@ def test_games_end_and_follow_from_the_seed(env: GameEnv) -> None:
     assert len(np.unique(np.sign(outcomes * rows[:, TO_PLAY]))) > 1
 
 
-class Random:
-    """splitmix64 with signed shifts, as the kernels have it."""
-
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
-
-    def below(self, count: int) -> int:
-        self.seed = self.signed(self.seed + GOLDEN)
-        x = self.seed
-        for factor, shift in zip(FACTORS, (30, 27), strict=True):
-            x = self.signed((x ^ (x >> shift)) * factor)
-        return (((x ^ (x >> 31)) >> 16) & 0xFFFFFFFF) * count >> 32
-
-    @staticmethod
-    def signed(x: int) -> int:
-        return (x + 2**63) % 2**64 - 2**63
-
-
 @pytest.mark.parametrize("env", ENVS, ids=repr)
 def test_every_legal_action_is_as_likely(env: GameEnv) -> None:
     """The same games in plain Python: the action is the one whose number among the legal ones is drawn."""
     rows, _, _ = played(env, 7, games=3)
-    random = Random(7)
+    random = Stream(7)
     for row in rows:
         position = env.position()
         while not position.is_over:

@@ -10,6 +10,8 @@ import numpy as np
 
 from tests.naive.go import BLACK, EMPTY, WHITE, NaiveGo, is_own_eye
 
+GOLDEN = 0x9E3779B97F4A7C15
+
 
 class Stream:
     """splitmix64 (Steele, Lea and Flood 2014) with signed shifts: 32 random bits from the middle of each number."""
@@ -19,12 +21,15 @@ class Stream:
 
     def below(self, limit: int) -> int:
         """Return a number from 0 to `limit` - 1."""
-        self.seed = signed(self.seed + 0x9E3779B97F4A7C15)
-        x = self.seed
-        x = signed((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9)
-        x = signed((x ^ (x >> 27)) * 0x94D049BB133111EB)
-        x ^= x >> 31
-        return (((x >> 16) & 0xFFFFFFFF) * limit) >> 32
+        self.seed = signed(self.seed + GOLDEN)
+        return (((mixed(self.seed) >> 16) & 0xFFFFFFFF) * limit) >> 32
+
+
+def mixed(x: int) -> int:
+    """Return splitmix64's finaliser of a signed number."""
+    x = signed((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9)
+    x = signed((x ^ (x >> 27)) * 0x94D049BB133111EB)
+    return x ^ (x >> 31)
 
 
 def signed(x: int) -> int:

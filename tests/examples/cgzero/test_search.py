@@ -17,11 +17,11 @@ from alphago.mcts.search import Search
 from alphago.mcts.tree import new_wave
 from alphago.training.call.selfplay_call import selfplay
 from tests.mcts.trees import assert_same_tree, children, random_position, run, search_from
+from tests.naive.playouts import GOLDEN, mixed, signed
 from tests.naive.puct import NaiveSearch, one_by_one
 
 EVENLY = (np.arange(400) + 0.5) / 400
 GO = GoEnv(3, komi=0.5)
-MASK = 2**64 - 1
 
 
 def good(search: Search, game: int, share: float) -> list[int]:
@@ -64,19 +64,8 @@ def test_each_good_one_is_as_likely_as_another() -> None:
     assert policies == pytest.approx(visits / visits.sum())
 
 
-def signed(x: int) -> int:
-    return (x & MASK) - (2**64 if x & 2**63 else 0)
-
-
-def mixed(x: int) -> int:
-    """SplitMix64's finaliser with signed shifts, in integers without end."""
-    x = signed((x ^ (x >> 30)) * -4658895280553007687)
-    x = signed((x ^ (x >> 27)) * -7723592293110705685)
-    return x ^ (x >> 31)
-
-
 def uniform(seed: int, node: int) -> float:
-    return (mixed(signed(seed + signed((node + 1) * -7046029254386353131))) >> 10) / 2**52 - 1
+    return (mixed(signed(seed + signed((node + 1) * GOLDEN))) >> 10) / 2**52 - 1
 
 
 def test_noise_by_the_formula() -> None:
