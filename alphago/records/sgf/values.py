@@ -51,7 +51,8 @@ def read_size(text: str) -> int:
     """Return the size of a square board in the text of SZ; raise ValueError for other boards."""
     columns, rows = read_sides(text)
     if columns != rows:
-        raise ValueError(f"the board must be a square one, got {shown(text)}: `alphago web` opens others (Menu, Open)")
+        command = "alphago web --game examples/go_variants.py:OutlineGoEnv"
+        raise ValueError(f"the board must be a square one, got {shown(text)}: {command} opens others (Menu, Open)")
     return columns
 
 
