@@ -7,7 +7,7 @@ import numpy as np
 
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.system.validation import setting, settings, shown
-from alphago.training.kernels import returns
+from alphago.training.kernels import samples
 
 # Returns the value target of each of a record's T plies, float32 [T], from the view of the player to move.
 Values = Callable[[GameRecord], np.ndarray]
@@ -98,5 +98,5 @@ def lambda_returns(record: GameRecord, search_share: float) -> np.ndarray:
     search_share: 0 .. 1; with 0 every target is the game's result.
     """
     targets = np.empty(len(record), np.float32)
-    returns.lambda_returns(float(record.outcome), record.values, record.movers, float(search_share), targets)
+    samples.lambda_returns(float(record.outcome), record.values, record.movers, float(search_share), targets)
     return targets

@@ -24,8 +24,14 @@ from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
-from alphago.training.judges.watched import WatchedExam, make_watched, watched_by_name
-from alphago.training.judges.watched_opponent import PAIRS, WatchedOpponent, more_pairs
+from alphago.training.judges.watched import (
+    PAIRS,
+    WatchedExam,
+    WatchedOpponent,
+    make_watched,
+    more_pairs,
+    watched_by_name,
+)
 from alphago.training.settings.judge_settings import WatchList
 from tests.exams.small_exams import row, write
 from tests.training.small_runs import GO
