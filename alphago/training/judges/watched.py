@@ -68,18 +68,13 @@ def watched_by_name(text: str, env: GameEnv) -> Watched:
     if text.startswith(RECORDS):
         return WatchedRecords(text, env, read_collection(text.removeprefix(RECORDS), env, POSITIONS))
     name, readouts = split_readouts(text)
-    if is_exam(name):
+    if name.partition(":")[0] == EXAM:
         return WatchedExam(name, readouts, env)
     watched = WatchedOpponent(name, readouts, env)
     player = watched.entrant("cpu").player
     if isinstance(player, Engine):
         check_engine(require_go(env.match_variant(), player.name), player)
     return watched
-
-
-def is_exam(name: str) -> bool:
-    """Return whether a name in `watch`, without its readouts, means an exam."""
-    return name == EXAM or name.startswith(f"{EXAM}:")
 
 
 class WatchedExam:
