@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import torch
+
+from alphago.system.validation import check_float
 
 BETAS = (0.9, 0.99)
 SGD_MOMENTUM = 0.9  # Silver et al. 2017, Methods; also in AlphaGo.jl and cody2007's code
@@ -204,21 +206,12 @@ def check_schedule(schedule: object) -> str | Steps | Schedule:
     if isinstance(schedule, str):
         if schedule in SCHEDULES:
             return schedule
-    elif isinstance(schedule, Sequence) and all(is_step(step) for step in schedule):
-        steps = tuple((float(progress), float(factor)) for progress, factor in schedule)
-        if all(progress < next_progress for (progress, _), (next_progress, _) in pairwise(steps)):
-            return steps
+    elif isinstance(schedule, Sequence):
+        with suppress(TypeError, ValueError):  # raised for anything but pairs of numbers
+            steps = tuple((check_float("progress", at, 0, 1), check_float("factor", by, 0)) for at, by in schedule)
+            if all(progress < next_progress for (progress, _), (next_progress, _) in pairwise(steps)):
+                return steps
     raise ValueError(
         f"schedule must be {', '.join(map(repr, SCHEDULES))}, or pairs (progress from 0 to 1, factor >= 0) with rising "
         f"progress, or a function, got {schedule!r}"
     )
-
-
-def is_step(step: object) -> bool:
-    """Return whether an object is a step of a schedule: a pair of a progress in 0 .. 1 and a factor >= 0."""
-    if not isinstance(step, Sequence) or len(step) != 2:
-        return False
-    if not all(isinstance(number, Real) for number in step):
-        return False
-    progress, factor = map(float, step)
-    return 0 <= progress <= 1 and 0 <= factor < math.inf
