@@ -33,19 +33,22 @@ class ResultFolder:
       games/M-N-G.sgf   Go only: game G of player M against player N, all counted from 1
       lock              held by the process that plays
 
-    path: the folder.  names: the names of the players.  settings: JSON data that determines each game.
+    path: the folder; None for `runs/evaluate-HASH`, with a hash of the settings.
+    names: the names of the players.  settings: JSON data that determines each game.
     """
 
-    def __init__(self, path: str | Path, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
+    def __init__(self, path: str | Path | None, env: GameEnv, names: list[str], settings: Mapping[str, Any]) -> None:
         """Open or create a folder.
 
         Raises ValueError if the folder has other contents, OSError if it cannot be created.
         """
-        self.path = user_path(path)
+        identity = json.loads(json.dumps(settings))  # as it is read from a file: with lists for tuples
+        self.path = hashed_folder(identity) if path is None else user_path(path)
+        self._lines = self.path / "games.jsonl"
         self.env = env
         self.names = names
         self.games: dict[Match, dict[int, MatchGame]] = {}
-        open_folder(self.path / "evaluation.json", settings)
+        open_folder(self.path / "evaluation.json", identity)
         self._read_games()
 
     def add(self, match: Match, game: MatchGame) -> None:
@@ -67,10 +70,6 @@ class ResultFolder:
     def game_name(self, match: Match, number: int) -> str:
         """Return the name of a game's SGF file, without its suffix; number: the game's index in its match."""
         return f"{match[0] + 1}-{match[1] + 1}-{number + 1:04d}"
-
-    @property
-    def _lines(self) -> Path:
-        return self.path / "games.jsonl"
 
     def _read_games(self) -> None:
         """Read the games of earlier calls; an incomplete last line, left by a crash, is removed from the file."""
@@ -103,12 +102,6 @@ class ResultFolder:
         record = SgfGame.in_game(self.env, game.moves, result=result, players=players, comment=comment)
         path.parent.mkdir(exist_ok=True)
         write_atomic(path, format_sgf(record))
-
-
-def as_saved(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an identity as it is read from a file: with lists for tuples."""
-    saved: dict[str, Any] = json.loads(json.dumps(identity))
-    return saved
 
 
 def hashed_folder(identity: Mapping[str, Any]) -> Path:

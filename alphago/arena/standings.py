@@ -87,9 +87,8 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
 def headline(tournament: Tournament) -> str:
     """Return a sentence about the game, and about how the matches are played."""
     settings = tournament.settings
-    opening = f"openings of {settings.random_opening} random plies, each with both colours"
-    if not settings.random_opening:
-        opening = "from the empty board"
+    random = f"openings of {settings.random_opening} random plies, each with both colours"
+    opening = random if settings.random_opening else "from the empty board"
     return f"{tournament.env.summary}, {settings.games} games a match, {opening}, seed {settings.seed}"
 
 

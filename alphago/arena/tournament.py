@@ -10,7 +10,7 @@ from alphago.arena.entrant import Entrant
 from alphago.arena.match import find_adjudicator, play_match
 from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
-from alphago.arena.result_folder import Match, ResultFolder, as_saved, hashed_folder
+from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.levels import LevelTerms, terms_of
@@ -103,16 +103,13 @@ class Tournament:
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
         self.names = [entrant.name for entrant in entrants]
         self.matches: list[Match] = list(itertools.combinations(range(len(entrants)), 2))
-        identity = self.identity()
-        if folder is None:
-            folder = hashed_folder(identity)
-        self.folder = ResultFolder(folder, self.env, self.names, identity)
+        self.folder = ResultFolder(folder, self.env, self.names, self.identity())
 
     def identity(self) -> dict[str, Any]:
         """Return everything that determines each game, as JSON data, so not their number."""
         facts = asdict(self.settings)
         del facts["games"]
-        facts = {
+        return {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
             "search": [str(entrant.search or "") for entrant in self.entrants],
@@ -122,7 +119,6 @@ class Tournament:
             **self.env.rule_options,
             **facts,
         }
-        return as_saved(facts)
 
     def level_terms(self, entrant: Entrant) -> LevelTerms | None:
         """Return at what loss and with how many readouts an entrant's level plays now; None at full strength."""
