@@ -16,7 +16,7 @@ from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.engines import Engines
-from alphago.ui.web.limits import MOST_MESSAGE, MOST_WAITING
+from alphago.ui.web.guard import MOST_MESSAGE, MOST_WAITING
 from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
 from alphago.ui.web.page_search import PageSearch
 

@@ -16,7 +16,7 @@ from alphago.mcts.evaluator import as_forecast_evaluator
 from alphago.mcts.levels import Level, is_measured
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
-from alphago.ui.web.limits import TREE_BYTES
+from alphago.ui.web.guard import TREE_BYTES
 
 PLAYOUTS = "playouts"  # the engine without a network
 PLAYOUTS_A_LEAF = 4  # random games from each leaf of a search without a network

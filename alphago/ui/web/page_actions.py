@@ -17,7 +17,7 @@ from alphago.mcts.lost_turns import LostTurns
 from alphago.system.validation import check_int, check_positive, shown
 from alphago.ui.teacher import Teacher
 from alphago.ui.web.engines import PLAYOUTS, Engines, SharedEngine
-from alphago.ui.web.limits import MOST_MESSAGE, most_readouts
+from alphago.ui.web.guard import MOST_MESSAGE, most_readouts
 from alphago.ui.web.new_game import (
     MOST_NODES,
     GameTree,

@@ -14,7 +14,7 @@ from alphago.mcts.analysis_result import Analysis
 from alphago.mcts.levels import LEVELS, check_level
 from alphago.mcts.questions import Answer, Limit
 from alphago.system.validation import check_bool, check_int, check_positive
-from alphago.ui.web.limits import MOST_SECONDS, most_readouts
+from alphago.ui.web.guard import MOST_SECONDS, most_readouts
 from alphago.ui.web.new_game import letter
 from alphago.ui.web.page_actions import Query, QueryReader
 

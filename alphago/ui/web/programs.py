@@ -18,7 +18,7 @@ from alphago.ui.analysis_engine import AnalysisEngine, Networks, error
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import Engines, SharedEngine, with_planes
-from alphago.ui.web.limits import (
+from alphago.ui.web.guard import (
     FIRST_SECONDS,
     MOST_PAGES,
     MOST_PROGRAMS,

@@ -16,8 +16,7 @@ from alphago.env.games import GAMES, require_go
 from alphago.env.go import GoEnv
 from alphago.ui.web.answers import error_sentence
 from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
-from alphago.ui.web.guard import COOKIE, HEADERS, Guard
-from alphago.ui.web.limits import MOST_MESSAGE, closing_reason
+from alphago.ui.web.guard import COOKIE, HEADERS, MOST_MESSAGE, Guard, closing_reason
 from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle, without_comments
 from alphago.ui.web.views import offer_view

@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
-from alphago.ui.web.limits import MOST_READOUTS, MOST_UNREAD, closing_reason
+from alphago.ui.web.guard import MOST_READOUTS, MOST_UNREAD, closing_reason
 from alphago.ui.web.programs import Connections, Replies
 from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, Served, serving

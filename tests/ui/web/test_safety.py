@@ -17,8 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from alphago.cli import main
 from alphago.ui.web import programs
 from alphago.ui.web import server as server_module
-from alphago.ui.web.guard import Guard
-from alphago.ui.web.limits import MOST_MESSAGE, MOST_PAGES
+from alphago.ui.web.guard import MOST_MESSAGE, MOST_PAGES, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
 from tests.ui.web.served import PATIENCE, Served, ask, serving
