@@ -22,6 +22,18 @@ from tests.ui.web.desks import GO5, engines
 PATIENCE = 120.0
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "nothing happens"
+        time.sleep(0.01)
+
+
+def threads(name: str) -> int:
+    """How many threads of this name there are."""
+    return sum(thread.name == name for thread in threading.enumerate())
+
+
 class Served(NamedTuple):
     """A server that runs: where, and its boards."""
 
@@ -75,10 +87,7 @@ def serving(
     server = new_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
-    deadline = time.monotonic() + PATIENCE
-    while not server.started:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: server.started)
     try:
         yield Served(listener.getsockname()[1], app)
     finally:

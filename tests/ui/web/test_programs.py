@@ -3,7 +3,6 @@
 import asyncio
 import json
 import threading
-import time
 from typing import Any, cast
 
 import pytest
@@ -16,7 +15,7 @@ from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
 from alphago.ui.web.guard import MOST_READOUTS, MOST_UNREAD, closing_reason
 from alphago.ui.web.programs import Connections, Replies
 from tests.ui.web.desks import GO5
-from tests.ui.web.served import PATIENCE, Served, serving
+from tests.ui.web.served import PATIENCE, serving, threads, wait_until
 
 QUERY: dict[str, Any] = {"id": "QUERY:1", "rules": "tromp-taylor", "komi": 6.5, "boardXSize": 5, "boardYSize": 5}
 QUERY |= {"maxVisits": 20, "moves": [["B", "C3"], ["W", "D3"]]}
@@ -42,14 +41,6 @@ def last_reply(program: ClientConnection, query_id: str = "QUERY:1") -> dict[str
         message = reply(program)
         if message.get("id") == query_id and (message.get("isDuringSearch") is False or "error" in message):
             return message
-
-
-def await_none(served: Served) -> None:
-    """Wait until no program is connected, and no engine is left."""
-    deadline = time.monotonic() + PATIENCE
-    while served.app.state.programs.count or any(thread.name == THREAD for thread in threading.enumerate()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_query_is_answered() -> None:
@@ -113,7 +104,7 @@ def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
             with served.page("/analysis") as program:
                 ask(program, {**QUERY, "maxVisits": MOST_READOUTS, "reportDuringSearchEvery": 0.01})
                 assert reply(program)["isDuringSearch"]
-        await_none(served)
+        wait_until(lambda: served.app.state.programs.count + threads(THREAD) == 0)
         assert served.get()[0] == 200
 
 
@@ -145,7 +136,7 @@ def test_a_program_that_leaves_while_it_is_answered() -> None:
         assert ended
 
     asyncio.run(leave())
-    assert not any(thread.name == THREAD for thread in threading.enumerate())
+    assert threads(THREAD) == 0
 
 
 def test_an_engine_waits_for_a_program_that_reads_slower() -> None:

@@ -8,7 +8,6 @@ import random
 import socket
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from alphago.ui.web import server as server_module
 from alphago.ui.web.guard import MOST_MESSAGE, MOST_PAGES, Guard
 from alphago.ui.web.page_actions import ACTIONS
 from alphago.ui.web.page_files import FILES
-from tests.ui.web.served import PATIENCE, Served, ask, serving
+from tests.ui.web.served import PATIENCE, Served, ask, serving, threads, wait_until
 
 TOKEN = "a long secret"
 FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
@@ -166,10 +165,7 @@ def test_ten_thousand_random_messages() -> None:
             for part in range(1, 5):
                 for _ in range(2500):
                     page.send(junk(chance))
-                deadline = time.monotonic() + PATIENCE
-                while len(heard) < 1500 * part:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.05)
+                wait_until(lambda: len(heard) >= 1500 * part)  # noqa: B023 (it is called at once)
                 gc.collect()
                 memory.append(resident())
         reader.join(PATIENCE)
@@ -177,7 +173,7 @@ def test_ten_thousand_random_messages() -> None:
         begun = ask(other, action="new")["game"]
         assert ask(other, action="view", game=begun, moves=[["B", "D4"]])["view"]["moves"] == 1
         await_quiet(served, 1)
-        assert sum(thread.name == "alphago-page" for thread in threading.enumerate()) <= 2  # one may be ending
+        assert threads("alphago-page") <= 2  # one may be ending
         assert served.get()[0] == 200
 
 
@@ -215,16 +211,13 @@ def test_two_hundred_connections() -> None:
                 assert ask(page, action="hello")["games"]
             await_quiet(served)
         gc.collect()
-        assert sum(thread.name == "alphago-page" for thread in threading.enumerate()) <= 1
+        assert threads("alphago-page") <= 1
         assert resident() - before < FLAT
 
 
 def await_quiet(served: Served, pages: int = 0) -> None:
     """Wait until the server has seen that all other pages are gone."""
-    deadline = time.monotonic() + PATIENCE
-    while served.app.state.pages.count > pages:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: served.app.state.pages.count <= pages)
 
 
 def test_a_page_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,10 +239,7 @@ def test_a_page_that_leaves_stops_thinking() -> None:
             while not json.loads(page.recv(timeout=PATIENCE)).get("isDuringSearch"):
                 pass
         await_quiet(served)
-        deadline = time.monotonic() + PATIENCE
-        while any(thread.name == "alphago-page" for thread in threading.enumerate()):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: threads("alphago-page") == 0)
 
 
 def test_without_the_extra_it_says_how_to_install_it(
