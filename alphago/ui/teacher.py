@@ -22,20 +22,11 @@ class Teacher:
     network: as `alphago.analyze` takes it.
     points: moves that lose more points than this are explained.  If the network forecasts no points, a loss of 5 % of
         the win rate counts as one point.
-    readouts, device, threads: as in `alphago.analyze`.
+    readouts: of a position.  options: of an `Analyst`, such as device and threads.
     """
 
-    def __init__(
-        self,
-        network: object,
-        points: float,
-        readouts: int = READOUTS,
-        *,
-        device: str = "auto",
-        threads: int | None = None,
-    ) -> None:
-        self.network, self.readouts = network, readouts
-        self.options: dict[str, Any] = {"device": device, "threads": threads}
+    def __init__(self, network: object, points: float, readouts: int = READOUTS, **options: Any) -> None:
+        self.network, self.readouts, self.options = network, readouts, options
         self.points = check_positive("teach", points)
 
     def lesson(self, position: Position, action: int) -> Explanation | None:

@@ -96,7 +96,7 @@ class Engines:
 
     def is_measured(self, name: str, env: GameEnv) -> bool:
         """Return whether a network is the packaged one, with which the levels of a game were measured."""
-        source = self.choices[name].source
+        source = self.choices[name].source if name in self.choices else None
         return str(source) == packaged_net(env.name, env.N) or is_measured(source, env)
 
     def suits(self, name: str, env: GameEnv) -> bool:
