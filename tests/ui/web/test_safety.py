@@ -62,24 +62,21 @@ def test_the_page_and_its_headers() -> None:
             assert served.get(path)[0] == 404, path
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "0x7f.1", "[", ""])
-def test_another_host_is_refused(host: str) -> None:
+def test_another_host_is_refused() -> None:
     """A page elsewhere may point its own name at this machine (DNS rebinding): it cannot change what Host says."""
     with serving() as served:
-        status, text = served.get(Host=host)
-        assert status in (400, 403)
-        assert status == 400 or text.startswith("This server does not answer to the name ")
+        for host in ("evil.example", "evil.example:80", "127.0.0.1.evil.example", "0x7f.1", "[", ""):
+            status, text = served.get(Host=host)
+            assert status in (400, 403), host
+            assert status == 400 or text.startswith("This server does not answer to the name ")
 
 
-@pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1:1", "http://localhost", "file://"]
-)
-def test_another_origin_is_refused(origin: str) -> None:
+def test_another_origin_is_refused() -> None:
     with serving() as served:
-        status, text = served.get("/watch", Origin=origin)
-        assert (status, text) == (403, f"Pages of {origin!r} may not use this server.")
-        with pytest.raises(InvalidStatus):
-            served.page(Origin=origin)
+        for origin in ("http://evil.example", "null", "https://127.0.0.1:1", "http://localhost", "file://"):
+            assert served.get("/watch", Origin=origin) == (403, f"Pages of {origin!r} may not use this server.")
+            with pytest.raises(InvalidStatus):
+                served.page(Origin=origin)
         with served.page(Origin=served.address) as page:
             assert ask(page, action="hello")["games"]
 
