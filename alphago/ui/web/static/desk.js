@@ -33,11 +33,11 @@ export class Desk {
 
   // --- the page ---
 
-  /** Do what the page asks for, after what it has asked for before. @param {{type: string} & Record<string, any>} message */
+  /** Do what the page asks for, after what it has asked for before, and tell the state. @param {{type: string} & Record<string, any>} message */
   send({ type, ...fields }) {
-    this.soon(() => {
+    this.soon(async () => {
       if (!COMMANDS[type]) throw new Error(`there is no command ${type}`);
-      return COMMANDS[type](this, fields);
+      if (await COMMANDS[type](this, fields) !== false) this.tellState();
     });
   }
 
@@ -137,10 +137,8 @@ export class Desk {
     if (!game) return false;
     Object.assign(this, { players, strength, teach, study });
     await this.setGame({ ...record, ...game });
-    if (this.study || this.tree.nextOf(this.tree.current) >= 0) {
-      this.look();
-      this.tellState();
-    } else this.wake(); // an engine that was thinking thinks again
+    if (this.study || this.tree.nextOf(this.tree.current) >= 0) this.look();
+    else this.wake(); // an engine that was thinking thinks again
     return true;
   }
 
@@ -152,7 +150,7 @@ export class Desk {
     this.wake();
   }
 
-  /** Put another game on the board; `wake` or `tellState` must follow. @param {Opened} opened */
+  /** Put another game on the board. @param {Opened} opened */
   async setGame(opened) {
     const { strength } = this;
     this.jobs.stop();
@@ -176,7 +174,6 @@ export class Desk {
     this.players = [HUMAN, HUMAN];
     await this.setGame({ ...opened, end: 0 });
     this.look();
-    this.tellState();
     const text = (opened.remarks || []).map((remark) => `${remark[0].toUpperCase()}${remark.slice(1)}.`).join(" ");
     if (text) this.tell({ type: "notice", kind: "hint", text });
   }
@@ -217,13 +214,12 @@ export class Desk {
 
   /** @param {string} move "resign" to give up */
   async enginePlays(move) {
-    if (move === "resign") {
-      this.tree.node.loser = this.tree.position.toPlay;
-      this.tellState();
-      return;
+    if (move === "resign") this.tree.node.loser = this.tree.position.toPlay;
+    else {
+      await this.advance(move);
+      this.afterMove();
     }
-    await this.advance(move);
-    this.afterMove();
+    this.tellState();
   }
 
   afterMove() {
@@ -240,7 +236,6 @@ export class Desk {
     if (tree.over) this.count();
     else if (!this.isHuman(tree.position.toPlay)) jobs.move();
     else this.look();
-    this.tellState();
   }
 
   look() {
@@ -262,12 +257,11 @@ export class Desk {
     await this.show(number);
     this.tree.goTo(number);
     this.look();
-    this.tellState();
   }
 
   /** @param {number} number */
-  async moveTo(number) {
-    if (number !== this.tree.current) await this.lookAt(number);
+  moveTo(number) {
+    return number !== this.tree.current && this.lookAt(number);
   }
 
   /** Change which stones are dead. @param {object} fields of the query */
@@ -278,7 +272,6 @@ export class Desk {
     this.jobs.stop();
     node.shown = shown;
     node.dead = shown.count.dead;
-    this.tellState();
   }
 
   /**
@@ -292,7 +285,7 @@ export class Desk {
 }
 
 /**
- * What the page may ask for.
+ * What the page may ask for; false: the state is as it was.
  * @type {Record<string, (desk: Desk, fields: Record<string, any>) => any>}
  */
 const COMMANDS = {
@@ -314,10 +307,8 @@ const COMMANDS = {
     if (jobs.busy === "move") throw new Error("it is the engine's turn");
     const taught = desk.teach !== null && desk.isHuman(tree.position.toPlay) && desk.players.includes(ENGINE);
     await desk.advance(move);
-    if (taught && !tree.over) {
-      jobs.lesson();
-      desk.tellState();
-    } else desk.afterMove();
+    if (taught && !tree.over) jobs.lesson();
+    else desk.afterMove();
   },
   resign(desk) {
     const { jobs, tree } = desk;
@@ -325,7 +316,6 @@ const COMMANDS = {
     const mover = tree.position.toPlay;
     jobs.stop();
     tree.node.loser = [mover, -mover].find((side) => desk.isHuman(side)) || mover;
-    desk.tellState();
   },
   async undo(desk) {
     const { tree } = desk;
@@ -366,24 +356,21 @@ const COMMANDS = {
     if (seconds !== null && !(seconds > 0)) throw new Error(`seconds must be more than 0, got ${seconds}`);
     const other = network !== desk.strength.network;
     desk.strength = strength;
-    if (jobs.busy === "move") return desk.wake(); // begin the move again
-    if (other) { // other settings concern only the engine's moves, not what the board shows
+    if (jobs.busy === "move") desk.wake(); // begin the move again
+    else if (other) { // other settings concern only the engine's moves, not what the board shows
       jobs.stop();
       desk.look();
     }
-    return desk.tellState();
   },
   teach(desk, { points = null }) {
     if (points !== null && !(points > 0)) throw new Error(`points must be more than 0, got ${points}`);
     desk.teach = points;
-    desk.tellState();
   },
   move(desk) {
     const { jobs, tree } = desk;
     if (tree.over) throw new Error("the game is over");
     if (jobs.job?.purpose !== "move") jobs.move();
     else if (desk.strength.level === null) jobs.move({ maxVisits: 2 }); // the best move so far; levels do not think long
-    desk.tellState();
   },
   study(desk, { study = desk.study, analysing = desk.analysing }) {
     [desk.study, desk.analysing] = [study, analysing];
@@ -391,7 +378,6 @@ const COMMANDS = {
       desk.jobs.stop();
       desk.look();
     }
-    desk.tellState();
   },
   toggle(desk, { what }) {
     if (what === "analysing") COMMANDS.study(desk, { analysing: !desk.analysing, study: !desk.analysing || desk.study });
@@ -404,15 +390,12 @@ const COMMANDS = {
     const moves = move === undefined ? tree.moves() : [...tree.moves(), [tree.letter(tree.position.toPlay), desk.textOf(move)]];
     desk.ask("why", { moves, network: desk.strength.network })
       .then((answer) => desk.soon(() => tree === desk.tree && desk.tellWhy(node, answer)), (error) => desk.soon(() => { throw error; }));
+    return false;
   },
-  review(desk, { readouts = 1 }) {
-    desk.jobs.review(readouts);
-    desk.tellState();
-  },
+  review: (desk, { readouts = 1 }) => desk.jobs.review(readouts),
   stop(desk) {
     desk.jobs.stop();
     desk.analysing = false;
-    desk.tellState();
   },
   dead: (desk, { point }) => desk.recount({ dead: desk.tree.node.dead, point }),
   "all-alive": (desk) => desk.recount({ dead: [] }),
@@ -421,6 +404,7 @@ const COMMANDS = {
     const names = tree.names.map((name, i) => name || (players[i] === ENGINE ? `alphago ${strength.network}` : view.sides[i]));
     const { name, text } = await desk.queries.ask({ action: "save", ...tree.record(true), names, end: view.sgf ? tree.line().at(-1) : tree.current });
     desk.tell({ type: "file", name, text });
+    return false;
   },
   open: async (desk, { text }) => desk.put(await desk.queries.ask({ action: "open", text })),
   "run-game": async (desk, { run, game }) => desk.put(await desk.queries.ask({ action: "run-game", run, number: game })),

@@ -101,14 +101,12 @@ export class EngineJobs {
     const { node } = tree;
     const job = this.begin("lesson", [tree.current]);
     this.after(job, desk.ask("lesson", { moves: tree.moves(), network: desk.strength.network, points: desk.teach }), (answer) => {
-      if (!answer.sentences) {
-        this.job = null;
-        desk.afterMove();
-        return;
-      }
-      desk.lesson = node.node;
-      desk.tellWhy(node.parent, answer);
-      this.end();
+      this.job = null;
+      if (answer.sentences) {
+        desk.lesson = node.node;
+        desk.tellWhy(node.parent, answer);
+      } else desk.afterMove();
+      desk.tellState();
     });
   }
 
