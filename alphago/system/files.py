@@ -176,10 +176,8 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
             return file.read()
     except MemoryError:
         raise ValueError(f"does not fit into the memory ({status.st_size:,} bytes)") from None
-    except IsADirectoryError:
-        raise ValueError("is no file") from None
     except OSError as error:
-        if error.errno == errno.ENXIO:  # a socket
+        if error.errno in (errno.EISDIR, errno.ENXIO):  # a folder, a socket
             raise ValueError("is no file") from None
         reasons = {errno.ELOOP: "it is a link to itself", errno.EIO: os.strerror(errno.EIO)}
         if error.errno not in reasons:
