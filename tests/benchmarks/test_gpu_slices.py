@@ -62,22 +62,17 @@ def test_what_parts_say_is_kept_and_they_run_once(slices: ModuleType, tmp_path: 
         slices.Slice(options(tmp_path, before=tmp_path / "nowhere"))
 
 
-def test_a_part_that_takes_too_long_is_stopped(slices: ModuleType, tmp_path: Path) -> None:
-    """With what it started, which would keep its output open and the device busy."""
+@pytest.mark.parametrize("deaf", ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "])
+def test_a_part_that_takes_too_long_is_stopped(
+    slices: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: str
+) -> None:
+    """With what it started, which would keep its output open and the device busy; killed if it does not heed."""
+    monkeypatch.setattr(slices, "GRACE", 0.1 if deaf else slices.GRACE)
     with (tmp_path / "log").open("w") as log:
         began = time.monotonic()
-        assert slices.run_limited([sys.executable, "-c", HANGS], 2.0, log) is None
+        assert slices.run_limited([sys.executable, "-c", deaf + HANGS], 2.0, log) is None
     assert time.monotonic() - began < 60
     assert (tmp_path / "log").read_text() == "begun\n"
-
-
-def test_a_part_that_does_not_heed_is_killed(
-    slices: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(slices, "GRACE", 0.1)
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
-    with (tmp_path / "log").open("w") as log:
-        assert slices.run_limited([sys.executable, "-c", deaf], 2.0, log) is None
 
 
 def test_the_summary_begins_with_what_was_missed(slices: ModuleType, tmp_path: Path) -> None:

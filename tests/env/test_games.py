@@ -99,11 +99,6 @@ class TestWhatAGameSays:
         assert go.rule_options == {"board_size": 5, "komi": 3.0, "ko": "positional", "suicide": True, "turns": None}
         assert GomokuEnv(9, 4, planes=5).rule_options == {"board_size": 9, "connect_row": 4}
 
-    def test_in_a_few_words(self) -> None:
-        assert GoEnv(9).summary == "9x9, komi 7.5"
-        assert GoEnv(7, suicide=True, turns=20).summary == "7x7, komi 9, Tromp-Taylor rules, 20 turns each"
-        assert GomokuEnv(9).summary == "GomokuEnv(board_size=9, connect_row=5, planes=17)"
-
     def test_in_matches(self) -> None:
         assert GoEnv(5, max_moves=9, first_pass=3).match_variant() == GoEnv(5, max_moves=100)
         assert GoEnv(5, max_moves=200).match_variant() == GoEnv(5, max_moves=200)

@@ -69,17 +69,6 @@ def test_stones_that_may_take_themselves_off_leave_room() -> None:
     assert (left.board <= 0).all()
 
 
-@pytest.mark.parametrize(
-    ("drawing", "alive"),
-    [("O . X X / . X X X / X X . X / X X X X", False), ("X O X X / X . X X / X X . X / X X X X", True)],
-)
-def test_stones_that_may_take_themselves_off_beside_the_chain(drawing: str, alive: bool) -> None:
-    """The point below such a stone has to be the chain's liberty once the stone is gone."""
-    shown = position(drawing.replace("/", "\n"), env=GoEnv(4, suicide=True))
-    assert (shown.pass_alive == 1).all() == alive
-    assert (position(drawing.replace("/", "\n")).pass_alive == 1).all()
-
-
 @pytest.mark.parametrize("suicide", [False, True])
 @pytest.mark.parametrize(("size", "boards"), [(2, 40), (3, 60), (4, 100), (5, 100), (9, 20)])
 def test_random_boards_agree_with_plain_go(size: int, boards: int, suicide: bool) -> None:

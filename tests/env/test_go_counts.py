@@ -8,7 +8,7 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
 from alphago.system.kernels.jit import kernel
 from tests.env.counting import count_games
-from tests.naive.go import NaiveGoEnv, chain, has_liberty
+from tests.naive.go import NaiveGoEnv
 
 
 @kernel
@@ -36,26 +36,6 @@ def test_legal_boards(size: int, legal: int) -> None:
     """Of all colourings, those in which every chain has a liberty can be set up; no others."""
     start = GoEnv(size, ko="simple").start.row
     assert legal_boards(start.copy(), start, np.zeros(size * size, np.int8)) == legal
-
-
-def test_set_up_refuses_what_plain_python_refuses() -> None:
-    batch = GoEnv(4).new_batch(1)
-    random = np.random.default_rng(0)
-    refused = 0
-    for _ in range(1500):
-        board = tuple(random.choice([-1, 0, 1], 16, p=[0.4, 0.2, 0.4]).tolist())
-        fine = all(has_liberty(board, *chain(board, p, 4)) for p in range(16) if board[p])
-        try:
-            batch.reset(np.zeros(1, np.int64), stones=np.array(board).reshape(4, 4))
-        except ValueError:
-            assert not fine
-            refused += 1
-            continue
-        assert fine
-        shown = np.empty(16, np.int8)
-        kernels.board(batch.rows[0], shown)
-        assert tuple(shown) == board
-    assert 100 < refused < 1400
 
 
 @pytest.mark.parametrize(

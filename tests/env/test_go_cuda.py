@@ -122,15 +122,6 @@ def test_what_does_not_fit_is_refused(backend: Backend) -> None:
     assert np.array_equal(batch.legal_mask(slots[:0], np.empty((0, 26), np.bool_)), np.empty((0, 26)))
 
 
-class Described:
-    """An array's description without an array."""
-
-    dtype = np.dtype(np.float32)
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        self.shape = shape
-
-
 class OnDevice:
     """An array as CuPy's: kernels reach it, and NumPy's cannot be copied into it."""
 
@@ -171,8 +162,6 @@ def test_arrays_of_others_that_no_kernel_reaches_are_refused(backend: Backend) -
     twins = played(backend)
     with pytest.raises(ValueError, match=r"kernels reach, got a Tensor of torch\.float32"):
         twins.theirs.score(twins.slots, torch.zeros(6))
-    with pytest.raises(ValueError, match=r"kernels reach, got a Described of float32"):
-        twins.theirs.planes(twins.slots, Described((6, 16, 5, 5)))
 
 
 def test_a_slot_is_a_position_to_read(backend: Backend) -> None:

@@ -61,19 +61,6 @@ def test_sending_two_returning_one() -> None:
         sent.play(sent.env.from_text("B5"))
 
 
-TRIPLE_KO = """
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X . X O . . . . .
-    . X O . . . . . .
-    . X O . . . . . .
-    X O . O . . . . .
-    . X O . . . . . .
-    """
-
-
 ETERNAL_LIFE = """
     . O X .
     O O X X
@@ -82,18 +69,14 @@ ETERNAL_LIFE = """
     """
 
 
-@pytest.mark.parametrize(
-    ("board", "moves", "last"),
-    [(TRIPLE_KO, "B C8, W B5, B C2, W B8, B C5", "B2"), (ETERNAL_LIFE, "B A1, W C1, B B1", "D1")],
-    ids=["triple ko", "eternal life"],
-)
-def test_what_goes_round_under_simple_ko_alone(board: str, moves: str, last: str) -> None:
-    """In eternal life each side sends two stones, takes two and puts one back."""
-    assert allowing(board, moves, last) == {"simple"}
-    start = under(board, "", "simple")
-    again = play(start, f"{moves}, W {last}")
+def test_eternal_life_goes_round_under_simple_ko_alone() -> None:
+    """Each side sends two stones, takes two and puts one back."""
+    moves = "B A1, W C1, B B1"
+    assert allowing(ETERNAL_LIFE, moves, "D1") == {"simple"}
+    start = under(ETERNAL_LIFE, "", "simple")
+    again = play(start, f"{moves}, W D1")
     assert draw(again) == draw(start)
-    assert draw(play(again, f"{moves}, W {last}, {moves}, W {last}")) == draw(start)
+    assert draw(play(again, f"{moves}, W D1, {moves}, W D1")) == draw(start)
 
 
 CORNER = """

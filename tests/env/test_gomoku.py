@@ -92,15 +92,3 @@ class TestDescription:
     def test_illegal_moves_say_why(self) -> None:
         with pytest.raises(IllegalMove, match=r"illegal move B2: Black has a stone there, in GomokuEnv.* after B2 A1"):
             play(GomokuEnv(3, 3), "B2 A1 B2")
-
-
-def test_drawing() -> None:
-    assert str(play(GomokuEnv(3, 3, 3), "B2 A1 C2")).splitlines() == [
-        "    A B C",
-        " 3  . . .  3",
-        " 2  . X(X) 2",
-        " 1  O . .  1",
-        "    A B C",
-        "   move 3: White (O) to play",
-    ]
-    assert str(play(GomokuEnv(3, 3, 3), "B2 A1 C2 A3 A2")).endswith("   move 5: game over, B+1")

@@ -79,20 +79,6 @@ def test_illegal_moves_say_why() -> None:
         play("D5")
 
 
-def test_a_stone_turns_lines_in_several_directions() -> None:
-    assert str(play("E3 F3 G3")).splitlines() == [
-        "    A B C D E F G H",
-        *(f" {row}  . . . . . . . .  {row}" for row in (8, 7, 6)),
-        " 5  . . . O X . . .  5",
-        " 4  . . . X O . . .  4",
-        " 3  . . . . X X(X).  3",
-        " 2  . . . . . . . .  2",
-        " 1  . . . . . . . .  1",
-        "    A B C D E F G H",
-        "   move 3: White (O) to play",
-    ]
-
-
 @pytest.mark.parametrize("size", [2, 7, 18, 0])
 def test_bad_sizes(size: int) -> None:
     with pytest.raises(ValueError, match=f"board_size must be .*, got {size}"):

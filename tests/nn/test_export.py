@@ -16,18 +16,9 @@ from alphago.nn.export import export_model, network_graph, onnx_run
 from alphago.nn.graph import run_graph
 from alphago.nn.random_positions import random_planes
 from alphago.nn.value import AddedForecast, DenseValue
+from tests.nn.boards import randomised
 
 SMALL = {"tower_height": 2, "channels": 8}
-
-
-def trained(net: NeuralNet) -> NeuralNet:
-    """With weights far from those of a new network, so that no layer is without effect."""
-    generator = torch.Generator().manual_seed(2)
-    for name, tensor in net.state_dict().items():
-        if tensor.is_floating_point():
-            drawn = torch.rand(tensor.shape, generator=generator)
-            tensor.copy_(drawn + 0.5 if name.endswith("running_var") else (drawn - 0.5) * 0.6)
-    return net.eval()
 
 
 def nets() -> dict[str, NeuralNet]:
@@ -48,7 +39,7 @@ def nets() -> dict[str, NeuralNet]:
 @pytest.mark.parametrize("name", nets())
 @pytest.mark.parametrize("format", ["onnx", "w32"])
 def test_computes_what_torch_does(name: str, format: str, tmp_path: Path) -> None:
-    net = trained(nets()[name])
+    net = randomised(nets()[name])
     export = export_model(net, tmp_path / f"net.{format}", positions=60)
     assert max(export.differences.values()) < 1e-3
     assert {"logits", "value"} <= set(export.differences)
@@ -70,7 +61,7 @@ def read_raw(path: Path, dtype: str) -> tuple[dict[str, np.ndarray], dict]:
 
 class TestRawWeights:
     def test_layers_lie_one_after_the_other(self, tmp_path: Path) -> None:
-        net = trained(nets()["dense"])
+        net = randomised(nets()["dense"])
         export_model(net, tmp_path / "net.w32", positions=5)
         layers, manifest = read_raw(tmp_path / "net.w32", "<f4")
         assert list(layers)[:2] == ["base_net.layers.0.weight", "base_net.layers.0.bias"]
@@ -82,7 +73,7 @@ class TestRawWeights:
         assert manifest["actions"] == list("ABCDEF")
 
     def test_half_precision_tells_what_it_costs(self, tmp_path: Path) -> None:
-        net = trained(nets()["dense"])
+        net = randomised(nets()["dense"])
         exact = export_model(net, tmp_path / "net.w32", positions=20)
         half = export_model(net, tmp_path / "net.w16", positions=20)
         assert half.files[0].stat().st_size * 2 == exact.files[0].stat().st_size
@@ -100,7 +91,7 @@ class TestRawWeights:
 
     def test_the_manifest_is_enough_to_compute(self, tmp_path: Path) -> None:
         """The steps, run by numpy from the file alone."""
-        net = trained(nets()["size-free"])
+        net = randomised(nets()["size-free"])
         export_model(net, tmp_path / "net.w32", positions=5)
         layers, manifest = read_raw(tmp_path / "net.w32", "<f4")
         weights = layers | {name: np.array(values) for name, values in manifest["constants"].items()}
@@ -116,7 +107,7 @@ class TestRawWeights:
 
 class TestOnnx:
     def test_any_number_of_positions_on_any_board(self, tmp_path: Path) -> None:
-        net = trained(nets()["size-free"])
+        net = randomised(nets()["size-free"])
         export_model(net, tmp_path / "net.onnx", positions=5)
         run = onnx_run((tmp_path / "net.onnx").read_bytes())
         for env, count in ((GoEnv(5), 1), (GoEnv(5), 33), (GoEnv(9), 2), (GoEnv(3), 4)):

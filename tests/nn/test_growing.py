@@ -8,21 +8,14 @@ from alphago.nn.growing import grow
 from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.training.call.start import Call, new_network
+from tests.nn.boards import randomised
 
 ENV = GoEnv(5)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def small() -> NeuralNet:
-    """A network of four channels whose every weight differs from 0, with running statistics that it has met."""
-    torch.manual_seed(0)
-    net = NeuralNet(ENV, tower_height=2, channels=4)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.normal_(std=0.3)
-    for _ in range(3):
-        net.train()(planes())
-    return net.eval()
+    return randomised(NeuralNet(ENV, tower_height=2, channels=4)).requires_grad_()
 
 
 def planes() -> torch.Tensor:
@@ -36,7 +29,6 @@ def test_it_computes_the_same(small: NeuralNet, training: bool) -> None:
     given = planes()
     for one, other in zip(before.forecast(given)[:2], after.forecast(given)[:2], strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
-    small.eval()
 
 
 def test_all_new_weights_can_learn(small: NeuralNet) -> None:
@@ -58,7 +50,6 @@ def test_a_run_grows_its_model(small: NeuralNet) -> None:
     small.taught_by = "a teacher"
     net, _ = new_network(Call(ENV, small, {"channels": 8}, "cpu"), {}, 0)
     assert (net.tower_height, net.channels, net.taught_by) == (2, 8, "a teacher")
-    small.taught_by = ""
 
 
 @pytest.mark.parametrize(
