@@ -84,47 +84,22 @@ TRAINING = {  # the same, of those that train
 }
 # Scripts that take a network of the game.
 PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3)}
-PEERS = {
-    "openspiel.py": "pyspiel",
-    "pgx_search.py": "jax",
-    "pgx_selfplay.py": "jax",
-}
-ELSEWHERE = {
-    "levels.py",
-    "gpu.py",
-    "gpu_equal.py",
-    "gpu_figures.py",
-    "gpu_networks.py",
-    "gpu_runs.py",
-    "gpu_slices.py",
-    "memory.py",
-    "training_share.py",
-    "figures.py",
-    "measure.py",
-}  # tested below
+PEERS = {"openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
+ELSEWHERE = {"levels.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # with what begins with "gpu"
 
 
 def test_no_script_is_forgotten() -> None:
-    assert {path.name for path in BENCHMARKS.glob("*.py")} == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
+    others = {path.name for path in BENCHMARKS.glob("*.py") if not path.name.startswith("gpu")}
+    assert others == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
 
 
-SLOW = {
-    *TRAINING,
-    *("analysis.py", "ten_lines.py", "web.py"),
-    *(
-        "evaluator.py",
-        "quick.py",
-        "start.py",
-        "connect_four.py",
-        "training_step.py",
-    ),
-}
+QUICK = {"explanations.py", "gomoku.py"}
 
 
 @pytest.mark.filterwarnings("ignore:this run is over")  # a run of a twentieth of a second takes no step
 @pytest.mark.parametrize(
     "script",
-    [pytest.param(script, marks=pytest.mark.slow) if script in SLOW else script for script in (*SMALL, *TRAINING)],
+    [script if script in QUICK else pytest.param(script, marks=pytest.mark.slow) for script in (*SMALL, *TRAINING)],
 )
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]

@@ -1,20 +1,21 @@
 """The kernels and numba's agree on every answer and every word of the rows."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from alphago.cuda.contract import Backend
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels import playouts
+from alphago.env.reversi import ReversiEnv
 from alphago.records.sgf import read_sgf
 from tests.cuda.boards import Twins
 from tests.naive.go import random_board
 
 GAMES = sorted((Path(__file__).parents[1] / "data").glob("**/*.sgf"))
-MORE = os.environ.get("ALPHAGO_SGF_GAMES")  # a folder of any number of games, for the slow test
 
 
 @pytest.mark.parametrize("suicide", [False, True])
@@ -70,36 +71,31 @@ def test_set_ups(backend: Backend, size: int, options: dict) -> None:
     twins.compare()
 
 
-@pytest.mark.parametrize("planes", ["rules", "turns", "alive", 3])
-@pytest.mark.parametrize("size", [2, 9, 25])
-def test_planes_of_16_bits(backend: Backend, size: int, planes: str | int) -> None:
-    """In every layout, and at an address that two numbers at once may not have."""
-    twins = Twins(GoEnv(size, planes=planes), 5, backend)
-    twins.play_on(np.random.default_rng(size), 30, every=30)
-    count = twins.env.planes
-    exact = twins.ours.planes(twins.slots, np.empty((5, count, size, size), np.float32)).astype(np.float16)
-    for first in (0, 1):
-        for axes in ((0, 1, 2, 3), (0, 3, 1, 2)):
-            shape = (5, size, size, count) if axes[1] == 3 else exact.shape
-            memory = backend.zeros((first + exact.size,), np.float16)
-            out = memory[first:].reshape(shape).transpose(axes)
-            twins.theirs.planes(twins.slots, out)
-            assert np.array_equal(backend.download(out), exact)
-            assert not backend.download(memory[:first]).any()
+GOS = [GoEnv(size, planes=planes) for size in (2, 9, 25) for planes in ("rules", "turns", "alive", 3)]
+OF_ZEROS_AND_ONES = [ReversiEnv(6), GomokuEnv(5, 4, 7)]
+
+
+@pytest.mark.parametrize("env", [*GOS, *OF_ZEROS_AND_ONES], ids=repr)
+def test_planes_of_16_bits(backend: Backend, env: GameEnv) -> None:
+    """In every layout, and at an address that two numbers at once may not have; in bfloat16 too."""
+    twins = Twins(env, 5, backend)
+    twins.play_on(np.random.default_rng(env.N), 30, every=30)
+    wide = twins.ours.planes(twins.slots, np.empty((5, env.planes, env.N, env.N), np.float32))
+    kinds = [wide.astype(np.float16), *([(wide.view(np.uint32) >> 16).astype(np.uint16)] * (env in OF_ZEROS_AND_ONES))]
+    for exact in kinds:
+        for first in (0, 1):
+            for axes in ((0, 1, 2, 3), (0, 3, 1, 2)):
+                shape = (5, env.N, env.N, env.planes) if axes[1] == 3 else exact.shape
+                memory = backend.zeros((first + exact.size,), exact.dtype)
+                out = memory[first:].reshape(shape).transpose(axes)
+                twins.theirs.planes(twins.slots, out)
+                assert np.array_equal(backend.download(out), exact)
+                assert not backend.download(memory[:first]).any()
 
 
 @pytest.mark.parametrize("path", GAMES, ids=lambda path: path.stem)
 def test_games_of_players(backend: Backend, path: Path) -> None:
     replay(path, backend, every=8)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(MORE is None, reason="ALPHAGO_SGF_GAMES names no folder")
-def test_all_games_of_a_folder(backend: Backend) -> None:
-    paths = sorted(p for p in Path(str(MORE)).glob("**/*") if p.suffix.lower() == ".sgf")
-    assert paths
-    for path in paths:
-        replay(path, backend, every=40)
 
 
 def replay(path: Path, backend: Backend, every: int) -> None:

@@ -168,14 +168,9 @@ def test_indices_stay_inside_and_numbers_do_not_overflow(tmp_path: Path) -> None
 
 
 @needs_nvcc
-@pytest.mark.parametrize(
-    ("architecture", "game"),
-    [
-        *(pytest.param("sm_90", game, marks=pytest.mark.slow if game != "gomoku" else ()) for game in PROGRAMS),
-        *(pytest.param("sm_75", game, marks=pytest.mark.slow) for game in PROGRAMS),
-        *(pytest.param("sm_80", game, marks=pytest.mark.slow) for game in PROGRAMS),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("game", PROGRAMS)
 def test_nvcc_compiles_without_warnings_or_spills(architecture: str, game: str, tmp_path: Path) -> None:
     path = tmp_path / "kernels.cu"
     path.write_text(PROGRAMS[game].text)

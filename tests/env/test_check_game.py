@@ -208,15 +208,6 @@ def faulty(batch: type[GameBatch], planes: int | None = None) -> GoEnv:
     return env
 
 
-class SimpleKoBatch(PlainBatch):
-    """Plain Go that forgets all but the board of two plies ago."""
-
-    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        super().play(slots, actions)
-        for slot in slots:
-            self.states[slot].seen = set(self.states[slot].boards[-2:])
-
-
 def spoilt(verb: str, spoil: Callable[[np.ndarray, np.ndarray, GoBatch], object]) -> type[GoBatch]:
     """Go that changes the answers of a verb; `spoil` gets the answers, their slots and the batch."""
 
@@ -233,7 +224,6 @@ def movers(batch: GoBatch, slots: np.ndarray) -> np.ndarray:
 
 
 FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
-HISTORY_LOST = spoilt("planes", lambda out, *_: out[:, 2:-1].fill(0))
 OWNERSHIP_IN_BLACKS_VIEW = spoilt(
     "ownership", lambda out, slots, batch: np.multiply(out, movers(batch, slots)[:, None], out)
 )
@@ -311,12 +301,6 @@ def test_faults_of_a_fast_game_are_caught(batch: type[GameBatch], text: str) -> 
     assert caught(faulty(batch), NaiveGoEnv(3, komi=0.5)).startswith(text)
 
 
-def test_a_lost_history_is_caught_by_the_plain_game() -> None:
-    twin = NaiveGoEnv(3, komi=0.5, planes=17)
-    check_game(GoEnv(3, komi=0.5, planes=17), twin, games=3)
-    assert caught(faulty(HISTORY_LOST, planes=17), twin).startswith("planes: expected 1 at plane ")
-
-
 def test_a_wrong_ownership_is_caught() -> None:
     """Alone where it has no sense or turns the board, else by the plain game."""
     assert caught(faulty(OWNERSHIP_IN_POINTS)).startswith("ownership: expected -1, 0 or 1 for each point, got [")
@@ -333,13 +317,6 @@ def test_a_plain_game_that_promises_ownership_gives_it() -> None:
     assert re.match(r"ownership: expected no error, got AttributeError: .*ownership", text)
     batch = TicTacToeEnv().new_batch(2)
     assert not batch.ownership(np.arange(2), np.ones((2, 9), np.int8)).any()  # who promises none has nobody's points
-
-
-def test_a_missing_superko_is_caught_by_the_plain_game() -> None:
-    env = NaiveGoEnv(2, max_moves=40)
-    env.new_batch = lambda count, device="cpu": SimpleKoBatch(env, count)
-    text = caught(env, NaiveGoEnv(2, max_moves=40), games=300)
-    assert re.match(r"legal_mask: expected \w\d illegal \(as in the plain game\), got \w\d legal\n", text)
 
 
 def test_set_ups_are_played_from_and_named() -> None:

@@ -8,7 +8,6 @@ from alphago.cuda.host import Host
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
-from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
@@ -57,25 +56,6 @@ def test_replay_leaves_the_root(backend: Backend) -> None:
     twins.do("replay", roots, paths, lengths, targets)
     assert np.array_equal(twins.theirs.rows[roots], before)
     twins.compare()
-
-
-OF_NUMBERS = [GoEnv(5, planes=planes, komi=6.5) for planes in (5, "alive")]
-OF_ZEROS_AND_ONES = [ReversiEnv(6), GomokuEnv(5, 4, 7)]
-
-
-@pytest.mark.parametrize("env", [*OF_NUMBERS, *OF_ZEROS_AND_ONES], ids=repr)
-def test_planes_in_the_numbers_and_the_layout_of_a_network(backend: Backend, env: GameEnv) -> None:
-    twins = Twins(env, 6, backend)
-    twins.play_on(np.random.default_rng(3), 12, every=12)
-    slots, shape = np.array([5, 0, 2]), (3, env.planes, env.N, env.N)
-    wanted = twins.ours.planes(slots, np.empty(shape, np.float32))
-    assert np.array_equal(twins.theirs.planes(slots, np.empty(shape, np.float16)), wanted.astype(np.float16))
-    bits = twins.theirs.planes(slots, np.empty(shape, np.uint16))
-    widened = (bits.astype(np.uint32) << 16).view(np.float32)
-    assert np.abs(widened - wanted).max() <= (2**-9 * np.abs(wanted).max() if env in OF_NUMBERS else 0)
-    channels_last = np.empty((3, env.N, env.N, env.planes), np.float32)
-    twins.theirs.planes(slots, channels_last.transpose(0, 3, 1, 2))
-    assert np.array_equal(channels_last, wanted.transpose(0, 2, 3, 1))
 
 
 def test_bfloat16_is_torchs(backend: Backend) -> None:

@@ -33,18 +33,6 @@ def test_an_eye_in_the_middle_is_false_with_two_enemies_at_its_corners(corners: 
     assert eyes_of(CENTRE.format(*corners)) == eyes
 
 
-def test_every_corner_and_edge_of_the_board() -> None:
-    drawing = """
-        . X . X .
-        X X X X X
-        . X X X .
-        X X X X X
-        . X . X .
-        """
-    assert eyes_of(drawing) == "A5 C5 E5 A3 E3 A1 C1 E1"
-    assert eyes_of(drawing, "white") == ""  # they are Black's
-
-
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
 def test_they_agree_with_plain_go(size: int) -> None:
     """On boards that are nearly full of stones of mostly one colour, where eyes true and false abound."""

@@ -14,28 +14,16 @@ from alphago.env.pictured import Look
 from alphago.env.position import IllegalMove
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
-from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play, position
 from tests.drawing.reading import root_of, shapes, texts, title
 from tests.random_games import random_game
-from tests.ui.own_games import LeaningEnv, RingEnv
+from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv
 
 BLACK, WHITE, EDGE = "#161616", "#ffffff", "#333333"
 
 
-class Drawn(GameEnv):
-    """Tic-tac-toe as a plain game, which knows nothing of stones."""
-
-    name = "plain"
-    N, planes, plane_shape = 3, 2, (3, 3)
-    action_space, max_moves = 9, 9
-    config = {}
-
-    def new(self) -> TicTacToe:
-        return TicTacToe()
-
-
-SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), Drawn(), LeaningEnv(), RingEnv()]
+SMALL = [GomokuEnv(15), ConnectFourEnv(), ReversiEnv(8), OwareEnv(), TicTacToeEnv(), NimEnv(), LeaningEnv(), RingEnv()]
 GAMES = [*(GoEnv(size) for size in (2, 5, 9, 19, 25)), *SMALL]
 
 
@@ -61,7 +49,7 @@ def test_every_game_can_be_drawn(env: GameEnv, moves: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "env", [e for e in GAMES if not isinstance(e, (OwareEnv, Drawn, LeaningEnv, RingEnv))], ids=str
+    "env", [e for e in GAMES if not isinstance(e, (OwareEnv, NimEnv, LeaningEnv, RingEnv))], ids=str
 )
 def test_stones_are_those_of_the_board(env: GameEnv) -> None:
     now = random_game(env, 1, 30)[-1]
@@ -141,7 +129,7 @@ def test_captions_say_who_is_to_move_and_who_won() -> None:
     assert ended.caption == "move 3: game over, B+24.5; komi 0.5"
     assert play(GoEnv(5).position(), "B C3, W pass").caption == "move 2: Black to play, after a pass; komi 7.5"
     assert title(ended.svg()) == "go 5x5, move 3: game over, B+24.5; komi 0.5"
-    assert Drawn().position().caption == "after 0 moves: Black to play"
+    assert NimEnv().position().caption == "after 0 moves: Black to play"
     assert texts(GoEnv(5).position().svg(caption="a < b"))[-1] == "a < b"
 
 
@@ -163,11 +151,10 @@ def test_oware_marks_the_house_that_was_emptied(moves: str, emptied: int) -> Non
 
 
 def test_a_plain_game_is_drawn_as_its_planes() -> None:
-    now = Drawn().position().play(4).play(0)
+    now = NimEnv().position().play(1).play(0)
     told = texts(now.svg())
-    assert told[:2] == ["plane 0", "plane 1"]
-    assert told[-1] == "after 2 moves: Black to play"
-    assert len(shapes(now.svg(), "rect", fill=BLACK)) == 2  # one cell of each plane
+    assert (told[0], told[-1]) == ("plane 0", "after 2 moves: Black to play")
+    assert len(shapes(now.svg(), "rect", fill=BLACK)) == 4  # the matches that are left
 
 
 def test_the_pass_stands_below_the_board() -> None:

@@ -7,7 +7,7 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
-from alphago.env.kernels.rows import PLY, TO_PLAY
+from alphago.env.kernels.rows import PLY
 from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 from tests.naive.playouts import Stream
@@ -25,18 +25,10 @@ def played(env: GameEnv, seed: int, games: int = 30) -> tuple[np.ndarray, np.nda
 
 
 @pytest.mark.parametrize("env", ENVS, ids=repr)
-def test_games_end_and_follow_from_the_seed(env: GameEnv) -> None:
-    rows, outcomes, moves = played(env, 3, 60)
-    assert moves == rows[:, PLY].sum()
-    np.testing.assert_array_equal(rows, played(env, 3, 60)[0])
-    assert not np.array_equal(rows, played(env, 2, 60)[0])
-    assert len(np.unique(np.sign(outcomes * rows[:, TO_PLAY]))) > 1
-
-
-@pytest.mark.parametrize("env", ENVS, ids=repr)
 def test_every_legal_action_is_as_likely(env: GameEnv) -> None:
     """The same games in plain Python: the action is the one whose number among the legal ones is drawn."""
-    rows, _, _ = played(env, 7, games=3)
+    rows, _, moves = played(env, 7, games=3)
+    assert moves == rows[:, PLY].sum()
     random = Stream(7)
     for row in rows:
         position = env.position()

@@ -133,15 +133,6 @@ def test_weights_are_of_the_total_only(name, policy, value):
     assert float(losses.total) == pytest.approx(policy * float(plain.policy) + value * float(plain.value))
 
 
-def test_weights_of_forecasts():
-    forecast = Forecast(torch.zeros(1), torch.tensor([0.5]), torch.tensor([[0.5, -1.0]]))
-    truth = torch.tensor([[1, 1]]), torch.tensor([20.0]), torch.ones(1)
-    losses = forecast_loss(forecast, ends(*truth), weights=LossWeights(ownership=2.0, score=3.0))
-    assert float(losses.ownership) == pytest.approx((0.25 + 4) / 2)
-    assert float(losses.score) == pytest.approx(huber(1.5))
-    assert float(losses.total) == pytest.approx(2 * float(losses.ownership) + 3 * float(losses.score))
-
-
 def test_divergence_is_cross_entropy_less_the_targets_entropy_and_has_its_gradient():
     """By hand: log 4 - log 2 for the first row; a target of one move has no entropy."""
     found = alphazero_loss(LOGITS, VALUE, TARGET, RESULT, weights=LossWeights(kl=True))

@@ -289,23 +289,6 @@ def test_the_trial_run_leaves_statistics_alone():
     assert norm.num_batches_tracked == 0
 
 
-@pytest.mark.parametrize("env", [GoEnv(2), GoEnv(9), ClaimingEnv(4, 6), ClaimingEnv(6, 3, passes=True)], ids=str)
-def test_networks_of_any_board(env):
-    net = NeuralNet(env, tower_height=2, channels=8).eval()
-    assert net.size_free
-    planes = torch.rand(4, env.planes, *env.plane_shape)
-    logits, value = net(planes)
-    assert logits.shape == (4, env.action_space)
-    again, same, forecast = net.forecast(planes)
-    assert (value.shape, same.shape, forecast.score.shape) == ((4,), (4,), (4,))
-    assert forecast.ownership.shape == (4, env.plane_shape[0] * env.plane_shape[1])
-    assert torch.equal(logits, again)
-    assert torch.equal(value, same)
-    assert torch.equal(value, forecast.value)
-    policy, _ = net(env.position())
-    assert policy.sum() == pytest.approx(1, abs=1e-5)
-
-
 def test_a_game_whose_actions_are_no_points_gets_dense_heads():
     env = TicTacToeEnv()
     net = NeuralNet(env, tower_height=1, channels=4)

@@ -50,20 +50,6 @@ def test_added_forecasts_leave_the_value_alone():
     torch.testing.assert_close(forecast.score, (whole @ head.score.weight.T + head.score.bias)[:, 0])
 
 
-def test_dense_values_forecast_nothing_more():
-    env = GoEnv(5)
-    nets = [
-        NeuralNet(env, tower_height=0, channels=4, size_free=False),
-        NeuralNet(env, value=DenseValue(4, (5, 5)), tower_height=0, channels=4),
-    ]
-    planes = torch.rand(2, 16, 5, 5)
-    for net in nets:
-        logits, value, forecast = net.eval().forecast(planes)
-        assert forecast is None
-        assert torch.equal(logits, net(planes)[0])
-        assert torch.equal(value, net(planes)[1])
-
-
 @register_part
 class ScoreValue(ForecastHead):
     """A head that is nowhere in the package: the winner and the margin, from the mean of the features."""

@@ -3,7 +3,6 @@
 import copy
 import math
 import threading
-import warnings
 from functools import cache
 
 import numpy as np
@@ -321,13 +320,6 @@ def test_arrays_of_the_wrong_size_are_refused():
     evaluate(evaluator, GoEnv(5, komi=0.5).new_batch(1), np.arange(1))
     with pytest.raises(ValueError, match="dtype must be 'float32', 'bfloat16', 'int8' or None, got 'float16'"):
         net.evaluator("float16")
-
-
-def test_making_one_warns_of_nothing():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        NeuralNet(GoEnv(5), tower_height=1, channels=4).evaluator()
-        NeuralNet(GoEnv(5), Branches(16)).evaluator()
 
 
 class TestForm:
