@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import alphago
-from alphago import MCTSPlayer, evaluate, load_model, play, selfplay, train
+from alphago import evaluate, load_model, play, selfplay, train
 from alphago.cli import main
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records, records_to_bytes
 from alphago.ui.terminal.terminal_game import COUNT_PROMPT
-from tests.random_games import random_game
 
 SIZES = {"go": 4, "gomoku": 5, "reversi": 4}  # smaller than usual, for a test
 ENVS = [make_game(name, SIZES.get(name)) for name in GAMES]
@@ -65,20 +64,6 @@ def test_learns_saves_and_plays(env: GameEnv) -> None:
     end = read.position(env)
     assert end.is_over
     assert end.outcome == record.outcome
-
-
-@games
-def test_search_sees_a_win_in_one(env: GameEnv) -> None:
-    """From the last position of a random game in which somebody could win at once, where there is one."""
-    for seed in range(200):
-        before, position = random_game(env, seed)[-2:]
-        if position.result == before.to_play:
-            break
-    player = MCTSPlayer(env, UniformEvaluator(), num_readouts=400)
-    player.initialize_game(before)
-    after = before.play(player.suggest_move())
-    assert player.root_value > 0
-    assert not after.is_over or after.result == before.to_play
 
 
 @games

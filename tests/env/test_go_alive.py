@@ -7,27 +7,10 @@ from alphago.env.go import GoEnv
 from tests.diagrams import beside, draw, play, position
 from tests.naive.go import pass_alive, random_board
 
-# name -> (drawing, what is pass-alive and whose)
-SHAPES = {
-    "both cut into pieces with an eye each": beside(
-        """
-        . X . O .    . . . . .
-        X O O O .    . . . . .
-        . X . O .    . . . . .
-        X X O O .    . . . . .
-        . O . . .    . . . . .
-        """
-    ),
-    "a dead stone in an eye is theirs": beside(
-        """
-        O . X . X    X X X X X
-        . X X X X    X X X X X
-        X X . . .    X X . . .
-        . . . . .    . . . . .
-        . . . . .    . . . . .
-        """
-    ),
-    "both sides": beside(
+
+@pytest.mark.parametrize("mover", ["black", "white"])
+def test_both_sides(mover: str) -> None:
+    drawing, alive = beside(
         """
         . X . X O .    X X X X O O
         X X X X O O    X X X X O O
@@ -36,13 +19,7 @@ SHAPES = {
         . . . . . .    . . . . . .
         . . . . . .    . . . . . .
         """
-    ),
-}
-
-
-@pytest.mark.parametrize("mover", ["black", "white"])
-@pytest.mark.parametrize(("drawing", "alive"), SHAPES.values(), ids=SHAPES.keys())
-def test_shapes(drawing: str, alive: str, mover: str) -> None:
+    )
     assert draw(position(drawing, to_play=mover).pass_alive) == alive
 
 

@@ -7,9 +7,11 @@ from alphago.env.board import result_text
 from alphago.env.go import GoEnv
 from tests.diagrams import beside, draw, owners, position
 
-# drawing -> owners
-AREAS = {
-    "regions of each and one of nobody": beside(
+
+@pytest.mark.parametrize("mover", ["black", "white"])
+def test_areas(mover: str) -> None:
+    """Regions of each and one of nobody."""
+    drawing, wanted = beside(
         """
         . X O . .    X X O . .
         X X O . .    X X O . .
@@ -17,21 +19,7 @@ AREAS = {
         . . . . X    . . . . X
         O . . X .    O . . X X
         """
-    ),
-    "shared liberties of a seki are nobody's": beside(
-        """
-        O O X X    O O X X
-        O . X X    O . X X
-        O O X X    O O X X
-        O . X X    O . X X
-        """
-    ),
-}
-
-
-@pytest.mark.parametrize("mover", ["black", "white"])
-@pytest.mark.parametrize(("drawing", "wanted"), AREAS.values(), ids=AREAS.keys())
-def test_areas(drawing: str, wanted: str, mover: str) -> None:
+    )
     shown = position(drawing, komi=0, to_play=mover)
     assert draw(owners(shown)) == wanted
     assert shown.score() == owners(shown).sum()

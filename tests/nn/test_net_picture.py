@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch import nn
 
 from alphago.drawing.network import Box, join_repeats
 from alphago.env.go import GoEnv
@@ -59,12 +58,3 @@ def test_repeated_boxes() -> None:
     for names, expected in (repeats | {"ababab": "3(a, b)", "xabababy": "1x 3(a, b) 1y"}).items():
         boxes = join_repeats([Box(name) for name in names])
         assert " ".join(f"{box.times}{box.title}" for box in boxes) == expected
-
-
-def test_a_long_base_is_cut() -> None:
-    class Long(nn.Sequential):
-        pass
-
-    layers = [layer for width in range(8, 28) for layer in (nn.Linear(width, width + 1),)]
-    text = told(NeuralNet(GO, Long(nn.Flatten(), nn.Linear(16 * 25, 8), *layers)))
-    assert "… and 9 more" in text

@@ -1,7 +1,5 @@
 """The parts of the package in networks: they run in the fast forms, and come back from a file."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +9,7 @@ from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.model_files import ModelError, write_network
 from alphago.nn.net import NeuralNet, load_model
-from alphago.nn.parts import PARTS, build_part, describe_part, register_part
+from alphago.nn.parts import PARTS, describe_part, register_part
 from alphago.nn.policy import DensePolicy, FlatPolicy, PointPolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
 from tests.nn.boards import (
@@ -108,18 +106,6 @@ def test_an_unregistered_head_inside_a_part_has_to_be_passed(tmp_path):
         load_model(tmp_path / "net")
     again = load_model(tmp_path / "net", value=head())
     assert torch.equal(again.value.owner.weight, net.value.owner.weight)
-
-
-def test_descriptions_are_plain_and_enough():
-    part = AddedForecast(DenseValue(4, (5, 3), hidden=9), 4)
-    description = json.loads(json.dumps(describe_part(part)))
-    again = build_part(description)
-    assert describe_part(again) == description
-    assert {name: tensor.shape for name, tensor in again.state_dict().items()} == {
-        name: tensor.shape for name, tensor in part.state_dict().items()
-    }
-    with pytest.raises(ValueError, match=r"part must be AddedForecast, DenseBase, .*, got 'Transformer'"):
-        build_part({"part": "Transformer"})
 
 
 def nested(part: dict, times: int = 1) -> dict:
