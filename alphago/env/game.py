@@ -18,8 +18,7 @@ from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board_view import SIDES, BoardView
 from alphago.env.game_options import HIDDEN, Option, option_of
-from alphago.env.plain_batch import PlainBatch
-from alphago.env.plain_state import PlainState
+from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
 from alphago.system.other_names import GAME_NAMES, with_name_hints
