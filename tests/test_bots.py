@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, OwareEnv, evaluate
+from alphago import GoEnv, NeuralNet, OwareEnv
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
@@ -261,13 +261,6 @@ class TestPrograms:
         assert replies[6] == "? unknown command"
         for reply in (replies[3], replies[5]):
             GoEnv(5).from_text(reply[2:])
-
-    @pytest.mark.slow
-    def test_go_in_a_match(self, programs: dict[str, Path]) -> None:
-        """It speaks the protocol well enough for `alphago evaluate`."""
-        match = evaluate(GoEnv(5, komi=0.5), f"gtp:{sys.executable} -I {programs['go']}", "random", 2)
-        assert not match.forfeits
-        assert len(match.games) == 2
 
 
 class TestPacking:

@@ -57,12 +57,6 @@ def test_the_second_player_wins_by_4_on_6x6() -> None:
         assert found.outcome == -position.to_play
 
 
-@pytest.mark.slow
-def test_the_second_player_wins_by_4_on_6x6_from_17_empty_points_on() -> None:
-    (position,) = (position for position in best_line() if (position.board == 0).sum() == 17)
-    assert best_move(position).margin == -4 * position.to_play
-
-
 def test_a_side_without_stones_has_lost() -> None:
     """The shortest game that takes every stone of White's."""
     end = play("E3 F5 E6 F3 G4 D3 E2 F4 C4")
