@@ -1,23 +1,19 @@
 // What is done in a game: pass, undo, resign; and steps through it.
 
-import { h } from "./elements.js";
+import { h, Part } from "./elements.js";
 import { button } from "./icons.js";
 import { FAR } from "./keys.js";
 
-export class ActionBar {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.pass = button("pass", () => app.play(app.known.game.pass));
-    this.undo = button("undo", () => app.send("undo"));
-    this.redo = button("redo", () => app.send("redo"));
-    this.resign = button("resign", () => app.send("resign"));
-    this.back = [button("first", () => app.step(-FAR)), button("back", () => app.step(-1))];
-    this.on = [button("on", () => app.step(1)), button("last", () => app.step(FAR))];
-    this.element = h("div", { class: "ag-actions" },
-      h("div", { class: "ag-steps" }, ...this.back, ...this.on),
-      h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
-  }
+export class ActionBar extends Part {
+  pass = button("pass", () => this.app.play(this.app.known.game.pass));
+  undo = button("undo", () => this.app.send("undo"));
+  redo = button("redo", () => this.app.send("redo"));
+  resign = button("resign", () => this.app.send("resign"));
+  back = [button("first", () => this.app.step(-FAR)), button("back", () => this.app.step(-1))];
+  on = [button("on", () => this.app.step(1)), button("last", () => this.app.step(FAR))];
+  element = h("div", { class: "ag-actions" },
+    h("div", { class: "ag-steps" }, ...this.back, ...this.on),
+    h("div", { class: "ag-verbs" }, this.pass, this.undo, this.redo, this.resign));
 
   draw() {
     const { known: { game }, state } = this.app;

@@ -33,6 +33,7 @@ export class App {
     this.root.classList.add("ag");
     this.root.classList.toggle("ag-widget", Boolean(options.widget));
     this.root.replaceChildren(this.board.element, this.column.element, this.dialog.element);
+    this.column.status.draw();
     if (options.widget) this.root.tabIndex = 0;
     this.listen();
     this.keys = (/** @type {any} */ event) => obeyKey(this, event);

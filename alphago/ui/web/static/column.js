@@ -1,7 +1,7 @@
 // Beside the board: the game, who plays, what goes on, and one of three panes: play, study, menu.
 
 import { ActionBar } from "./action_bar.js";
-import { h } from "./elements.js";
+import { h, Part } from "./elements.js";
 import { button } from "./icons.js";
 import { Menu } from "./menu.js";
 import { PlayPane } from "./play_pane.js";
@@ -13,35 +13,32 @@ import { say } from "./words.js";
 
 /** @typedef {"play" | "study" | "menu"} Pane */
 
+/** @type {Pane[]} */
+const PANES = ["play", "study", "menu"];
+
 const SHOWN = 12000; // milliseconds
 
-export class Column {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.menuOpen = false;
-    this.title = h(app.options.widget ? "h2" : "h1", { class: "ag-game" });
-    this.about = h("p", { class: "ag-small", "data-name": "about" });
-    const tab = (/** @type {Pane} */ name) => button(name, () => this.choose(name));
-    this.tabs = { play: tab("play"), study: tab("study"), menu: tab("menu") };
-    this.players = new Players(app);
-    this.status = new StatusLine(app);
-    this.notice = new Notice();
-    this.comment = h("p", { class: "ag-comment", "data-name": "comment", hidden: true });
-    this.reasons = new Reasons(app);
-    this.play = new PlayPane(app);
-    this.study = new Study(app);
-    this.menu = new Menu(app);
-    /** @type {Record<string, {element: any}>} */
-    this.panes = { play: this.play, study: this.study, menu: this.menu };
-    this.actions = new ActionBar(app);
-    this.element = h("div", { class: "ag-side" },
-      h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, this.tabs.play, this.tabs.study, app.options.beside, this.tabs.menu),
-        h("div", { class: "ag-title" }, this.title, this.about)),
-      this.players.element, this.status.element, this.notice.element, this.comment,
-      h("div", { class: "ag-pane" }, this.reasons.element, this.play.element, this.study.element, this.menu.element), this.actions.element);
-    this.status.draw();
-  }
+export class Column extends Part {
+  menuOpen = false;
+  title = h(this.app.options.widget ? "h2" : "h1", { class: "ag-game" });
+  about = h("p", { class: "ag-small", "data-name": "about" });
+  tabs = Object.fromEntries(PANES.map((name) => [name, button(name, () => this.choose(name))]));
+  players = new Players(this.app);
+  status = new StatusLine(this.app);
+  notice = new Notice();
+  comment = h("p", { class: "ag-comment", "data-name": "comment", hidden: true });
+  reasons = new Reasons(this.app);
+  play = new PlayPane(this.app);
+  study = new Study(this.app);
+  menu = new Menu(this.app);
+  /** @type {Record<string, {element: any}>} */
+  panes = { play: this.play, study: this.study, menu: this.menu };
+  actions = new ActionBar(this.app);
+  element = h("div", { class: "ag-side" },
+    h("div", { class: "ag-bar" }, h("div", { class: "ag-tabs", role: "group" }, this.tabs.play, this.tabs.study, this.app.options.beside, this.tabs.menu),
+      h("div", { class: "ag-title" }, this.title, this.about)),
+    this.players.element, this.status.element, this.notice.element, this.comment,
+    h("div", { class: "ag-pane" }, this.reasons.element, this.play.element, this.study.element, this.menu.element), this.actions.element);
 
   /** @param {Pane} pane */
   choose(pane) {
@@ -99,12 +96,10 @@ function aboutOf({ known: { game } }) {
 
 // A sentence that is shown for a while.
 class Notice {
-  constructor() {
-    this.timer = 0;
-    this.text = h("span", {});
-    this.element = h("p", { class: "ag-notice", role: "alert", hidden: true }, this.text,
-      h("button", { "aria-label": say.close, onclick: () => this.hide() }, "×"));
-  }
+  timer = 0;
+  text = h("span", {});
+  element = h("p", { class: "ag-notice", role: "alert", hidden: true }, this.text,
+    h("button", { "aria-label": say.close, onclick: () => this.hide() }, "×"));
 
   /** @param {string} text @param {string} kind */
   say(text, kind) {

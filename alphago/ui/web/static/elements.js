@@ -2,6 +2,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** A part of the page, which has an element. */
+export class Part {
+  /** @param {App} app */
+  constructor(app) {
+    this.app = app;
+  }
+}
+
 /**
  * Make an element of the page. An attribute that begins with "on" is a listener; true is one without a value; false, null
  * and undefined leave it out.

@@ -1,7 +1,7 @@
 // The end of a game: the result, the moves that decided it, and what one may do next.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { h, percent } from "./elements.js";
+import { h, Part, percent } from "./elements.js";
 import { button, dot } from "./icons.js";
 import { decisive, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
@@ -12,21 +12,17 @@ const LEAST_MOVES = 8; // of a game that is looked into
 /** A dot in the colour of a loss. @param {Loss} loss */
 export const dotOf = ({ win, points }) => dot(LOSSES[kindOf(win, points)]);
 
-export class Ending {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.asked = false; // whether the positions of this game are being evaluated
-    this.count = h("p", { "data-name": "count" });
-    this.alive = button("all-alive", () => app.send("all-alive"));
-    this.counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
-    this.moments = h("ol", { class: "ag-moments", "data-name": "moments" });
-    this.heading = h("h2", {});
-    this.decided = h("div", {}, this.heading, this.moments);
-    this.exchanged = button("exchanged", () => this.again(true));
-    this.element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
-      h("div", { class: "ag-row" }, button("again", () => this.again(false), "ag-main"), this.exchanged, button("study-game", () => app.column.choose("study"))), this.decided);
-  }
+export class Ending extends Part {
+  asked = false; // whether the positions of this game are being evaluated
+  count = h("p", { "data-name": "count" });
+  alive = button("all-alive", () => this.app.send("all-alive"));
+  counted = h("div", {}, this.count, h("div", { class: "ag-field" }, h("p", { class: "ag-small" }, say.clickDead), this.alive));
+  moments = h("ol", { class: "ag-moments", "data-name": "moments" });
+  heading = h("h2", {});
+  decided = h("div", {}, this.heading, this.moments);
+  exchanged = button("exchanged", () => this.again(true));
+  element = h("div", { class: "ag-ending", hidden: true, "data-name": "ending" }, this.counted,
+    h("div", { class: "ag-row" }, button("again", () => this.again(false), "ag-main"), this.exchanged, button("study-game", () => this.app.column.choose("study"))), this.decided);
 
   clear() {
     this.asked = false;

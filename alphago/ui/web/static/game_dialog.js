@@ -1,18 +1,14 @@
 // The dialogue for a new game: which, with which options, and who plays.
 
-import { choicesOf, h } from "./elements.js";
+import { choicesOf, h, Part } from "./elements.js";
 import { button } from "./icons.js";
 import { buttons, say } from "./words.js";
 
 /** @type {Record<string, string>} */
 const OWN_SIDE = { "human,engine": "black", "engine,human": "white", "human,human": "both" }; // by the players
 
-export class GameDialog {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });
-  }
+export class GameDialog extends Part {
+  element = h("dialog", { class: "ag-dialog", "data-name": "dialog", "aria-label": buttons.new[0] });
 
   open() {
     const { known: { game }, state, welcome } = this.app;

@@ -3,20 +3,18 @@
 import { lossesOf } from "./losses.js";
 
 export class GameState {
-  constructor() {
-    /** @type {GameView} */
-    this.game = /** @type {any} */ (null); // until the first message that has one, as `state`
-    this.names = ["", ""];
-    /** @type {Knot[]} */
-    this.nodes = []; // the desk's
-    /** @type {StateMessage} */
-    this.state = /** @type {any} */ (null);
-    /** @type {ThinkingMessage | null} */
-    this.thought = null; // the latest message of the search
-    this.spent = [0, 0]; // milliseconds that each side has thought
-    this.since = 0; // when the side that is to move began
-    this.ready = false; // whether the engine has found anything on this page
-  }
+  /** @type {GameView} */
+  game = /** @type {any} */ (null); // until the first message that has one, as `state`
+  names = ["", ""];
+  /** @type {Knot[]} */
+  nodes = []; // the desk's
+  /** @type {StateMessage} */
+  state = /** @type {any} */ (null);
+  /** @type {ThinkingMessage | null} */
+  thought = null; // the latest message of the search
+  spent = [0, 0]; // milliseconds that each side has thought
+  since = 0; // when the side that is to move began
+  ready = false; // whether the engine has found anything on this page
 
   /** @param {GameMessage} message */
   setGame({ game, names, nodes }) {

@@ -1,7 +1,7 @@
 // The graph of a line: the first player's chance to win and lead, by move; a click goes there.
 
 import { kindOf, LOSSES } from "./candidates.js";
-import { margin, renew, s } from "./elements.js";
+import { margin, Part, renew, s } from "./elements.js";
 import { curvesOf, isMistake, lossesOf } from "./losses.js";
 import { fill, say } from "./words.js";
 
@@ -13,13 +13,9 @@ const STEEPEST = 0.4; // of the height, the bar of a mistake of the worst class
 /** @param {number} x @param {number} y @param {string} text @param {string} anchor */
 const label = (x, y, text, anchor, kind = "") => s("text", { x, y, "text-anchor": anchor, class: `ag-axis ${kind}` }, text);
 
-export class Graph {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
-    this.size = { width: 0, height: 0 };
-  }
+export class Graph extends Part {
+  element = s("svg", { class: "ag-graph", role: "img", "aria-label": say.graph, onclick: (/** @type {MouseEvent} */ event) => this.click(event) });
+  size = { width: 0, height: 0 };
 
   /** @param {boolean} anew whether its size may be another */
   draw(anew) {

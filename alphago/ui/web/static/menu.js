@@ -2,36 +2,31 @@
 
 import { LOSSES, POINT_STEPS, RATE_STEPS } from "./candidates.js";
 import { click } from "./effects.js";
-import { choicesOf, h, s } from "./elements.js";
+import { choicesOf, h, Part, s } from "./elements.js";
 import { box, button, dot, swatch } from "./icons.js";
 import { buttons, fill, legend, say } from "./words.js";
 
 const USUAL = { readouts: 200, seconds: 2 }; // where a limit is empty
 const INKS = ["#111", "#fff"];
 
-export class Menu {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.engine = new EngineSettings(app);
-    this.file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file",
-      onchange: () => { app.read(this.file.files[0]); this.file.value = ""; } });
-    const sound = box("sound", (checked) => { app.look.sound = checked; if (checked) click(); });
-    const letters = box("letters", (checked) => { app.look.letters = checked; }, true);
-    this.typed = h("input", { type: "text", size: 5, "data-name": "typed", autocomplete: "off",
-      onkeydown: (/** @type {KeyboardEvent} */ { key }) => { if (key === "Enter") this.playTyped(); else if (key === "Escape") this.typed.blur(); } });
-    const { take } = app.options;
-    this.take = take && button("take", () => take(app.state.strength.network, app.state.link));
-    this.open = button("open", () => this.file.click());
-    this.save = button("save", () => app.send("save"));
-    this.legend = h("details", { class: "ag-legend", "data-name": "legend" });
-    this.element = h("section", { class: "ag-menu", hidden: true, "aria-label": buttons.menu[0] },
-      h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, button("new", () => app.dialog.open(), "ag-main"),
-        this.open, this.save, button("link", () => app.copyLink()), this.take, this.file)),
-      this.engine.element,
-      h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), letters, sound),
-      this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, keysOf([...Object.values(buttons).map(([, title = ""]) => title), ...say.keyList]))));
-  }
+export class Menu extends Part {
+  engine = new EngineSettings(this.app);
+  file = h("input", { type: "file", accept: ".sgf,.json,text/plain", hidden: true, "data-name": "file",
+    onchange: () => { this.app.read(this.file.files[0]); this.file.value = ""; } });
+  sound = box("sound", (checked) => { this.app.look.sound = checked; if (checked) click(); });
+  letters = box("letters", (checked) => { this.app.look.letters = checked; }, true);
+  typed = h("input", { type: "text", size: 5, "data-name": "typed", autocomplete: "off",
+    onkeydown: (/** @type {KeyboardEvent} */ { key }) => { if (key === "Enter") this.playTyped(); else if (key === "Escape") this.typed.blur(); } });
+  take = this.app.options.take && button("take", () => this.app.options.take?.(this.app.state.strength.network, this.app.state.link));
+  open = button("open", () => this.file.click());
+  save = button("save", () => this.app.send("save"));
+  legend = h("details", { class: "ag-legend", "data-name": "legend" });
+  element = h("section", { class: "ag-menu", hidden: true, "aria-label": buttons.menu[0] },
+    h("div", {}, h("h2", {}, say.game), h("div", { class: "ag-row" }, button("new", () => this.app.dialog.open(), "ag-main"),
+      this.open, this.save, button("link", () => this.app.copyLink()), this.take, this.file)),
+    this.engine.element,
+    h("div", {}, h("h2", {}, say.settings), h("label", { class: "ag-field" }, say.typed, this.typed), this.letters, this.sound),
+    this.legend, h("details", { class: "ag-legend" }, h("summary", {}, say.keys), h("dl", { class: "ag-keys" }, keysOf([...Object.values(buttons).map(([, title = ""]) => title), ...say.keyList]))));
 
   // Type a move, wherever one is.
   type() {
@@ -66,25 +61,21 @@ const keysOf = (texts) => texts.map((text) => / \((.+)\)$/.exec(text)).map((foun
   h("dd", {}, found.input.slice(0, found.index))));
 
 // The engine in figures: its network, how it chooses, and the limit of a move.
-class EngineSettings {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    const change = () => app.send("strength", this.wishes());
-    /** @type {(name: string, title: string, least: number) => any} */
-    const number = (name, title, least) => h("input", { type: "number", min: least, step: least, title, "aria-label": title, "data-name": name, onchange: change });
-    const select = (/** @type {string} */ name, /** @type {Record<string, string>} */ choices) => h("select", { "data-name": name, onchange: change }, choicesOf(choices));
-    this.network = select("network", {});
-    this.how = select("how", { tree: say.tree, net: say.net });
-    this.by = select("by", { readouts: say.readouts, seconds: say.seconds });
-    this.by.setAttribute("aria-label", say.by);
-    this.readouts = number("readouts", say.readoutsTitle, 1);
-    this.seconds = number("seconds", say.secondsTitle, 0.1);
-    this.chooses = h("label", { class: "ag-field" }, say.how, this.how);
-    this.limit = h("div", { class: "ag-field" }, say.by, h("span", {}, this.readouts, this.seconds, this.by));
-    this.element = h("div", { class: "ag-engine" }, h("h2", {}, say.engineTitle), h("label", { class: "ag-field" }, say.network, this.network),
-      this.chooses, this.limit);
-  }
+class EngineSettings extends Part {
+  change = () => this.app.send("strength", this.wishes());
+  /** @type {(name: string, title: string, least: number) => any} */
+  number = (name, title, least) => h("input", { type: "number", min: least, step: least, title, "aria-label": title, "data-name": name, onchange: this.change });
+  /** @type {(name: string, choices: Record<string, string>, title?: string) => any} */
+  select = (name, choices, title) => h("select", { "data-name": name, "aria-label": title, onchange: this.change }, choicesOf(choices));
+  network = this.select("network", {});
+  how = this.select("how", { tree: say.tree, net: say.net });
+  by = this.select("by", { readouts: say.readouts, seconds: say.seconds }, say.by);
+  readouts = this.number("readouts", say.readoutsTitle, 1);
+  seconds = this.number("seconds", say.secondsTitle, 0.1);
+  chooses = h("label", { class: "ag-field" }, say.how, this.how);
+  limit = h("div", { class: "ag-field" }, say.by, h("span", {}, this.readouts, this.seconds, this.by));
+  element = h("div", { class: "ag-engine" }, h("h2", {}, say.engineTitle), h("label", { class: "ag-field" }, say.network, this.network),
+    this.chooses, this.limit);
 
   wishes() {
     const bySeconds = this.by.value === "seconds";

@@ -1,7 +1,7 @@
 // The column while one plays: how strong the opponent is, a hint for the first games, and how the game ended.
 
 import { Ending } from "./ending.js";
-import { h } from "./elements.js";
+import { h, Part } from "./elements.js";
 import { box, button } from "./icons.js";
 import { MoveList } from "./move_list.js";
 import { buttons, fill, say } from "./words.js";
@@ -12,19 +12,15 @@ const RUNGS = [16, 100, 200, 800, 3200]; // readouts of a move, where no levels 
 const LESSON = 2; // points, from which on a move is explained
 const EVEN = "even";
 
-export class PlayPane {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.opponent = new Opponent(app);
-    this.ending = new Ending(app);
-    this.list = new MoveList(app, false);
-    this.seen = kept();
-    this.due = 0; // the hint that is due
-    this.hintText = h("span", {});
-    this.hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, button("hint", () => this.read()));
-    this.element = h("section", { class: "ag-play", "aria-label": buttons.play[0] }, this.ending.element, this.opponent.element, this.hint, this.list.element);
-  }
+export class PlayPane extends Part {
+  opponent = new Opponent(this.app);
+  ending = new Ending(this.app);
+  list = new MoveList(this.app, false);
+  seen = kept();
+  due = 0; // the hint that is due
+  hintText = h("span", {});
+  hint = h("p", { class: "ag-hint", hidden: true }, this.hintText, button("hint", () => this.read()));
+  element = h("section", { class: "ag-play", "aria-label": buttons.play[0] }, this.ending.element, this.opponent.element, this.hint, this.list.element);
 
   draw() {
     const { state } = this.app;
@@ -55,19 +51,15 @@ function kept(seen) {
 }
 
 // How strong the engine plays, in words; and whether it explains bad moves.
-class Opponent {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.slider = h("input", { type: "range", min: 1, step: 1, "data-name": "level", "aria-label": say.opponent,
-      oninput: () => this.tell(Number(this.slider.value)), onchange: () => this.send() });
-    this.word = h("b", {});
-    this.text = h("p", { class: "ag-small" });
-    this.even = box("even", () => this.send());
-    this.teach = box("teach", (checked) => app.send("teach", { points: checked ? LESSON : null }));
-    this.checks = h("div", { class: "ag-row" }, this.even, this.teach);
-    this.element = h("div", { class: "ag-opponent" }, h("div", { class: "ag-field" }, say.opponent, this.word), this.slider, this.text, this.checks);
-  }
+class Opponent extends Part {
+  slider = h("input", { type: "range", min: 1, step: 1, "data-name": "level", "aria-label": say.opponent,
+    oninput: () => this.tell(Number(this.slider.value)), onchange: () => this.send() });
+  word = h("b", {});
+  text = h("p", { class: "ag-small" });
+  even = box("even", () => this.send());
+  teach = box("teach", (checked) => this.app.send("teach", { points: checked ? LESSON : null }));
+  checks = h("div", { class: "ag-row" }, this.even, this.teach);
+  element = h("div", { class: "ag-opponent" }, h("div", { class: "ag-field" }, say.opponent, this.word), this.slider, this.text, this.checks);
 
   send() {
     const step = Number(this.slider.value);

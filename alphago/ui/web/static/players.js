@@ -1,18 +1,14 @@
 // Who plays: a card for each side, and between them, while one studies, a bar of the chance to win.
 
-import { choicesOf, h, percent } from "./elements.js";
+import { choicesOf, h, Part, percent } from "./elements.js";
 import { fill, say } from "./words.js";
 import { COLOURS } from "./geometry.js";
 
-export class Players {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.cards = [1, -1].map((player) => this.card(player));
-    this.share = h("i", {});
-    this.bar = h("div", { class: "ag-winbar", role: "img", hidden: true }, this.share);
-    this.element = h("div", { class: "ag-players" }, this.cards.map((card) => card.element), this.bar);
-  }
+export class Players extends Part {
+  cards = [1, -1].map((player) => this.card(player));
+  share = h("i", {});
+  bar = h("div", { class: "ag-winbar", role: "img", hidden: true }, this.share);
+  element = h("div", { class: "ag-players" }, this.cards.map((card) => card.element), this.bar);
 
   /** @param {number} player */
   card(player) {

@@ -1,24 +1,21 @@
 // Why a move is good or bad, in sentences.
 
-import { h } from "./elements.js";
+import { h, Part } from "./elements.js";
 import { button } from "./icons.js";
 import { isMistake, lossesOf, lossText } from "./losses.js";
 import { fill, say } from "./words.js";
 
 const NONE = -2; // no node, nor the root's parent
 
-export class Reasons {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.of = NONE; // the node before the move
-    this.move = this.best = -1;
-    this.lost = { win: 0, points: /** @type {number | null} */ (null) }; // as the explanation has it
-    this.head = h("b", {});
-    this.text = h("div", {});
-    this.choices = h("div", { class: "ag-row" }, button("lesson-undo", () => app.send("undo"), "ag-main"), button("lesson-move", () => app.send("move")));
-    this.element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.head, this.text, this.choices);
-  }
+export class Reasons extends Part {
+  of = NONE; // the node before the move
+  move = -1;
+  best = -1;
+  lost = { win: 0, points: /** @type {number | null} */ (null) }; // as the explanation has it
+  head = h("b", {});
+  text = h("div", {});
+  choices = h("div", { class: "ag-row" }, button("lesson-undo", () => this.app.send("undo"), "ag-main"), button("lesson-move", () => this.app.send("move")));
+  element = h("div", { class: "ag-why", "data-name": "reasons", role: "status", hidden: true }, this.head, this.text, this.choices);
 
   clear() {
     this.of = NONE;

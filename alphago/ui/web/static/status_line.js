@@ -1,7 +1,7 @@
 // What is going on, in a line; screen readers are told each move, and where the cursor is.
 
 import { button } from "./icons.js";
-import { h, margin, percent, short } from "./elements.js";
+import { h, margin, Part, percent, short } from "./elements.js";
 import { landingOf } from "./geometry.js";
 import { buttons, fill, say } from "./words.js";
 
@@ -12,21 +12,17 @@ const USUAL_WAIT = 2000; // milliseconds until the engine's first thought, after
 /** @param {number} seconds */
 const span = (seconds) => (seconds < 100 ? `${10 * Math.ceil(seconds / 10)} s` : seconds < 6000 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`);
 
-export class StatusLine {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.loading = ""; // what the line says instead of its usual text
-    this.told = -1; // the node that screen readers were told of
-    this.text = h("span", {});
-    this.rest = h("span", { class: "ag-small", "data-name": "known" });
-    this.bar = h("progress", { max: 1, hidden: true, "aria-hidden": "true" });
-    this.said = h("p", { class: "ag-unseen", "aria-live": "polite" });
-    this.now = button("move", () => app.send("move"));
-    this.stop = button("stop", () => app.stop());
-    this.element = h("div", { class: "ag-line" }, h("p", { class: "ag-status", role: "status", "aria-live": "off" }, this.text, " ", this.rest), this.now,
-      this.stop, this.bar, this.said);
-  }
+export class StatusLine extends Part {
+  loading = ""; // what the line says instead of its usual text
+  told = -1; // the node that screen readers were told of
+  text = h("span", {});
+  rest = h("span", { class: "ag-small", "data-name": "known" });
+  bar = h("progress", { max: 1, hidden: true, "aria-hidden": "true" });
+  said = h("p", { class: "ag-unseen", "aria-live": "polite" });
+  now = button("move", () => this.app.send("move"));
+  stop = button("stop", () => this.app.stop());
+  element = h("div", { class: "ag-line" }, h("p", { class: "ag-status", role: "status", "aria-live": "off" }, this.text, " ", this.rest), this.now,
+    this.stop, this.bar, this.said);
 
   draw() {
     const { root, state } = this.app;

@@ -1,7 +1,7 @@
 // The column while one studies: what the overlay shows, best moves, graph, moves that were played, tree.
 
 import { colourOf, evenPriors, isHeld, modeOf, priorText, shownMoves } from "./candidates.js";
-import { choicesOf, h, margin, percent, renew, short } from "./elements.js";
+import { choicesOf, h, margin, Part, percent, renew, short } from "./elements.js";
 import { Graph } from "./graph.js";
 import { box, button, dot } from "./icons.js";
 import { MoveList } from "./move_list.js";
@@ -19,39 +19,33 @@ const CELLS = {
   prior: ({ prior }) => priorText(prior),
 };
 
-export class Study {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.graph = new Graph(app);
-    this.variations = new Variations(app);
-    this.list = new MoveList(app, true);
-    this.analyse = button("analyse", () => app.send("toggle", { what: "analysing" }));
-    this.review = button("review", () => app.review());
-    this.modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
-      onchange: () => app.setMode(this.modes.value) }, choicesOf(say.modes));
-    this.ownership = box("ownership", () => app.flip("ownership"), app.look.ownership);
-    this.numbers = box("numbers", () => app.flip("numbers"), app.look.numbers);
-    this.why = button("why", () => app.why());
-    this.moves = h("tbody", { class: "ag-moves", "data-name": "moves" });
-    this.heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
-    this.table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
-    this.fit = h("div", { class: "ag-fit" }, h("div", {}, this.table));
-    this.element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
-      h("div", { class: "ag-row" }, this.analyse, this.review, this.why, button("shows", () => this.element.toggleAttribute("data-open"), "ag-shows")), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
-      this.graph.element, this.fit, this.list.element, this.variations.element);
-    this.listen();
-  }
+export class Study extends Part {
+  graph = new Graph(this.app);
+  variations = new Variations(this.app);
+  list = new MoveList(this.app, true);
+  analyse = button("analyse", () => this.app.send("toggle", { what: "analysing" }));
+  review = button("review", () => this.app.review());
+  modes = h("select", { "aria-label": say.numbersTitle, title: say.numbersTitle, "data-name": "mode",
+    onchange: () => this.app.setMode(this.modes.value) }, choicesOf(say.modes));
+  ownership = box("ownership", () => this.app.flip("ownership"), this.app.look.ownership);
+  numbers = box("numbers", () => this.app.flip("numbers"), this.app.look.numbers);
+  why = button("why", () => this.app.why());
+  show = (/** @type {any} */ event) => this.point(event);
+  moves = h("tbody", { class: "ag-moves", "data-name": "moves", onpointermove: this.show, onpointerleave: this.show, onpointerdown: this.show });
+  heads = Object.fromEntries(Object.entries(say.columns).map(([name, text]) => [name, h("th", { scope: "col" }, text)]));
+  table = h("table", { class: "ag-table", "aria-label": say.candidates }, h("thead", {}, h("tr", {}, Object.values(this.heads))), this.moves);
+  fit = h("div", { class: "ag-fit" }, h("div", {}, this.table));
+  element = h("section", { class: "ag-study", hidden: true, "aria-label": buttons.study[0] },
+    h("div", { class: "ag-row" }, this.analyse, this.review, this.why, button("shows", () => this.element.toggleAttribute("data-open"), "ag-shows")), h("div", { class: "ag-row ag-tools" }, this.modes, this.ownership, this.numbers),
+    this.graph.element, this.fit, this.list.element, this.variations.element);
 
-  listen() {
-    const { moves, app: { board } } = this;
-    const show = (/** @type {any} */ { type, pointerType, target }) => { // its rows are drawn anew too
-      const action = Number(target.closest("tr")?.dataset.action ?? NaN);
-      if ((pointerType === "mouse") === (type === "pointerdown")) return;
-      if (type === "pointerleave") board.hover(null);
-      else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
-    };
-    for (const type of ["pointermove", "pointerleave", "pointerdown"]) moves.addEventListener(type, show);
+  /** Show the line of the row under the pointer; its rows are drawn anew too. @param {any} event */
+  point({ type, pointerType, target }) {
+    const { board } = this.app;
+    const action = Number(target.closest("tr")?.dataset.action ?? NaN);
+    if ((pointerType === "mouse") === (type === "pointerdown")) return;
+    if (type === "pointerleave") board.hover(null);
+    else if (action >= 0) board.hover(type === "pointerdown" && board.hovered === action ? null : action);
   }
 
   clear() {

@@ -1,18 +1,14 @@
 // The tree of variations: each line keeps its row, each variation takes the next free one; a click goes there.
 
-import { h, s } from "./elements.js";
+import { h, Part, s } from "./elements.js";
 import { COLOURS } from "./geometry.js";
 import { say } from "./words.js";
 
 const STEP = 18; // pixels from a node to the next
 const EDGE = 12;
 
-export class Variations {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    this.element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle });
-  }
+export class Variations extends Part {
+  element = h("div", { class: "ag-tree", "data-name": "tree", tabindex: 0, "aria-label": say.treeTitle });
 
   draw() {
     const { state, known: { nodes, game } } = this.app;
