@@ -14,7 +14,7 @@ from alphago.arena.line_process import EngineError
 from alphago.arena.players import PlayerSource, find_player, network_file, resolve_player
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go, with_settings
-from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.levels import LEVELS, all_tables, check_level, level_text
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE, SearchForm, make_search
 from alphago.nn.model_files import saved_game
@@ -230,8 +230,8 @@ def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSo
         return player, engine_version(player, env) if isinstance(player, Engine) else "", None
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()
-    evaluator = resolve_player if entry.level is None else as_forecast_evaluator  # levels need forecasts of the score
-    return evaluator(net, env, device), weights, net
+    evaluator = as_evaluator(net, env, device, forecasts=entry.level is not None)  # levels need forecasts of the score
+    return evaluator, weights, net
 
 
 def engine_version(engine: Engine, env: GameEnv) -> str:

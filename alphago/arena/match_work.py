@@ -14,7 +14,7 @@ from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, own_v
 from alphago.arena.players import PlayerSource
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.env.game import GameEnv
-from alphago.mcts.evaluator import as_forecast_evaluator, fitting_network
+from alphago.mcts.evaluator import as_evaluator, fitting_network
 from alphago.mcts.network_digest import check_network, network_digest
 from alphago.mcts.search_forms import plain_form
 from alphago.nn.net import NeuralNet
@@ -90,7 +90,7 @@ def plain_player(env: GameEnv, entrant: Entrant) -> tuple[dict[str, Any], dict[s
 def evaluator_of(network: Any, env: GameEnv, level: float | None) -> Any:
     """Return a network's evaluator for a worker; its results do not depend on which positions share a batch."""
     if level is not None:
-        return as_forecast_evaluator(network, env)
+        return as_evaluator(network, env, forecasts=True)
     return network.evaluator(exact=True, shared=False)
 
 

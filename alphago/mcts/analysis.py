@@ -11,7 +11,7 @@ from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, node_bytes
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.questions import Limit
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.mcts.search import leaves_for
@@ -146,7 +146,7 @@ class BatchSearch:
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
         self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
-        self.evaluator = as_forecast_evaluator(net, self.env, device)
+        self.evaluator = as_evaluator(net, self.env, device, forecasts=True)
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
 
     def analyst(self, at_once: int | None = None) -> Analyst:

@@ -15,7 +15,7 @@ from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
 from alphago.mcts.analysis_search import Forbidden, check_move_left, usable
-from alphago.mcts.evaluator import Evaluator, as_evaluator, as_forecast_evaluator, as_network
+from alphago.mcts.evaluator import Evaluator, as_evaluator, as_network
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level, is_measured
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator
@@ -311,8 +311,7 @@ class Evaluators:
         with self._making:
             if env not in self._made:
                 self.network = as_network(self.network, env)  # a name is loaded once
-                make = as_forecast_evaluator if self.forecasts else as_evaluator
-                self._made[env] = make(self.network, env, self.device)
+                self._made[env] = as_evaluator(self.network, env, self.device, forecasts=self.forecasts)
             return self._made[env]
 
 

@@ -190,7 +190,9 @@ def fitting_network(network: Any, env: GameEnv | None) -> object:
     return network if fits else network.resized(env)
 
 
-def as_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
+def as_evaluator(
+    network: object, env: GameEnv | None = None, device: str = "cpu", *, forecasts: bool = False
+) -> Evaluator:
     """Return an evaluator for a network, an evaluator, or a function on positions.
 
     network: a network, or its name, file or run folder (the result is its `evaluator()`); an object with a method
@@ -199,10 +201,14 @@ def as_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu
     device: the device on which a network is computed, and which holds the boards of its searches: "cpu", "cuda", or
         "auto" for the GPU if there is one that supports game and network. Ignored for evaluators, functions, and
         networks whose `evaluator` has no argument `device`.
+    forecasts: whether to return a `Forecaster`, whose boards stay on the CPU, if the network has one.
     Raises ValueError for an unknown device, TypeError for any other object.
     """
     check_device(device)
     network = fitting_network(network, env)
+    if forecasts and hasattr(network, "forecast_evaluator"):
+        evaluator: Evaluator = network.forecast_evaluator(device=device)
+        return evaluator
     if hasattr(network, "evaluator"):
         takes_device = "device" in inspect.signature(network.evaluator).parameters
         return network.evaluator(**({"device": device} if takes_device else {}))
@@ -214,16 +220,3 @@ def as_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu
         "network must be a NeuralNet, an evaluator, a function on positions, or a name, file or run folder as"
         f" load_model takes it, got {network!r}"
     )
-
-
-def as_forecast_evaluator(network: object, env: GameEnv | None = None, device: str = "cpu") -> Evaluator:
-    """Return a network's `Forecaster` if it has one, else the result of `as_evaluator`.
-
-    network, env: as in `as_evaluator`. device: where the network is computed; boards stay on the CPU.
-    """
-    check_device(device)
-    network = fitting_network(network, env)
-    if hasattr(network, "forecast_evaluator"):
-        evaluator: Evaluator = network.forecast_evaluator(device=device)
-        return evaluator
-    return as_evaluator(network, env, device)

@@ -10,7 +10,7 @@ from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
 from alphago.mcts.analysis_search import AnalysisSearch
-from alphago.mcts.evaluator import as_evaluator, as_forecast_evaluator, as_network
+from alphago.mcts.evaluator import as_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
@@ -79,8 +79,8 @@ class MCTSPlayer:
         if leaves is not None:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
-        make_evaluator = as_evaluator if self.level is None else as_forecast_evaluator
-        self.search = AnalysisSearch(env, make_evaluator(self.network, env, device), 1, search_settings)
+        evaluator = as_evaluator(self.network, env, device, forecasts=self.level is not None)
+        self.search = AnalysisSearch(env, evaluator, 1, search_settings)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:

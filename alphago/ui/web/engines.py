@@ -12,7 +12,7 @@ from alphago.env.games import GAMES, USUAL_GAME
 from alphago.env.packaged import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_forecast_evaluator
+from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.levels import Level, is_measured
 from alphago.mcts.playout_evaluator import PlayoutEvaluator
 from alphago.mcts.puct import Puct
@@ -47,7 +47,7 @@ class SharedEngine:
 
     def __init__(self, env: GameEnv, network: object, device: str = "auto") -> None:
         self.env, self.network = env, network
-        self.evaluator = as_forecast_evaluator(network, env, device)
+        self.evaluator = as_evaluator(network, env, device, forecasts=True)
         settings = Puct(leaves=MOST_LEAVES)
         self.analyst = Analyst(
             network, settings=settings, evaluators=lambda env: self.evaluator, tree_bytes=TREE_BYTES, name=THREAD
@@ -62,7 +62,7 @@ class Engines:
     """The networks that pages may choose from.
 
     choices: the networks, in the order in which they are offered.
-    device: where networks are computed, see `as_forecast_evaluator`.
+    device: where networks are computed, see `as_evaluator`.
     level: the strength with which a page begins, see `alphago.mcts.levels`; None for full strength.
     """
 
