@@ -30,14 +30,6 @@ def test_overview(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_help(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main([verb, "--help"])
-    assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: alphago {verb} ")
-
-
-@pytest.mark.parametrize("verb", VERBS)
 def test_usage_names_every_argument(verb: str) -> None:
     parser = parser_of(verb)
     arguments = [str(action.metavar or action.dest) for action in parser._actions if not action.option_strings]

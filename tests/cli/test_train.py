@@ -65,15 +65,6 @@ def test_a_folder_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture) -> None
         assert told.count("\n") == 1
 
 
-def test_a_timed_run(tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    assert main(["train", "--board-size", "7", "--minutes", "0.01", "--folder", str(folder)]) == 0
-    config = json.loads((folder / "config.json").read_text())
-    assert config["settings"]["max_minutes"] == 0.01
-    assert config["settings"]["plies_per_iteration"] == 32  # the board's recipe
-    assert config["network"]["tower_height"] == 4
-
-
 def test_a_preset_brings_its_game(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert main(["train", "--preset", "cody2007", "--games", "2", "--folder", str(folder), *SMALL]) == 0

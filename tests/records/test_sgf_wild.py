@@ -487,9 +487,6 @@ class TestLimits:
         with pytest.raises(ValueError, match="at most"):
             parse_sgf(path.read_bytes())
 
-    def test_many_values(self) -> None:
-        assert only("(;SZ[5]" + "AB[aa]" * 20_000 + ";W[bb])").setup["black"] == "A5"
-
     def test_a_packed_value_that_was_cut(self) -> None:
         whole = packed(bytes(range(256)) * 4)
         assert unpack(whole) == bytes(range(256)) * 4
