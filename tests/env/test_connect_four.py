@@ -26,8 +26,8 @@ def test_numbers_of_games() -> None:
 class TestLines:
     @pytest.mark.parametrize(
         "moves",
-        ["AABBCCD", "ABABABA", "GAGAGAG", "ABBCCDCDDGD", "GFFEEDEDDAD", "FFEEDDC"],
-        ids=["row", "column", "last column", "rising", "falling", "row closed on its left"],
+        ["AABBCCD", "ABABABA", "GAGAGAG", "ABBCCDCDDGD", "GFFEEDEDDAD", "FFEEDDC", "AABBDDEEC"],
+        ids=["row", "column", "last column", "rising", "falling", "row closed on its left", "five"],
     )
     def test_four_in_a_line_win(self, moves: str) -> None:
         assert not play(moves[:-1]).is_over

@@ -113,6 +113,10 @@ class TestRules:
 
 
 class TestOneHot:
+    def test_many_seeds_count_as_the_most(self) -> None:
+        start = OwareEnv(planes="one-hot").position(houses=[0, 0, 30, *[0] * 9], margin=18)
+        assert start.planes()[2 * 24 + 23] == start.planes()[288 + 18] == 1
+
     def test_networks_of_both_planes_play_each_other(self) -> None:
         board, one_hot = (OwareEnv(planes=planes) for planes in ("board", "one-hot"))
         nets = [NeuralNet(env, DenseBase(env.planes, env.plane_shape, [8])) for env in (board, one_hot)]
