@@ -125,7 +125,7 @@ def test_stones_fall_and_are_marked_where_they_land() -> None:
 
 
 def test_captions_say_who_is_to_move_and_who_won() -> None:
-    assert texts(GoEnv(5, komi=0.5).position().svg())[-1].endswith("move 0: Black to play; komi 0.5")
+    assert " ".join(texts(GoEnv(5, komi=0.5).position().svg())).endswith("move 0: Black to play; komi 0.5")
     ended = play(GoEnv(5, komi=0.5).position(), "B C3, W pass, B pass")
     assert ended.caption == "move 3: game over, B+24.5; komi 0.5"
     assert play(GoEnv(5).position(), "B C3, W pass").caption == "move 2: Black to play, after a pass; komi 7.5"
