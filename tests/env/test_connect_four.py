@@ -48,6 +48,8 @@ class TestLines:
 def test_a_full_column() -> None:
     with pytest.raises(IllegalMove, match=r"illegal move A: the column is full, in ConnectFourEnv\(\) after A A A"):
         play("AAAAAAA")
+    with pytest.raises(ValueError, match=r"^'H' is not a column of ConnectFourEnv\(\): expected A to G$"):
+        play("H")
 
 
 def test_drawing() -> None:
