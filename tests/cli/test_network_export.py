@@ -57,7 +57,7 @@ def test_a_page_says_what_an_exam_measured(monkeypatch: pytest.MonkeyPatch, caps
     NeuralNet(GoEnv(7), tower_height=1, channels=4).save("go.safetensors")
     monkeypatch.setattr(network_export, "READOUTS", 0)
     said = []
-    monkeypatch.setattr(page, "about", lambda *given: said.append(given[3]) or about(*given))
+    monkeypatch.setattr(page, "about", lambda *given, **told: said.append(told["strength"]) or about(*given, **told))
     assert main(["export", "go.safetensors", "--out", "go.html", "--exam"]) == 0
     sentence = r"loses \d+\.\d\d ± \d\.\d\d points a move with 0 readouts, in the exam of \d+ .* on 7x7"
     assert re.fullmatch(sentence, said[0])
