@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from alphago.env.game import GameEnv
-from alphago.env.game_options import Option, as_number, option_of
+from alphago.env.game_options import Option, option_of
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
 from alphago.env.oware import OwareEnv
@@ -65,7 +65,3 @@ def test_reading(option: Option, given: object, value: object) -> None:
 def test_what_is_no_whole_number_in_its_limits_is_refused(given: object) -> None:
     with pytest.raises(ValueError, match=r"^board_size must be an integer from 2 to 25, got "):
         option_of("board_size", 9, least=2, most=25).read(given)
-
-
-def test_numbers_of_links() -> None:
-    assert [as_number(text) for text in ("5", "-5", "5.5", "five", 5)] == [5, -5, 5.5, "five", 5]

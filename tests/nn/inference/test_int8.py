@@ -54,9 +54,6 @@ class TestCalibrationPlanes:
         calibration_planes.cache_clear()
         assert calibration_planes(env).equal(planes)
 
-    def test_large_boards_take_few(self) -> None:
-        assert len(calibration_planes(GoEnv(19))) == LEAST < len(calibration_planes(GoEnv(7)))
-
 
 class TestRanges:
     def test_of_all_that_read_more_than_a_point_of_what_another_made(self) -> None:
