@@ -1,13 +1,14 @@
 # make demo       train a small net, see it win, learn how to play it
-# make test       the whole gate: style, types, import contracts, tests, README
-# make slow       the tests that take longest, by hand: before a release, and after a change of what they test
+# make test       the gate: style, types, import contracts, what each part does, a few pages in Chromium
+# make docs       the documentation as a site, build/site/index.html; its blocks, the notebooks and the examples
+# make slow       processes, kills, workers, sweeps, watching, clients, Chromium; SINCE=COMMIT those of the rooms that
+#                 changed since.  A release runs all three
 # make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
 # make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth
 #                 of it; ONLY=test_protocols.py a file of tests/campaign, MINUTES=60 for each of its loops instead of 4
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape
-# make docs       the documentation as a site: build/site/index.html
 # make benchmark  figures for this machine
 # make gpu        tests, figures and a slice of training on a GPU; installs nothing, PYTHON names the Python,
 #                 ONLY="wave network" the parts; benchmarks/gpu_slices.py runs them where a GPU is there for minutes
@@ -23,6 +24,13 @@ INSTALLED = $(VENV)/installed
 # Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.  Files
 # begin in the order of tests/conftest.py.
 PYTEST_ARGUMENTS = -n 3 --dist loadfile --no-loadscope-reorder --durations=15
+# Where `make slow` looks.  Since a commit: at tests of no one room, and those of the rooms of which anything changed;
+# everywhere if what all tests share did.
+CHANGED = $(shell git diff --name-only $(SINCE) --)
+SHARED = pyproject.toml constraints.txt $(filter-out tests/test_%,$(wildcard tests/*.py))
+ROOMS = $(shell printf '%s\n' $(CHANGED) | sed -nE 's:^((alphago|tests)/)?([a-z]+)/.*:tests/\3:p')
+SLOW_TESTS = $(if $(and $(SINCE),$(if $(filter $(SHARED),$(CHANGED)),,rooms)),\
+    $(wildcard tests/test_*.py $(sort $(ROOMS))),tests)
 
 .PHONY: demo test tests looks slow style page matrix campaign cluster format docs benchmark gpu strength clean
 
@@ -41,8 +49,10 @@ looks: $(INSTALLED)
 
 # Those that need another program, a browser or a compiler leave themselves out where there is none.
 slow: $(INSTALLED)
-	$(BIN)/python -m pytest -m "slow and not gpu and not browser and not campaign and not cluster" $(PYTEST_ARGUMENTS)
-	$(BIN)/python -m pytest -q -m "slow and browser" -n 0 tests/ui
+	$(if $(SINCE),@git diff --shortstat $(SINCE) --)
+	$(BIN)/python -m pytest -m "slow and not gpu and not browser and not campaign and not cluster" $(PYTEST_ARGUMENTS) \
+	    $(SLOW_TESTS)
+	$(if $(filter tests tests/ui,$(SLOW_TESTS)),$(BIN)/python -m pytest -q -m "slow and browser" -n 0 tests/ui)
 
 style: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -76,6 +86,8 @@ format: $(INSTALLED)
 docs: $(INSTALLED)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo build/site/index.html
+	$(BIN)/python -m pytest -m docs $(PYTEST_ARGUMENTS) tests/test_docs.py tests/test_site.py tests/test_notebooks.py \
+	    tests/test_examples.py tests/test_drawings.py
 
 benchmark: $(INSTALLED)
 	$(BIN)/python benchmarks/quick.py

@@ -243,6 +243,7 @@ def run(program: Path, lines: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.slow
 class TestPrograms:
     def test_oware(self, programs: dict[str, Path], tmp_path: Path) -> None:
         """Turns by 12 integers, by 15, and one with a single legal move."""

@@ -35,6 +35,7 @@ def name_of(page: Path) -> str:
 
 
 BLOCKS = [block for page in PAGES for block in find_blocks(page.read_text("utf-8"), name_of(page))]
+IMPORTS = re.compile(r"^(from|import) ", re.MULTILINE)  # in a block that is a program; any other is quoted
 
 
 def without_blank_lines(text: str) -> str:
@@ -47,10 +48,19 @@ def sources() -> list[str]:
     return [without_blank_lines(path.read_text("utf-8")) for path in SOURCES]
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page}-line{block.line}")
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(
+            block,
+            marks=pytest.mark.docs if IMPORTS.search(block.code) and block.page != "README.md" else (),
+            id=f"{block.page}-line{block.line}",
+        )
+        for block in BLOCKS
+    ],
+)
 def test_block(block: Block, sources: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block with imports is a program; any other is quoted."""
-    if re.search(r"^(from|import) ", block.code, re.MULTILINE):
+    if IMPORTS.search(block.code):
         monkeypatch.chdir(tmp_path)
         run_block(block, monkeypatch)
     else:

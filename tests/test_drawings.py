@@ -18,6 +18,7 @@ def test_the_page_shows_every_drawing() -> None:
         assert title((DOCS / "tutorial" / name).read_text("utf-8"))
 
 
+@pytest.mark.docs
 def test_the_script_draws_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = runpy.run_path(str(DOCS / "draw_tutorial.py"))
     script["main"].__globals__["FOLDER"] = tmp_path

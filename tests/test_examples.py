@@ -66,12 +66,12 @@ def test_all_of_them_are_here_and_short() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("plain_connect_four", "keeps the contract"),
-        pytest.param("custom_tower", "in 20 games", marks=pytest.mark.slow),
-        ("demo", "Play it at any time"),
-        ("evaluate_checkpoints", "games-0000020"),
-        ("read_a_position", "the search plays"),
-        pytest.param("tic_tac_toe", "keeps the contract", marks=pytest.mark.slow),
+        pytest.param("plain_connect_four", "keeps the contract", marks=pytest.mark.docs),
+        pytest.param("custom_tower", "in 20 games", marks=pytest.mark.docs),
+        pytest.param("demo", "Play it at any time", marks=pytest.mark.docs),
+        pytest.param("evaluate_checkpoints", "games-0000020", marks=pytest.mark.docs),
+        pytest.param("read_a_position", "the search plays", marks=pytest.mark.docs),
+        pytest.param("tic_tac_toe", "keeps the contract", marks=pytest.mark.docs),
         ("train_small", "finished after 4 games"),
     ],
 )
@@ -82,6 +82,7 @@ def test_it_runs(
     assert told in capsys.readouterr().out
 
 
+@pytest.mark.docs
 def test_written_games_are_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,6 +91,7 @@ def test_written_games_are_read_again(
     assert len([parse_sgf(path.read_bytes()) for path in (folder / "games").glob("*.sgf")]) == 2
 
 
+@pytest.mark.docs
 def test_another_program_gets_what_a_run_reports(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -101,6 +103,7 @@ def test_another_program_gets_what_a_run_reports(
     assert "finish" in capfd.readouterr().out
 
 
+@pytest.mark.docs
 def test_a_run_without_checkpoints(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in (folder / "run" / "weights").iterdir():
         path.unlink()

@@ -15,8 +15,6 @@ SMALL = {
     "your_own_game": {"GAMES": 2, "MATCH": 2},
 }
 
-TRAINING = ("a_run_watched", "tower_height_and_readouts", "your_own_game")  # which take longest
-
 
 def run(path: Path, constants: dict[str, Any]) -> dict[str, Any]:
     """Runs a notebook's code cells in one namespace, which it returns; every constant has to occur in it."""
@@ -38,9 +36,8 @@ def test_all_are_known() -> None:
     assert {path.stem for path in (ROOT / "examples").glob("*.ipynb")} == set(SMALL)
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.slow if name in TRAINING else ()) for name in SMALL]
-)
+@pytest.mark.docs
+@pytest.mark.parametrize("name", SMALL)
 def test_it_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = run(ROOT / "examples" / f"{name}.ipynb", SMALL[name])

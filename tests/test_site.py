@@ -30,6 +30,7 @@ def build(root: Path, path: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900)
 
 
+@pytest.mark.docs
 def test_a_link_that_leads_nowhere_fails(tmp_path: Path) -> None:
     """The check can fail: on a page of its own, with a link to a page or an anchor that is not there."""
     pytest.importorskip("mkdocs", reason="mkdocs is not installed")
@@ -57,6 +58,7 @@ def public_members(thing: type) -> list[str]:
     ]
 
 
+@pytest.mark.docs
 def test_every_public_name_is_on_the_api_page(site: Path) -> None:
     page = identifiers(site / "api.html")
     for name in alphago.__all__:
@@ -66,6 +68,7 @@ def test_every_public_name_is_on_the_api_page(site: Path) -> None:
         assert {f"alphago.{name}", *own} <= page
 
 
+@pytest.mark.docs
 def test_links_within_the_site_lead_somewhere(site: Path) -> None:
     pages = {page: identifiers(page) for page in site.rglob("*.html") if page.name != "404.html"}
     links = [
@@ -82,6 +85,7 @@ def test_links_within_the_site_lead_somewhere(site: Path) -> None:
         assert not anchor or there not in pages or anchor in pages[there], f"{page} links to {target}#{anchor}"
 
 
+@pytest.mark.docs
 def test_the_site_can_be_searched(site: Path) -> None:
     """By a script, since pages are opened from the disk, too."""
     assert 'data-md-component="search-query"' in (site / "index.html").read_text("utf-8")
@@ -90,11 +94,13 @@ def test_the_site_can_be_searched(site: Path) -> None:
     assert {"try_an_idea.html", "api.html", "games/oware.html"} <= locations
 
 
+@pytest.mark.docs
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     loaded = r'<(?:script|img|iframe)[^>]* src="https?:|<link[^>]* rel="(?:stylesheet|preconnect)"[^>]* href="https?:'
     assert [page.name for page in site.rglob("*.html") if re.search(loaded, page.read_text("utf-8"))] == []
 
 
+@pytest.mark.docs
 def test_pictures_of_boards_play(site: Path) -> None:
     boards = [
         (page.parent / target).resolve()
@@ -105,6 +111,7 @@ def test_pictures_of_boards_play(site: Path) -> None:
     assert all(path.is_file() for path in boards)
 
 
+@pytest.mark.docs
 def test_pages_from_the_repository(site: Path) -> None:
     examples = (site / "examples.html").read_text("utf-8")
     for path in [*(ROOT / "examples").glob("*.py"), *(ROOT / "alphago" / "examples").glob("[!_]*.py")]:

@@ -51,6 +51,7 @@ class TestEngine:
         with pytest.raises(EngineError, match="the process has ended"):
             one.ask("genmove b")
 
+    @pytest.mark.slow
     def test_time_out(self, tmp_path: Path) -> None:
         body = 'print("hmm", file=sys.stderr, flush=True); time.sleep(1000)'
         with scripted(tmp_path, genmove=body, timeout=2.0).start(1, Rules()) as one:
@@ -89,6 +90,7 @@ class TestEngine:
         with scripted(tmp_path, genmove=body).start(1, Rules()) as one:
             assert one.ask("genmove b") == "A1"
 
+    @pytest.mark.slow
     @needs_fork
     def test_one_that_will_not_end(self, tmp_path: Path) -> None:
         """It ignores quit, the end of its input and SIGTERM, and so does its child."""

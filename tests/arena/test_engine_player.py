@@ -188,6 +188,7 @@ class TestMatch:
         assert text(env, match.games[0]) == "B2 pass A1 pass pass"
 
 
+@pytest.mark.slow
 class TestOurEngine:
     def test_a_whole_game(self) -> None:
         """A process of `alphago gtp` plays on 5x5, and counts too: its network may hold stones dead."""

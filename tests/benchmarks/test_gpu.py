@@ -33,6 +33,7 @@ def test_boards(bench: Bench) -> None:
     assert held in ("yes", "no")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_equal(bench: Bench) -> None:
     """Games of every task, and a difference in any of them, however small, is told."""

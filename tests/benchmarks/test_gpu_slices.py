@@ -62,6 +62,7 @@ def test_what_parts_say_is_kept_and_they_run_once(slices: ModuleType, tmp_path: 
         slices.Slice(options(tmp_path, before=tmp_path / "nowhere"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deaf", ["", "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); "])
 def test_a_part_that_takes_too_long_is_stopped(
     slices: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, deaf: str

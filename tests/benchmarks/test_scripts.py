@@ -93,14 +93,9 @@ def test_no_script_is_forgotten() -> None:
     assert others == {*SMALL, *TRAINING, *PEERS, *ELSEWHERE}
 
 
-QUICK = {"explanations.py", "gomoku.py"}
-
-
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:this run is over")  # a run of a twentieth of a second takes no step
-@pytest.mark.parametrize(
-    "script",
-    [script if script in QUICK else pytest.param(script, marks=pytest.mark.slow) for script in (*SMALL, *TRAINING)],
-)
+@pytest.mark.parametrize("script", [*SMALL, *TRAINING])
 def test_at_the_smallest_scale(bench: Bench, tmp_path: Path, script: str) -> None:
     arguments, patterns = {**SMALL, **TRAINING}[script]
     chosen = arguments.split()
@@ -122,6 +117,7 @@ def test_without_the_peer(bench: Bench, script: str) -> None:
         bench.run(script)
 
 
+@pytest.mark.slow
 def test_what_half_a_million_positions_take(bench: Bench, tmp_path: Path) -> None:
     """At most 250 MB in memory, and as much on disk: 500 bytes for a position of 9x9; written to its row.
 
@@ -159,6 +155,7 @@ def test_a_row_of_strength_is_measured(bench: Bench, tmp_path: Path) -> None:
     assert five["training"]["games"] == 4
 
 
+@pytest.mark.slow
 def test_levels_of_another_network_are_measured_anew(bench: Bench, tmp_path: Path) -> None:
     """What was found for 9x9 before is neither kept in the table nor gone on with."""
     saved = json.loads(levels.FILE.read_text())

@@ -140,6 +140,7 @@ def test_errors_as_sentences(
     assert capsys.readouterr().err.startswith(f"alphago train: {sentence}")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits addresses")
 @pytest.mark.parametrize(("kilobytes", "warned"), [(2_500_000, True), (4_000_000, False)])
 def test_little_memory_is_told_before_a_library_fails(kilobytes: int, warned: bool) -> None:
@@ -150,6 +151,7 @@ def test_little_memory_is_told_before_a_library_fails(kilobytes: int, warned: bo
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a file that is always full")
 def test_a_full_disk_behind_the_output() -> None:
     """One sentence, and no line that Python adds at its end."""
@@ -166,6 +168,7 @@ def test_a_fault_of_the_program_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
         main(["train"])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 @pytest.mark.parametrize("module", ["argparse", "numpy", "numba", "torch"])
 def test_ctrl_c_while_libraries_are_imported(module: str) -> None:
@@ -196,6 +199,7 @@ def test_help_loads_no_library() -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
 def test_ctrl_c_again_while_the_process_ends() -> None:
     """Exit handlers, torch's among them, are not interrupted: an exit code, and no traceback."""

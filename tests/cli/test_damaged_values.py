@@ -67,7 +67,7 @@ def other_arrays(whole: dict[str, np.ndarray]) -> Iterator[tuple[str, dict[str, 
         yield f"no {name}", {key: other for key, other in whole.items() if key != name}
 
 
-@pytest.mark.parametrize("step", [61, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [199, pytest.param(1, marks=pytest.mark.slow)])
 def test_values_of_a_config(run: Path, trained: Path, step: int) -> None:
     doors = {
         "info": lambda: main(["info", str(run)]),

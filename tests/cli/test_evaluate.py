@@ -85,6 +85,7 @@ class TestEvaluate:
         assert re.search(r"^random +-50 +anchor +4$", text, re.MULTILINE)
         assert "the sequential test of -300 against +100.5 Elo" in text
 
+    @pytest.mark.slow
     def test_interrupted(self, nets: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         """The finished games are reported, and the same command plays the rest."""
         command = f"{nets / 'new.safetensors'}@4 random --games 8 --folder out --adjudicator gnugo:1"
@@ -150,6 +151,7 @@ class TestEvaluate:
         assert evaluate("gnugo:1 random") == 2
         assert capsys.readouterr().err.startswith("alphago evaluate: GNU Go is not installed: there is no program")
 
+    @pytest.mark.slow
     def test_fixed_turns_and_rules(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The networks' own turns, or the given ones; header and folder name them."""
         turns = f"{nets / 'turns.safetensors'}@0 random --games 2"
@@ -170,6 +172,7 @@ class TestEvaluate:
         assert (known["ko"], known["suicide"], known["turns"]) == ("situational", True, 3)
         assert read_sgf(Path("other") / "games" / "1-2-0001.sgf").rules == "NZ"
 
+    @pytest.mark.slow
     def test_a_komi_for_networks_that_differ(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert evaluate(f"{nets / 'new.safetensors'}@0 {nets / 'komi.safetensors'}@0 --games 2 --komi 1.5") == 0
         assert capsys.readouterr().out.startswith("3x3, komi 1.5,")

@@ -27,6 +27,7 @@ def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
     assert "rates" not in text
 
 
+@pytest.mark.slow
 def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(RECIPES["9x9"].network, "tower_height", 0)
     assert main(["info", "--seconds", "0.01", "--json"]) == 0

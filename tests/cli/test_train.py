@@ -103,13 +103,13 @@ def test_what_cannot_be_trained(
     assert told.count("\n") == 1
 
 
-LONG = ("13x13", "reversi")  # whose matches take longest
+QUICK = ("7x7", "connect-four")
 
 
 class TestPackaged:
     @pytest.mark.parametrize(
         "name",
-        [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in packaged_nets()],
+        [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in packaged_nets()],
     )
     def test_each_plays(self, name: str) -> None:
         """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.

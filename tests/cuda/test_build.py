@@ -108,6 +108,7 @@ def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
         Twins(env, 7, host.Host(blocks, threads)).play_on(np.random.default_rng(0), 20, every=5)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize("game", PROGRAMS)
 def test_the_source_compiles_without_warnings(game: str, tmp_path: Path) -> None:

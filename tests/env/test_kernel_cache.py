@@ -113,6 +113,7 @@ def test_a_part_of_kernels_is_refused_to_python() -> None:
             getattr(connect_four, name)(row, out)
 
 
+@pytest.mark.slow
 def test_without_jit_the_rules_are_the_same_and_indices_are_checked() -> None:
     root = PACKAGE.parent
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)}

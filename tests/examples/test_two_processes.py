@@ -34,6 +34,7 @@ def trained(make: Callable[..., Any], threads: int, batches: list[Sample]) -> tu
         return learner.net, [row["policy_loss"] + row["value_loss"] for row in rows if row is not None]
 
 
+@pytest.mark.slow
 def test_equal_to_one_process() -> None:
     """Within rounding; and the weights have changed, and so have those that the other process is given."""
     memory = ReplayMemory(GO)

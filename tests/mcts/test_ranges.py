@@ -37,9 +37,11 @@ def searched(settings: SearchSettings, threads: int) -> Search:
     return search
 
 
-@pytest.mark.parametrize("settings", [Puct(), Gumbel(considered=4)], ids=["puct", "gumbel"])
-@pytest.mark.parametrize("leaves", [1, 3])
-@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize(
+    "settings", [pytest.param(Puct(), marks=pytest.mark.slow), Gumbel(considered=4)], ids=["puct", "gumbel"]
+)
+@pytest.mark.parametrize("leaves", [1, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("threads", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_trees_are_the_same(threads: int, leaves: int, settings: SearchSettings) -> None:
     settings = replace(settings, leaves=leaves)
     one = searched(settings, 1)

@@ -80,6 +80,7 @@ def run(program: str, cache: Path | None = None) -> subprocess.CompletedProcess[
     return done
 
 
+@pytest.mark.slow
 def test_searches_need_no_others() -> None:
     """What is compiled are the very versions of the kernels that a game's search asks for."""
     run(COMPILE + SEARCH + NO_OTHERS)
@@ -93,6 +94,7 @@ def test_searches_find_what_was_compiled(tmp_path: Path) -> None:
     run(SEARCH + NONE_ANEW, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_it_ends_with_the_process(tmp_path: Path) -> None:
     """Nothing is left behind or printed, whether it is finished or not.
@@ -105,6 +107,7 @@ def test_it_ends_with_the_process(tmp_path: Path) -> None:
         os.kill(int(done.stdout), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(available_cores() < 2, reason="with one core there is no process beside")
 def test_it_ends_if_the_process_is_killed(tmp_path: Path) -> None:
     code = "import time; from alphago.mcts.warm_up import warm_up; print(warm_up().pid, flush=True); time.sleep(600)"

@@ -18,6 +18,7 @@ SHAPES = [(1, 8, 3), (7, 32, 7), (33, 24, 9), (2, 96, 19), (1, 2048, 2)]
 on_devices = pytest.mark.parametrize("device", DEVICES)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_source_compiles_without_warnings(tmp_path: Path) -> None:
     compile_library(device_norm.PROGRAM.host_text, tmp_path / "strict.so", ("-Wall", "-Wextra", "-Werror"))

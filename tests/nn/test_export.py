@@ -36,7 +36,7 @@ def nets() -> dict[str, NeuralNet]:
     }
 
 
-@pytest.mark.parametrize("name", nets())
+@pytest.mark.parametrize("name", ["size-free", *(pytest.param(name, marks=pytest.mark.slow) for name in [*nets()][1:])])
 @pytest.mark.parametrize("format", ["onnx", "w32"])
 def test_computes_what_torch_does(name: str, format: str, tmp_path: Path) -> None:
     net = randomised(nets()[name])
@@ -95,6 +95,7 @@ class TestRawWeights:
         np.testing.assert_allclose(outputs["value"], value.numpy(), atol=1e-3)
 
 
+@pytest.mark.slow
 class TestOnnx:
     def test_any_number_of_positions_on_any_board(self, tmp_path: Path) -> None:
         net = randomised(nets()["size-free"])

@@ -46,6 +46,7 @@ for name, call in {calls!r}.items():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
 @pytest.mark.filterwarnings("ignore:.*fork")
 def test_every_call_answers(tmp_path: Path) -> None:

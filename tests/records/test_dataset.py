@@ -493,6 +493,7 @@ class TestWaysToCall:
         assert import_games("~/a.sgf", "~/out").kept == 1
         assert len(Dataset("~/out")) == len(Dataset(tmp_path / "out")) == 1
 
+    @pytest.mark.slow
     def test_a_script_without_guard(self, tmp_path: Path) -> None:
         """One sentence of the parent; the workers are silent, and the dataset is not locked.
 
@@ -513,6 +514,7 @@ class TestWaysToCall:
         assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
         assert import_games(tmp_path / "a.sgf", tmp_path / "out").kept == 1
 
+    @pytest.mark.slow
     def test_a_program_from_standard_input(self, tmp_path: Path) -> None:
         """One sentence, and no traceback of a process; one process needs no file."""
         (tmp_path / "a.sgf").write_bytes(format_sgf(random_game(1)))
@@ -530,6 +532,7 @@ class TestWaysToCall:
             assert done.stderr.count("Traceback") == len(sentences)
             assert [line[:48] for line in done.stderr.splitlines()[-1:]] == sentences
 
+    @pytest.mark.slow
     @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
     def test_ctrl_c_while_its_processes_start(self, tmp_path: Path) -> None:
         """Twice, and as a terminal sends it, to all of them: they end at once, without a word."""

@@ -145,6 +145,7 @@ class TestFiles:
         with pytest.raises(ValueError, match="holds no game records"):
             load_records(path)
 
+    @pytest.mark.slow
     def test_a_bomb_is_refused_before_it_is_inflated(self, tmp_path: Path) -> None:
         """Zeros, which deflate a thousand times; reading them would take 1.2 GB."""
         path = tmp_path / "bomb.npz"

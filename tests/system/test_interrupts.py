@@ -34,6 +34,7 @@ def test_an_interrupt_that_a_destructor_loses_comes_again(capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
     """A worker would hold its output open, and wait for its next task for ever."""
     script = tmp_path / "killed.py"

@@ -104,6 +104,7 @@ class TestStop:
             assert (sources.made[0].moves, run.learner.steps) == (moves, 0)
 
 
+@pytest.mark.slow
 class TestLearns:
     """Three in a row from random weights, in float32 on one thread."""
 

@@ -125,6 +125,7 @@ class TestWhatItLeaves:
         for record in records:
             assert record.position(GO).is_over
 
+    @pytest.mark.slow
     def test_when_to_resign_is_kept_with_the_weights(self, tmp_path: Path) -> None:
         """Once there are games enough in which low values were right."""
 
@@ -162,11 +163,12 @@ class TestGamesInFlight:
         assert set(counts) == {2, 3, 4}
         assert counts.index(3) == 24  # after 48 games
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "settings",
         [
             {"games_in_flight": 50, "groups": 2},
-            *(pytest.param({"games_in_flight": games, "groups": 2}, marks=pytest.mark.slow) for games in (1, 5)),
+            *({"games_in_flight": games, "groups": 2} for games in (1, 5)),
             {"games_in_flight": 4, "first_games_in_flight": 1, "groups": 3},
         ],
     )
@@ -202,6 +204,7 @@ class TestStages:
         assert [lesson.env for lesson in boards] == [GoEnv(5), GoEnv(9, komi=5.5), GoEnv(7), GoEnv(9, komi=5.5)]
         assert [lesson.end for lesson in boards] == pytest.approx([0.1, 0.2, 0.3, 1.0])
 
+    @pytest.mark.slow
     def test_compiling_takes_no_board_its_time(self, tmp_path: Path) -> None:
         """A first iteration of most of a run's time leaves the smaller board its share of the rest."""
         settings = {"max_minutes": 1000.0, "curriculum": ((2, 0.6),), "source": RandomGames}
@@ -286,6 +289,7 @@ class TestJudges:
         with opened(tmp_path, 1000, extra=[again], source=Sources()) as run:
             assert (again.looks, run.is_over) == (3, True)
 
+    @pytest.mark.slow
     def test_one_that_is_stopped(self, tmp_path: Path) -> None:
         """Nothing is decided, and the run stops there, until it goes on."""
         judge = FirstForEver()

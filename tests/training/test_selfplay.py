@@ -47,6 +47,7 @@ class TestSource:
         assert len(source.published) == 1 + sum(row["steps"] > 0 for row in listener.rows)
         assert source.closed == 1
 
+    @pytest.mark.slow
     def test_one_for_each_stage_and_call(self, tmp_path: Path) -> None:
         """Each is made once, also where a run goes on, and closed once, also after an error."""
         whole, cut, again = Sources(), Sources(), Sources()
@@ -67,6 +68,7 @@ class TestSource:
         assert same(again, net)
         assert [game.seed for game in games_in(tmp_path / "killed")] == [(0, number) for number in range(16)]
 
+    @pytest.mark.slow
     def test_another_one_goes_on(self, tmp_path: Path) -> None:
         """What a run learned from is its own, wherever its next games come from."""
         run(tmp_path, 8, source=RandomGames)

@@ -51,6 +51,7 @@ def test_rules_that_break_their_contract_are_named() -> None:
         memory.sample(2, np.random.default_rng(0))
 
 
+@pytest.mark.slow
 def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
     net, _ = run(tmp_path / "whole", 8, targets=later_values)
     usual, _ = run(tmp_path / "usual", 8)

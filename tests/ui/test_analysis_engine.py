@@ -409,6 +409,7 @@ def test_closing_without_waiting(net: NeuralNet) -> None:
     client.engine.close(wait=False)
 
 
+@pytest.mark.slow
 class TestProcess:
     def run(self, *arguments: str, sent: str) -> list[dict[str, Any]]:
         command = [sys.executable, "-m", "alphago", "analysis", "7x7", *arguments]

@@ -98,6 +98,7 @@ def test_a_click_is_answered(cell: Callable[[GameEnv], Cell]) -> None:
     assert one.page.locator('option[value="your network"]').count() == 1  # among the networks to choose from
 
 
+@pytest.mark.slow
 def test_a_cell_that_is_cleared_and_shown_again(cell: Callable[[GameEnv], Cell]) -> None:
     """The game is the board's; what it has told last is on a board that is shown later."""
     one = cell(GoEnv(5))

@@ -84,6 +84,7 @@ class TestSharedFolder:
         assert not list(tmp_path.glob("workers/*"))
         assert len(list(tmp_path.glob("works/*"))) == 1
 
+    @pytest.mark.slow
     def test_a_worker_killed_at_any_moment(self, wanted: list[GameRecord], tmp_path: Path) -> None:
         """What it leaves behind, complete or not, is no one's; another does its tasks."""
         with source(remote(tmp_path, dead=0.5)) as games:
@@ -100,6 +101,7 @@ class TestSharedFolder:
             while list(tmp_path.glob("workers/*")):
                 time.sleep(0.01)
 
+    @pytest.mark.slow
     def test_a_silent_worker_gets_no_tasks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Long before it counts as gone, since tasks given to the dead come back late."""
         with closing(SharedFolder(tmp_path)) as shared:
@@ -114,6 +116,7 @@ class TestSharedFolder:
             shared.looked_at = 0.0
             assert list(shared.workers().values()) == [0]
 
+    @pytest.mark.slow
     def test_a_worker_that_was_cut_off_comes_back(
         self, wanted: list[GameRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

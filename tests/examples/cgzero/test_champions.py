@@ -100,6 +100,7 @@ def test_when_a_candidate_is_due(tmp_path: Path) -> None:
             assert found == wanted
 
 
+@pytest.mark.slow
 def test_champions_play_and_are_saved(tmp_path: Path) -> None:
     champions = Champions(**QUICK | {"win_rate": 0.5, "readouts": 0})
     with opened(tmp_path, env=BLACK_WINS, judges=[champions], **PLAYED) as made:

@@ -18,6 +18,7 @@ def test_c_puct_by_the_ply() -> None:
     assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])
 
 
+@pytest.mark.slow
 def test_it_trains_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     monkeypatch.setitem(train.RECIPE, "start_training_after", 40)
     monkeypatch.setitem(train.RECIPE, "games_in_flight", 4)

@@ -95,6 +95,7 @@ def test_a_network_without_forecasts() -> None:
     assert not NeuralNet(four, tower_height=1, channels=8).forecast_evaluator().makes_forecasts
 
 
+@pytest.mark.slow
 def test_it_is_kept_with_the_network() -> None:
     net = network()
     first = net.forecast_evaluator()

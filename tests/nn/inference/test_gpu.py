@@ -217,6 +217,7 @@ def test_a_network_that_cannot_be_traced_runs_as_it_is(device: str) -> None:
     same(evaluate(evaluator, played(device), np.arange(9)), by_modules(net, 9), NEAR[device])
 
 
+@pytest.mark.slow
 def test_new_weights_are_looked_at_in_the_form_that_computes_them(device: str) -> None:
     """What is within rounding before a network has learned may be far off afterwards."""
     net = NeuralNet(ENV, Stubborn())
@@ -254,6 +255,7 @@ def evaluator_of_auto(net: NeuralNet, device: str, monkeypatch: pytest.MonkeyPat
     return net.evaluator(device="auto", shared=False)
 
 
+@pytest.mark.slow
 def test_a_network_that_the_device_cannot_compute(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fickle, "calls", 0)
     net = NeuralNet(ENV, Fickle())
@@ -311,6 +313,7 @@ class Lending(Host):
         self.lent.remove(stream)
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_stream_is_given_back_when_its_thread_or_evaluator_ends(net: NeuralNet) -> None:
     """Other threads may use it then."""
@@ -333,6 +336,7 @@ def test_a_stream_is_given_back_when_its_thread_or_evaluator_ends(net: NeuralNet
 FULL = "CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has a total capacity of 139.80 GiB"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.parametrize(
     ("error", "text"),

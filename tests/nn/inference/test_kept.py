@@ -84,6 +84,7 @@ def test_a_change_that_was_taken_back_is_none(net):
     assert net.evaluator("float32") is one
 
 
+@pytest.mark.slow
 def test_few_are_kept_and_none_without_the_network():
     net = NeuralNet(ENV, tower_height=1, channels=8)
     made = [weakref.ref(net.resized(GoEnv(size)).evaluator("float32")) for size in range(3, 4 + KEPT)]

@@ -180,6 +180,7 @@ def outer(row, out):
 """
 
 
+@pytest.mark.slow
 @needs_locks
 def test_two_processes_compile_it_once(tmp_path: Path) -> None:
     (tmp_path / "own_kernels.py").write_text(KERNELS)
@@ -198,6 +199,7 @@ def test_two_processes_compile_it_once(tmp_path: Path) -> None:
     assert {path.suffix for path in (tmp_path / "cache").rglob("*") if path.is_file()} == {".kernel"}
 
 
+@pytest.mark.slow
 @needs_locks
 @pytest.mark.parametrize("compiles", [True, False])
 def test_the_second_waits_for_the_first(tmp_path: Path, compiles: bool) -> None:
@@ -217,6 +219,7 @@ def test_the_second_waits_for_the_first(tmp_path: Path, compiles: bool) -> None:
     assert [one.name for one in path.parent.iterdir()] == (["a.kernel"] if compiles else [])
 
 
+@pytest.mark.slow
 @needs_locks
 def test_where_no_lock_can_be_made_everybody_compiles(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")

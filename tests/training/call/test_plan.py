@@ -73,6 +73,7 @@ class TestExact:
         assert [record.seed for record in replayed] == [record.seed for record in games]
         assert all(np.array_equal(a.policies, b.policies) for a, b in zip(games, replayed, strict=True))
 
+    @pytest.mark.slow
     def test_checkpoints_change_nothing(self, tmp_path: Path, undisturbed: Small) -> None:
         report = Listener()
         with opened(tmp_path, saving=EagerSaving(), report=report, **STAGES) as made:
@@ -80,13 +81,14 @@ class TestExact:
             assert same(made.learner.net, undisturbed.net)
         assert without_times(report.rows) == without_times(undisturbed.listener.rows)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "settings",
         [
             {"tower_height": 1, "search": Puct()},
             # Of the usual search.
-            pytest.param({"first_games_in_flight": 1, "search": {"considered": 2}}, marks=pytest.mark.slow),
-            pytest.param({"search": Patient(factor=3.0)}, marks=pytest.mark.slow),
+            {"first_games_in_flight": 1, "search": {"considered": 2}},
+            {"search": Patient(factor=3.0)},
         ],
     )
     def test_batch_norm_and_searches(self, tmp_path: Path, settings: dict[str, Any]) -> None:
@@ -95,6 +97,7 @@ class TestExact:
         run_killed(tmp_path / "killed", 11, num_games=8, **settings)
         assert same(go_on(tmp_path / "killed")[0], net)
 
+    @pytest.mark.slow
     def test_a_network_of_ones_own(self, tmp_path: Path) -> None:
         def model() -> NeuralNet:
             torch.manual_seed(4)
@@ -113,6 +116,7 @@ class TestExact:
         assert train(GO, 8, model=mine, folder=tmp_path / "cut", reports=[], **settings) is mine
         assert same(mine, whole)
 
+    @pytest.mark.slow
     def test_another_optimizer_losses_and_parts(self, tmp_path: Path) -> None:
         """The config says what they are; only a function has to be passed again, as it was."""
 
@@ -139,6 +143,7 @@ class TestExact:
         assert listener.settings == stop.settings
         assert load_model(tmp_path / "cut").config == whole.config
 
+    @pytest.mark.slow
     def test_a_function_that_was_edited_is_told(self, tmp_path: Path) -> None:
         """And kept among the changes; once."""
 
@@ -166,6 +171,7 @@ class TestOver:
         assert (listener.rows, listener.stopped) == ([], False)
         assert files(folder) == before
 
+    @pytest.mark.slow
     def test_more_games(self, tmp_path: Path, undisturbed: Small) -> None:
         """Idle places are filled again; the curriculum does not turn back, though progress does."""
         folder = Path(shutil.copytree(undisturbed.folder, tmp_path / "run"))
@@ -176,6 +182,7 @@ class TestOver:
         seeds = [record.seed for record in games_in(folder)]
         assert len(set(seeds)) == len(seeds) == 24
 
+    @pytest.mark.slow
     def test_more_minutes(self, tmp_path: Path) -> None:
         """The clock goes on, and the learning rate is that of the longer run."""
         settings = {"learning_rate": 1e-3, "schedule": "cosine", "source": RandomGames}
@@ -223,6 +230,7 @@ class TestChanges:
             go_on(killed, env=env, **changed)
         assert files(killed) == before
 
+    @pytest.mark.slow
     def test_a_search_of_ones_own(self, tmp_path: Path) -> None:
         """The config names its class; one that cannot be imported is passed again."""
 
@@ -257,6 +265,7 @@ class TestChanges:
         assert all(0 < change["games"] <= 16 for change in config["changes"])
         assert go_on(killed)[1].settings == listener.settings
 
+    @pytest.mark.slow
     def test_what_is_taken_off(self, tmp_path: Path) -> None:
         """None is said; it lasts, and what a run chose by itself stays chosen."""
         settings = {
@@ -286,6 +295,7 @@ class TestChanges:
         assert listener.settings["gate"] is None
         assert listener.last["games"] == 16
 
+    @pytest.mark.slow
     def test_from_games_to_the_clock_and_back(self, tmp_path: Path) -> None:
         run(tmp_path, 8)
         _, listener = go_on(tmp_path, None, max_minutes=1e-6)
@@ -296,6 +306,7 @@ class TestChanges:
         _, listener = go_on(tmp_path, games + 4, max_minutes=None)
         assert listener.last["games"] == games + 4
 
+    @pytest.mark.slow
     def test_a_part_of_what_is_made_of_settings(self, tmp_path: Path) -> None:
         """A dictionary leaves what it does not name as it was."""
         run(tmp_path, 2, losses={"value": 0.5}, search={"c_scale": 0.5}, gate={"win_rate": 0.6, "games": 2})

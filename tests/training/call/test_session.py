@@ -114,6 +114,7 @@ class TestStopping:
         assert f"it goes on with: alphago train --folder {tmp_path / 'run'} --device cpu\n" in errors
         load_model(tmp_path / "run", GoEnv(3))
 
+    @pytest.mark.slow
     def test_a_second_interrupt_ends_it_at_once(self, tmp_path: Path) -> None:
         def twice(number: int) -> None:
             interrupt()
@@ -124,12 +125,14 @@ class TestStopping:
             run(tmp_path, 100_000, report=Listener(twice), source=RandomGames)
         assert threading.active_count() == threads
 
+    @pytest.mark.slow
     def test_in_another_thread(self, tmp_path: Path) -> None:
         """Where Python allows no signal handler."""
         with ThreadPoolExecutor(1) as other:
             _, listener = other.submit(run, tmp_path, 4).result()
         assert listener.last["games"] == 4
 
+    @pytest.mark.slow
     def test_an_error_leaves_no_thread(self, tmp_path: Path) -> None:
         def broken(*_: torch.Tensor) -> None:
             raise RuntimeError("no loss today")
@@ -139,6 +142,7 @@ class TestStopping:
             run(tmp_path, losses=broken)
         assert threading.active_count() == threads
 
+    @pytest.mark.slow
     def test_threads_and_random_state_are_put_back(self, tmp_path: Path) -> None:
         before, state = threading.active_count(), torch.get_rng_state()
         torch.set_num_threads(2)
@@ -160,6 +164,7 @@ class Breaking(torch.optim.SGD):
 
 
 class TestDivergence:
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("factor", "warning"),
         [(1e3, "exploded loss: the policy's loss is "), (-1e9, "training has diverged after ")],
@@ -187,6 +192,7 @@ def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
     assert warned[0].filename == __file__  # the line to change is the caller's
 
 
+@pytest.mark.slow
 def test_a_run_that_learned_next_to_nothing_is_told(tmp_path: Path) -> None:
     """A minute on a busy machine ended after 57 steps, weaker than random moves."""
     _, listener = run(tmp_path, 8, source=RandomGames)
@@ -217,6 +223,7 @@ class TestModel:
         assert net.notes == load_model(tmp_path).notes
         assert (net.notes["games"], net.resign_threshold) == ("12", -1.0)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("env", [GoEnv(4), GO.replace(komi=2.5)], ids=["board", "komi"])
     def test_it_goes_on_with_another_game(self, tmp_path: Path, env: GoEnv) -> None:
         """What comes back is for the game that was trained, with the same weights: those given have learned too."""
@@ -281,6 +288,7 @@ def factored(parameters: Any, learning_rate: float, weight_decay: float) -> torc
 
 
 class TestDevice:
+    @pytest.mark.slow
     def test_a_run_goes_on_on_the_cpu_and_back(self, device: str, tmp_path: Path) -> None:
         """Also where the optimizer's memory has other shapes than the weights."""
         net, listener = run(tmp_path, 8, device=device, optimizer=factored)
@@ -301,6 +309,7 @@ class TestDevice:
             run(tmp_path / "run", device="gpu")
         assert not (tmp_path / "run").exists()
 
+    @pytest.mark.slow
     @needs_compiler
     def test_a_gpu_that_becomes_full(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """ "auto" goes on on the CPU from where it was saved, others are told in one sentence."""
@@ -346,6 +355,7 @@ def test_a_gpu_that_cannot_be_used_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert listener.last["games"] == 2
 
 
+@pytest.mark.slow
 def test_self_play_makes_no_network_of_its_own(tmp_path: Path) -> None:
     """Seed defect 9: self-play built a second network in memory.
 

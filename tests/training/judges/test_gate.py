@@ -88,6 +88,7 @@ class TestKeptGames:
             candidate = [game.outcome * (1 - 2 * (i % 2)) for i, game in enumerate(games)]
             assert sum(outcome > 0 for outcome in candidate) == row["wins"]
 
+    @pytest.mark.slow
     def test_those_of_later_candidates_go(self, tmp_path: Path, gated: Small) -> None:
         """A run that goes on from an older state plays them again."""
         folder = Path(copytree(gated.folder, tmp_path / "run"))
@@ -203,6 +204,7 @@ class TestDue:
 
 
 class TestRun:
+    @pytest.mark.slow
     def test_whom_it_rejects_never_plays(self, tmp_path: Path) -> None:
         """Nor is it saved, and yet the network goes on learning."""
         gate = Gate(0.51, games=4, every=4, readouts=0)
@@ -234,6 +236,7 @@ class TestRun:
             assert same(run.player, run.learner.net)
             assert same(load_model(tmp_path, BLACK_WINS), run.player)
 
+    @pytest.mark.slow
     def test_a_candidate_waits_for_the_run_to_go_on(self, tmp_path: Path, gated: Small) -> None:
         """An interrupt right before its match puts that off, and changes nothing."""
         stopped = True

@@ -81,6 +81,7 @@ class TestEnginesThatFail:
         assert (proof["played"], proof["forfeits"], len(proof["moves"]), proof["wins"]) == (58, 1, 58, 58)
 
 
+@pytest.mark.slow
 class TestWithoutProof:
     """A run that its length ends has its final network examined, and says what came of it."""
 
@@ -127,6 +128,7 @@ def test_a_proof_at_the_end(tmp_path: Path, engine: Callable[..., None]) -> None
     assert "with its proof" in listener.notes[-1]
 
 
+@pytest.mark.slow
 class TestExaminations:
     @contextmanager
     def run(self, folder: Path, opponent: Opponent) -> Any:

@@ -84,6 +84,7 @@ class TestMatches:
         match = WatchedOpponent("random", 0, ENV)
         assert match.test(UniformEvaluator(), "cpu", seed=0, left=seconds(9.0), stop=Moves(5)) is None
 
+    @pytest.mark.slow
     def test_an_engine_that_fails_stops_no_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         engine = Engine("gone", (sys.executable, "-c", ""), at_once=1)
         monkeypatch.setattr("alphago.arena.players.find_player", lambda name: engine)

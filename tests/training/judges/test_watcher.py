@@ -123,6 +123,7 @@ class TestShare:
             assert len(own) >= 3  # with what they have after an eighth
         assert rows[-1]["watch_seconds"] == pytest.approx(watcher.spent)
 
+    @pytest.mark.slow
     def test_a_part_is_left_to_the_end(self, tmp_path: Path) -> None:
         clock = Clock()
         watcher = Watcher(GO, [Slow("slow", clock, lambda: 1.0)], SHARE, clock=clock)
@@ -131,6 +132,7 @@ class TestShare:
         assert before[-1] <= (1 - AT_THE_END) * SHARE / (1 - SHARE) * 600 + 0.01
         assert before[-1] + 6 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
 
+    @pytest.mark.slow
     def test_an_opponent_of_no_length_tests_the_last_network(self, tmp_path: Path) -> None:
         """With its first games, whatever they take."""
         clock = Clock()
@@ -158,6 +160,7 @@ class TestTests:
             assert not watcher.due(run)
             assert other.due(run)
 
+    @pytest.mark.slow
     def test_an_engine_that_fails(self, tmp_path: Path) -> None:
         """It is told, and the run goes on; its next test is tried."""
         clock = Clock()
@@ -169,6 +172,7 @@ class TestTests:
             assert sum("watching broken failed" in note and "out of cheese" in note for note in listener.notes) == 4
         assert not (tmp_path / EVALUATIONS).exists()
 
+    @pytest.mark.slow
     def test_a_stopped_match_is_played_anew(self, tmp_path: Path) -> None:
         stop = threading.Event()
         with opened(tmp_path, 100, source=RandomGames, watch=["random@0"], watch_share=0.9) as run:
@@ -206,6 +210,7 @@ class TestRuns:
         assert listener.noted("random@4 after ")
         assert listener.noted("watching took ")
 
+    @pytest.mark.slow
     def test_a_run_that_is_over(self, finished: Path) -> None:
         """Its last network can still be examined, and once more is nothing to do."""
         _, listener = go_on(finished, watch="random@0", watch_share=0.9)
@@ -216,6 +221,7 @@ class TestRuns:
         _, listener = go_on(finished, watch=None)
         assert listener.noted("watch is None from now on, not WatchList(opponents=('random@0',), share=0.9)")
 
+    @pytest.mark.slow
     def test_another_network(self, finished: Path, tmp_path: Path) -> None:
         """It gets as many readouts as the run's."""
         run(tmp_path / "new", 8, watch=[f"{finished}@2"], watch_share=0.9, source=RandomGames)

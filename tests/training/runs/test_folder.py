@@ -102,14 +102,11 @@ def refuse(patch: pytest.MonkeyPatch, name: str, where: Path, code: int = errno.
 IRREGULAR = ("metrics.jsonl", "evaluations.jsonl", "lock", "config.json", "config.copy.json", "weights.safetensors")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
 @pytest.mark.parametrize(
     ("name", "how"),
-    [
-        pytest.param(name, how, marks=pytest.mark.slow if how != "pipe" and name != "metrics.jsonl" else ())
-        for name in IRREGULAR
-        for how in ("pipe", "link", "huge")
-    ],
+    [(name, how) for name in IRREGULAR for how in ("pipe", "link", "huge")],
 )
 def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, how: str) -> None:
     """In the place of a file of a run: the run goes on, or a sentence names the file or its folder; nothing hangs."""
@@ -130,7 +127,8 @@ def test_what_must_not_be_opened(killed: Path, undisturbed: Small, name: str, ho
 
 
 class TestTrouble:
-    @pytest.mark.parametrize("left", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("left", [0.5, 0.0])
     def test_lost_lines_of_metrics(self, killed: Path, undisturbed: Small, left: float) -> None:
         """It is said, and half a line is cut off instead of joined to the next."""
         path = killed / "metrics.jsonl"
@@ -169,6 +167,7 @@ class TestTrouble:
         go_on(finished)
         assert not part.exists()
 
+    @pytest.mark.slow
     def test_a_run_killed_before_it_had_a_config(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """The folder is as good as empty; one with a network of the user's own is not."""
 

@@ -207,7 +207,8 @@ class TestGames:
 
 
 class TestTraining:
-    @pytest.mark.parametrize("batch_size", [7, pytest.param(1000, marks=pytest.mark.slow)])
+    @pytest.mark.slow
+    @pytest.mark.parametrize("batch_size", [7, 1000])
     def test_it_trains_with_any_batch_size(self, dataset: Path, tmp_path: Path, batch_size: int) -> None:
         """Seed defect 1: a batch of -1 made every loop empty, and self-play never trained."""
         epochs = 1.0 if batch_size > 100 else 0.1
@@ -281,6 +282,7 @@ class TestTraining:
             train_supervised(ENV, dataset, folder=tmp_path / "played", reports=(), device="cpu")
 
 
+@pytest.mark.slow
 def test_self_play_watched_by_a_dataset(dataset: Path, tmp_path: Path) -> None:
     """`watch=["records:FOLDER"]` with the folder that `alphago sgf` writes."""
     name = f"records:{dataset}"

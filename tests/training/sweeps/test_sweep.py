@@ -93,6 +93,7 @@ def small(folder: Path, **given: Any) -> SweepResult:
     return sweep(partial(call, **given), {"usual": {}, "wide": {"batch_size": 8}}, 1, folder=folder, processes=1)
 
 
+@pytest.mark.slow
 def test_runs_of_train(tmp_path: Path) -> None:
     """A run that was stopped has no numbers; the same call goes on with it."""
     stopped = small(tmp_path, reports=[interrupt_at(1)])
@@ -164,6 +165,7 @@ def test_functions_and_objects_as_settings(tmp_path: Path) -> None:
         sweep(score, {"function": {"change": new}}, 1, folder=tmp_path, processes=1)
 
 
+@pytest.mark.slow
 def test_code_is_the_same_in_every_process() -> None:
     """Although sets of texts have another order in each."""
     text = "from tests.training.sweeps.calls import Scale; from alphago.training.code_digest import code_of;"
@@ -191,6 +193,7 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.begun.json"))
 
 
+@pytest.mark.slow
 def test_a_run_that_was_begun_with_other_code(tmp_path: Path) -> None:
     """It is not continued: half of its games would be of each."""
     small(tmp_path, reports=[interrupt_at(1)], schedule=steady)

@@ -310,6 +310,7 @@ def test_without_pillow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
     assert main(["plot", "run", "--out", "curves.svg"]) == 0
 
 
+@pytest.mark.slow
 def test_drawing_needs_no_torch(tmp_path: Path) -> None:
     folder = make(tmp_path / "run", [metrics(1)])
     program = (

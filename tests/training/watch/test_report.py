@@ -89,6 +89,7 @@ class TestConsole:
         for part in [f"training in {tmp_path}", "finished after 6 games", *parts]:
             assert part in errors
 
+    @pytest.mark.slow
     def test_moves_while_nothing_is_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """On a terminal, also while the run does one thing for long."""
         monkeypatch.setattr(sys, "stderr", Terminal())

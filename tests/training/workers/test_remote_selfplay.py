@@ -102,6 +102,7 @@ class TestSynchronous:
         assert metrics["tasks_done"] == len({key for _, key in transport.done})
         assert transport.closed == 1
 
+    @pytest.mark.slow
     def test_of_every_two_tasks_one_kills_its_worker(self, wanted: list[GameRecord]) -> None:
         """A new one comes for each; no task is counted twice, none is lost."""
         transport, deaths = Local(w0=honest), itertools.count(1)
@@ -191,6 +192,7 @@ class TestAsynchronous:
         drawn = {key for _, keys, _ in TRAINING for key in keys if key.startswith(("workers", "tasks", "lag"))}
         assert drawn <= metrics.keys()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("max_lag", [0, 2])
     def test_workers_play_ahead_of_a_slow_learner(self, max_lag: int) -> None:
         """By `max_lag` versions and no more; each iteration takes in as many tasks as a synchronous one."""
@@ -205,6 +207,7 @@ class TestAsynchronous:
                     NEVER.wait(0.001)
                 games.publish(NET, "float32")
 
+    @pytest.mark.slow
     def test_workers_play_on_a_gpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """All versions on one evaluator, which takes their weights; a run on the CPU's bits refuses such workers."""
         seats = GpuSeats()
@@ -227,6 +230,7 @@ class TestAsynchronous:
                 told += games.news()
         assert "must be started with --device cpu, since its games must be equal to the bit" in told[1]
 
+    @pytest.mark.slow
     def test_games_of_an_old_network_are_played_again(self) -> None:
         transport = Local()
         with source(source_of(transport, max_lag=0)) as games:

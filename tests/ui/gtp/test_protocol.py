@@ -179,12 +179,14 @@ class TestProcess:
         assert done.returncode == 0
         assert b"Traceback" not in done.stderr
 
+    @pytest.mark.slow
     def test_the_end_of_input(self) -> None:
         done = run("gtp", "--board-size", "3", "--policy", "random", sent=b"1 genmove b\n2 name")
         assert done.stdout.startswith(b"=1 ")
         assert done.stdout.endswith(b"\n\n=2 alphago\n\n")
         assert done.returncode == 0
 
+    @pytest.mark.slow
     def test_a_line_that_is_too_long(self) -> None:
         """It fails, whole, and the next one is answered."""
         done = run(
@@ -192,6 +194,7 @@ class TestProcess:
         )
         assert (done.returncode, done.stdout) == (0, b"?3 line too long\n\n=4 alphago\n\n? line too long\n\n")
 
+    @pytest.mark.slow
     def test_stdout_carries_protocol_only(self) -> None:
         """Whoever prints, from Python or past it, prints to stderr; warnings too."""
         code = """
@@ -212,6 +215,7 @@ print("afterwards")
         for text in (b"chatter", b"more", b"from C", b"careful"):
             assert text in done.stderr
 
+    @pytest.mark.slow
     def test_texts_of_any_script(self, tmp_path: Path) -> None:
         """As they were read, in UTF-8."""
         text = "(;FF[4]CA[UTF-8]GM[1]HA[分先]PB[Łukasz]PW[이세돌]SZ[5];B[aa])"
@@ -219,6 +223,7 @@ print("afterwards")
         done = run("gtp", "--policy", "random", sent=f"loadsgf {tmp_path}/棋.sgf\nprintsgf\nquit\n".encode())
         assert done.stdout.decode() == f"= \n\n= {text}\n\n= \n\n"
 
+    @pytest.mark.slow
     @pytest.mark.skipif(os.name == "nt", reason="POSIX pipes")
     def test_a_controller_that_goes_away(self) -> None:
         """The engine ends without a traceback when nobody reads its replies any more."""

@@ -52,6 +52,7 @@ def test_go_to_its_end(chromium: Any, tmp_path: Path) -> None:
         assert ";B[cc];W[cd];B[" in text
 
 
+@pytest.mark.slow
 def test_the_engine_answers_in_another_game(chromium: Any, tmp_path: Path) -> None:
     with reading(chromium, export_page(small(OwareEnv()), tmp_path / "oware.html").path) as reader:
         reader.page.locator("[data-name=white]").select_option("engine")
@@ -61,6 +62,7 @@ def test_the_engine_answers_in_another_game(chromium: Any, tmp_path: Path) -> No
         reader.page.get_by_text("You have made 1 of 5 moves").wait_for()
 
 
+@pytest.mark.slow
 def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path) -> None:
     with reading(chromium, export_page(small(GoEnv(5)), tmp_path / "go.html").path) as reader:
         reader.page.locator("[data-name=white]").select_option("human")
@@ -75,6 +77,7 @@ def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path)
         reader.says("Move 3")
 
 
+@pytest.mark.slow
 def test_a_site_that_forbids_workers_is_told(chromium: Any, tmp_path: Path) -> None:
     """Two persons may play there all the same."""
     path = export_page(small(GoEnv(5)), tmp_path / "go.html").path

@@ -106,6 +106,7 @@ def test_every_visit_is_the_same(env: GameEnv, planes: int, leaves: int) -> None
         assert answer["analysis"]["policy"] == pytest.approx(theirs["policy"], abs=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("readouts", [8, 24])
 def test_moves_at_full_strength_are_the_same(readouts: int) -> None:
     """In games to their end; for some moves that were searched most another is played, and for some passes."""

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name == "nt", reason="no pseudo-terminals")]
 
 
 def test_interrupts_at_a_prompt_and_while_the_engine_thinks():

@@ -125,6 +125,7 @@ def test_a_game_of_go_against_the_engine_to_its_end(chromium: Any) -> None:
         visitor.says("White wins by resignation.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", [name for name in GAMES if name != "go"])
 def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
     sizes = {"gomoku": {"board_size": "5", "connect_row": "3"}, "reversi": {"board_size": "4"}}
@@ -136,6 +137,7 @@ def test_every_other_game_to_its_end(chromium: Any, game: str) -> None:
         finish(visitor)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("env", "moves", "told"),
     [
@@ -159,6 +161,7 @@ def test_variants(chromium: Any, games_as_before: None, env: StonesEnv, moves: s
             visitor.says(f"Move {number}" if number <= len(moves.split()) else told)
 
 
+@pytest.mark.slow
 def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
     with serving({"go": GoEnv(3, komi=0.5).match_variant()}) as served, Visitor(chromium, served.address) as visitor:
         visitor.menu()
@@ -169,6 +172,7 @@ def test_engine_against_engine_and_the_network_alone(chromium: Any) -> None:
         visitor.says("wins")
 
 
+@pytest.mark.slow
 def test_levels_lessons_and_reasons(chromium: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slider, an engine that follows the person, a bad move that is taken back or stays, and why of any move."""
     monkeypatch.setattr(page_actions, "READOUTS", 16)  # enough for a first move on the edge
@@ -255,6 +259,7 @@ def test_study_undo_and_variations(visitor: Visitor) -> None:
     visitor.says("Move 1:")
 
 
+@pytest.mark.slow
 def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: Any) -> None:
     """The line may end there with a step that the mark of the shown position covers."""
     with serving() as served, Visitor(chromium, served.address) as visitor:
@@ -262,6 +267,7 @@ def test_the_graph_has_a_dot_at_the_lead_that_the_status_line_tells(chromium: An
         assert visitor.page.evaluate(LEAD_DOT) == [300 - 38, 5 + plot * (0.5 - lead / most / 2)]
 
 
+@pytest.mark.slow
 def test_a_press_counts_though_the_board_is_drawn_anew_before_its_release(visitor: Visitor) -> None:
     """While the engine thinks the board is drawn several times a second."""
     visitor.press("a")
@@ -308,6 +314,7 @@ def test_the_keyboard_alone(chromium: Any) -> None:
             visitor.says(move)
 
 
+@pytest.mark.slow
 def test_lines_by_keyboard_cursor_and_mouse(visitor: Visitor) -> None:
     """A mouse that rests points at nothing, though the board is drawn anew below it: what a key shows stays."""
     ghosts, listed = visitor.page.locator(".ag-ghost"), visitor.page.locator(".ag-moves [data-action]")
@@ -340,6 +347,7 @@ def test_lines_by_keyboard_cursor_and_mouse(visitor: Visitor) -> None:
     visitor.says("Move 2")
 
 
+@pytest.mark.slow
 def test_a_finger(chromium: Any) -> None:
     """A tap plays; a finger that stays on a move shows its line until it goes, and does not play."""
     with serving() as served, Visitor(chromium, served.address, 390, 780, touch=True) as visitor:
@@ -363,6 +371,7 @@ def test_a_finger(chromium: Any) -> None:
         visitor.says("Move 2")
 
 
+@pytest.mark.slow
 def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
     """A leaning frame, red and yellow stones, names of the sides; stones fall, also those of an expected line."""
     with serving({"leaning": LeaningEnv()}) as served, Visitor(chromium, served.address) as visitor:
@@ -392,6 +401,7 @@ def test_a_game_of_ones_own_on_kernels_looks_as_it_says(chromium: Any) -> None:
         visitor.says("Red wins by resignation.")
 
 
+@pytest.mark.slow
 def test_a_game_of_ones_own_on_no_grid(chromium: Any) -> None:
     """Cells on a ring; the action without a cell is a button; options are those that the game offers."""
     with serving({"ring": RingEnv()}) as served, Visitor(chromium, served.address) as visitor:
@@ -497,6 +507,7 @@ def test_the_connection_comes_back(chromium: Any) -> None:
 VARIATIONS = "(;SZ[5]KM[0.5]PB[Ann]C[the root];B[aa]C[a corner](;W[bb];B[cc])(;W[dd]C[another]))"
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> None:
     """The page says so, keeps a file with all that is in it, and goes on, also with what it was thinking about."""
     with serving() as served:
@@ -525,6 +536,7 @@ def test_a_server_that_ends_and_begins_again(chromium: Any, tmp_path: Path) -> N
         visitor.context.close()
 
 
+@pytest.mark.slow
 def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_its_own(chromium: Any) -> None:
     with serving() as served:
         visitor = Visitor(chromium, served.address, forgets=True)
@@ -542,6 +554,7 @@ def test_a_browser_that_keeps_nothing_plays_and_a_second_window_has_a_game_of_it
                 visitor.says("Move 3")
 
 
+@pytest.mark.slow
 def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before: None, tmp_path: Path) -> None:
     GAMES["tic-tac-toe"] = TicTacToeEnv  # the fastest to train
     folder = tmp_path / "a"
@@ -569,6 +582,7 @@ def test_a_run_is_watched_and_its_games_replayed(chromium: Any, games_as_before:
             visitor.expect(visitor.page.locator(".ag-comment")).to_contain_text("self-play")
 
 
+@pytest.mark.slow
 def test_the_end_of_a_game_is_counted_and_another_begins(visitor: Visitor) -> None:
     visitor.click("C3")
     visitor.says("Move 2")
@@ -590,6 +604,7 @@ def test_the_end_of_a_game_is_counted_and_another_begins(visitor: Visitor) -> No
     assert visitor.stones() == (0, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 740), (844, 390)])
 def test_all_fits_on_the_screen(chromium: Any, width: int, height: int) -> None:
     with serving() as served, Visitor(chromium, served.address + FULL, width, height) as visitor:

@@ -71,6 +71,7 @@ def test_a_warning_stands_in_the_first_reply() -> None:
         assert "warning" not in last_reply(program, "QUERY:2")
 
 
+@pytest.mark.slow
 def test_pondering_is_limited_and_can_be_ended() -> None:
     with serving() as served, served.page("/analysis") as program:
         ask(program, {**QUERY, "maxVisits": 10_000_000, "reportDuringSearchEvery": 0.01})
@@ -98,6 +99,7 @@ def test_a_long_reason_is_cut_to_the_bytes_that_a_closing_may_have() -> None:
     assert closing_reason("a" + "碁" * 60) == "a" + "碁" * 40  # at most 123 bytes, and no part of a letter
 
 
+@pytest.mark.slow
 def test_the_queries_of_a_program_that_leaves_are_ended() -> None:
     with serving() as served:
         for _ in range(3):
@@ -125,6 +127,7 @@ class LeavingSocket:
         self.sent.set_result(None)
 
 
+@pytest.mark.slow
 def test_a_program_that_leaves_while_it_is_answered() -> None:
     """The cancelling of the task that sends replies must not get lost (Python 3.11's `asyncio.wait_for` loses it)."""
 
@@ -139,6 +142,7 @@ def test_a_program_that_leaves_while_it_is_answered() -> None:
     assert threads(THREAD) == 0
 
 
+@pytest.mark.slow
 def test_an_engine_waits_for_a_program_that_reads_slower() -> None:
     async def read() -> None:
         replies = Replies(asyncio.get_running_loop())

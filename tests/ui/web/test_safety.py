@@ -25,6 +25,7 @@ TOKEN = "a long secret"
 FLAT = 60.0  # megabytes by which memory may grow: thousands of messages that each left a trace would take more
 
 
+@pytest.mark.slow
 def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Silent or in the middle of its headers; a page that is connected stays."""
     monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.2)
@@ -37,6 +38,7 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
         assert ask(page, action="hello")["games"]
 
 
+@pytest.mark.slow
 def test_a_connection_that_reads_no_answer_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It asks for much, and takes nothing; who takes a little again and again gets everything."""
     monkeypatch.setattr(server_module, "HEADER_SECONDS", 0.5)
@@ -150,6 +152,7 @@ def resident() -> float:
     return int(path.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if path.exists() else 0.0
 
 
+@pytest.mark.slow
 def test_ten_thousand_random_messages() -> None:
     """Each is answered; threads and memory stay as few as they were, and a page beside it is answered as before."""
     chance = random.Random(1)
@@ -174,6 +177,7 @@ def test_ten_thousand_random_messages() -> None:
         assert served.get()[0] == 200
 
 
+@pytest.mark.slow
 def test_too_large_a_file_ends_the_connection_and_nothing_else() -> None:
     with serving() as served, served.page() as page:
         answer = ask(page, action="open", text="(;SZ[9]" + ";B[aa]" * 150_000 + ")")
@@ -184,6 +188,7 @@ def test_too_large_a_file_ends_the_connection_and_nothing_else() -> None:
             assert ask(again, action="new")["view"]["title"] == "Go 5x5"
 
 
+@pytest.mark.slow
 def test_two_hundred_connections() -> None:
     """As many as there may be are served; the others get a sentence; when they go, there is room again."""
     refused, pages = 0, []
@@ -217,6 +222,7 @@ def await_quiet(served: Served, pages: int = 0) -> None:
     wait_until(lambda: served.app.state.pages.count <= pages)
 
 
+@pytest.mark.slow
 def test_a_page_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Silent connections cannot hold all places; one that has asked stays as long as it likes."""
     monkeypatch.setattr(programs, "FIRST_SECONDS", 0.3)
@@ -227,6 +233,7 @@ def test_a_page_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
         assert ask(page, action="hello")["games"]
 
 
+@pytest.mark.slow
 def test_a_page_that_leaves_stops_thinking() -> None:
     with serving() as served:
         with served.page() as page:
