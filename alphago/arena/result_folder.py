@@ -21,6 +21,7 @@ from alphago.system.files import (
     user_path,
     write_atomic,
 )
+from alphago.system.validation import check_float, check_int, check_types
 
 Match = tuple[int, int]  # indices of two players
 
@@ -81,11 +82,15 @@ class ResultFolder:
             try:
                 line = parse_json(text)
                 moves = tuple(map(self.env.from_text, line["moves"].split()))
-                other_fields = {key: line[key] for key in ("margin", "fault", "counted", "disagreement")}
+                outcome, margin = check_float("outcome", line["outcome"], -1, 1), line["margin"]
+                margin = None if margin is None else check_float("margin", margin)
+                other_fields = {key: line[key] for key in ("fault", "counted", "disagreement")}
+                check_types(MatchGame, (0, outcome, moves, margin), other_fields)
                 i, j = line["match"]
                 if not 0 <= i < j < len(self.names):
                     raise ValueError(f"there is no match of the players {i} and {j}")
-                self._insert((i, j), MatchGame(line["game"], line["outcome"], moves, **other_fields))
+                game = check_int("game", line["game"], 0)
+                self._insert((i, j), MatchGame(game, outcome, moves, margin, **other_fields))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 raise ValueError(f"{self._lines} is damaged in line {number}: {error}") from error
 

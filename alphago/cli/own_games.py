@@ -59,7 +59,10 @@ def import_game_module(text: str) -> ModuleType:
     text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the current
         folder or an installed package.
     """
-    path = user_path(text).resolve() if text.endswith(".py") else None
+    try:
+        path = user_path(text).resolve() if text.endswith(".py") else None
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
     if path is not None and not path.is_file():
         raise ArgumentTypeError(f"there is no file {text}")
     folder, name = (os.getcwd(), text) if path is None else (str(path.parent), path.stem)

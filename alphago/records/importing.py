@@ -131,7 +131,7 @@ def stamp(path: str | Path, dataset: str | Path) -> list[str]:
 
     dataset: the dataset's folder.  Files in it, and files that no import reads, are left out.
     """
-    place, written_to = Path(path), Path(dataset).resolve()
+    place, written_to = Path(path), user_path(dataset).resolve()
     digest = hashlib.blake2b(digest_size=16)
     for file in files_of(place):
         is_read = file == place or not OTHER_NAMES.search(file.name)

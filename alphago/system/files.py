@@ -31,8 +31,8 @@ MOST_BYTES = 2**32  # largest file that is read as a whole; the package's own fi
 def user_path(path: str | os.PathLike[str]) -> Path:
     """Return a path that a user gave, with a leading ~ replaced by the home folder, as a shell replaces it.
 
-    Raises ValueError for an empty path, which would be the current folder, and for names that no file can have;
-    TypeError for anything but a path.
+    Raises ValueError for an empty path, which would be the current folder, for names that no file can have, and for
+    links in a loop; TypeError for anything but a path.
     """
     if path == "":
         raise ValueError("a file or folder must have a name, got ''")
@@ -40,9 +40,9 @@ def user_path(path: str | os.PathLike[str]) -> Path:
     with contextlib.suppress(RuntimeError):  # raised if there is no such user or no home folder
         found = found.expanduser()
     try:
-        os.lstat(found)
+        os.stat(found)
     except (OSError, ValueError) as error:
-        is_name = isinstance(error, OSError) and error.errno != errno.ENAMETOOLONG
+        is_name = isinstance(error, OSError) and error.errno not in (errno.ENAMETOOLONG, errno.ELOOP)
         if not is_name:
             reason = error.strerror if isinstance(error, OSError) else error
             raise ValueError(f"{shown(os.fspath(path))} cannot be the name of a file ({reason})") from error

@@ -46,7 +46,7 @@ class Pace:
         self.threads = threads
         self.began = time.monotonic()
         self.processor = time.process_time()
-        self.compiled = compiling_time.seconds
+        self.compiled = compiling_time.seconds, compiling_time.processor
         # The source's numbers at the iteration's beginning.
         self.moves = source.moves
         self.readouts = source.readouts_done
@@ -73,9 +73,9 @@ class Pace:
 
     def processor_share(self) -> float:
         """Return the share of the threads' time on the processor, without that of compiling kernels."""
-        compiled = compiling_time.seconds - self.compiled
-        seconds = time.monotonic() - self.began - compiled
-        processor = time.process_time() - self.processor - compiled
+        seconds_before, processor_before = self.compiled
+        seconds = time.monotonic() - self.began - (compiling_time.seconds - seconds_before)
+        processor = time.process_time() - self.processor - (compiling_time.processor - processor_before)
         return max(0.0, processor) / max(seconds * self.threads, 1e-9)
 
 

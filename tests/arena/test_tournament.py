@@ -25,6 +25,8 @@ from alphago.system.files import lock
 GO = GoEnv(5, komi=0.5)
 HASH, UNIFORM = Entrant(HashEvaluator(), 4, name="hash"), Entrant(UniformEvaluator(), 0, name="uniform")
 RANDOM = Entrant("random", name="random")
+# Values of a line of games.jsonl that are none of a game.
+OTHERS = {"game": -1, "outcome": "{}", "margin": '"x"', "moves": 5, "fault": 5, "counted": '"x"', "disagreement": "[]"}
 
 
 class Heard:
@@ -143,7 +145,7 @@ class TestResume:
             (b'"moves"', b'"sevom"'),
             (b'"match": [0, 1]', b'"match": [0, 7]'),
             (b'"match": [0, 1]', b'"match": "x"'),
-            (b'"moves": "', b'"moves": 5, "x": "'),
+            *((f'"{name}": '.encode(), f'"{name}": {other}, "x": '.encode()) for name, other in OTHERS.items()),
             (b"}\n", b"}\n\xff\n"),
             (b"{", b"[{"),
         ],

@@ -114,6 +114,7 @@ def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
         ("chess", "argument --game: must be one of go, gomoku, connect-four, reversi, oware, or FILE.py:CLASS for"),
         ("no_game:X", "argument --game: there is no module no_game, neither in this folder nor installed\n"),
         ("no_game.py:X", "argument --game: there is no file no_game.py\n"),
+        (f"{'b' * 300}.py:X", f"argument --game: '{'b' * 99}"),
         ("my_game.py:X", "argument --game: my_game has no game 'X': there are CornersEnv, SizedEnv,"),
         ("random.py:X", "argument --game: random.py must have another name, since Python has a module random\n"),
         ("broken_game:X", "argument --game: broken_game cannot be imported: No module named 'nothing_of_this_name'"),

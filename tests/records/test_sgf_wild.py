@@ -665,6 +665,7 @@ class TestNodesBehindTheRoot:
         assert (game.komi, game.players[0], game.rules, game.handicap) == (3.5, "Ann", "AGA", 2)
         assert (game.result, game.comment) == ("W+R", "")
         assert only("(;SZ[9]KM[7];KM[3];B[aa])").komi == 7
+        assert only("(;SZ[9]KM[];KM[3];B[aa])").komi == 3
 
     @pytest.mark.parametrize("text", ["(;SZ[9];B[ee];W[gg];AB[cc])", "(;SZ[9];B[ee];W[gg];AE[ee];C[x];AW[cc])"])
     def test_stones_after_the_last_move_are_told(self, text: str) -> None:
@@ -733,3 +734,10 @@ def test_no_bracket_is_half_of_a_letter(encoding: str, declared: str) -> None:
             game = only(f"(;GM[1]SZ[19]{declared}{text})".encode(encoding, "ignore"))
             assert moves(game) == "B A19, W B18"
             assert "[" not in game.players[0] + game.comments[0]
+
+
+@pytest.mark.parametrize("program", ["foxwq", "CGoban:3"])
+@pytest.mark.parametrize("komi", [7.0, 50.0, -0.5])
+def test_komi_that_is_changed_is_read_again(program: str, komi: float) -> None:
+    game = parse_sgf(f"(;SZ[19]AP[{program}]KM[375];B[aa])")
+    assert parse_sgf(format_sgf(replace(game, komi=komi))).komi == komi

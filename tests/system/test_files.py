@@ -164,6 +164,12 @@ class TestHomeFolder:
         with pytest.raises(ValueError, match=r"'.*' cannot be the name of a file \(.+\)$"):
             user_path(name)
 
+    def test_links_in_a_loop(self, tmp_path: Path) -> None:
+        self_link(tmp_path / "a")
+        for path in (tmp_path / "a", tmp_path / "a" / "b"):
+            with pytest.raises(ValueError, match=r"cannot be the name of a file \(Too many levels"):
+                user_path(path)
+
     @pytest.mark.parametrize("name", ["run", "my run", "-a b", "--games", "$x", "it's", "ä"])
     def test_as_it_is_typed(self, name: str) -> None:
         (word,) = shlex.split(typed_path(Path(name)))

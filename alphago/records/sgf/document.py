@@ -83,8 +83,9 @@ def document_of(game: SgfGame) -> SgfDocument:
             while origin.tree.parents[child] != last:  # nodes without a move may be between two moves
                 child = origin.tree.parents[child]
             document.children[last].remove(child)
-    texts_before = root_texts(before)
-    for name, text in root_texts(game).items():
+    program = " ".join(value for node in document.nodes for value in node.get("AP", ()))
+    texts_before = root_texts(before, program)
+    for name, text in root_texts(game, program).items():
         if text != texts_before[name]:
             document.set_text(0, name, text)
     add_moves(document, game)
@@ -144,11 +145,11 @@ def set_up_node(game: SgfGame) -> Node:
     return node | stone_properties(env, env.place(game.setup.get("black", ()), game.setup.get("white", ())))
 
 
-def root_texts(game: SgfGame) -> dict[str, str]:
-    """Return the texts of the root's properties, "" for what is unknown."""
+def root_texts(game: SgfGame, program: str) -> dict[str, str]:
+    """Return the texts of the root's properties in a file of a program, "" for what is unknown."""
     return {
         "RU": game.rules,
-        "KM": "" if game.komi is None else komi_text(game.komi),
+        "KM": "" if game.komi is None else komi_text(game.komi, program),
         "HA": str(game.handicap or ""),
         "RE": game.result,
         "PB": game.players[0],

@@ -65,7 +65,8 @@ class LineReader:
                     self.head.setdefault(name, values)
         for node in line[1:]:
             for name in GAME_INFO.intersection(node):
-                self.head.setdefault(name, node[name])
+                if not self.text(name):
+                    self.head[name] = node[name]
 
     def text(self, name: str) -> str:
         """Return the text of a root property, "" if it is missing."""

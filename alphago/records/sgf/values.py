@@ -186,9 +186,10 @@ def point_properties(env: StonesEnv, points: Mapping[str, Sequence[int] | np.nda
     }
 
 
-def komi_text(komi: float) -> str:
-    """Return komi as text that `read_komi` and other programs read correctly: 6.5, 7, 150.0."""
-    return f"{komi:g}" if abs(komi) <= LARGEST_KOMI else f"{komi:.1f}"
+def komi_text(komi: float, program: str = "") -> str:
+    """Return komi as text that `read_komi` and other programs read correctly: 6.5, 7, 150.0; 7.0 in a file of Fox."""
+    is_whole = abs(komi) <= LARGEST_KOMI and FOX not in program.lower()
+    return f"{komi:g}" if is_whole else f"{komi:.1f}"
 
 
 def point_text(env: StonesEnv, action: int) -> str:

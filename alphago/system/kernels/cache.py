@@ -40,12 +40,14 @@ uses_addresses = attrgetter("library.has_dynamic_globals")
 class CompilingTime:
     """The seconds in which this process has compiled kernels, or has waited for another process to compile them.
 
-    numba compiles in one thread at a time, which calls `begin` and `end`; any thread may read `seconds`.
+    numba compiles in one thread at a time, which calls `begin` and `end`; any thread may read `seconds`, and
+    `processor`, those of them in which that thread was on the processor.
     """
 
     def __init__(self) -> None:
         self._depth = 0  # kernels are compiled within others
         self._state: tuple[float, float | None] = 0.0, None  # seconds before, and when the present ones began
+        self.processor = self._processor_began = 0.0
 
     @property
     def seconds(self) -> float:
@@ -56,6 +58,7 @@ class CompilingTime:
         """Begin with a kernel."""
         if not self._depth:
             self._state = self.seconds, time.monotonic()
+            self._processor_began = time.thread_time()
         self._depth += 1
 
     def end(self) -> None:
@@ -63,6 +66,7 @@ class CompilingTime:
         self._depth -= 1
         if not self._depth:
             self._state = self.seconds, None
+            self.processor += time.thread_time() - self._processor_began
 
 
 compiling_time = CompilingTime()

@@ -79,7 +79,7 @@ def groups_of(runs: Runs) -> dict[str, list[str | Path]]:
 
 def names_of(folders: Sequence[str | Path]) -> list[str]:
     """Return each run's name for the legend: its folder's name, or its path if several have this name."""
-    names = [Path(folder).resolve().name for folder in folders]
+    names = [user_path(folder).resolve().name for folder in folders]
     return [name if names.count(name) == 1 else str(folder) for name, folder in zip(names, folders, strict=True)]
 
 
