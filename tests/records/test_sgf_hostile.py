@@ -71,7 +71,7 @@ class TestSetUps:
         assert game.moves == (10, 20)
         assert [fault.of(game.source) for fault in game.faults] == [
             "hostile.sgf, node 2: stones must be set up before the first move, got a set-up after move 1: the game is "
-            "read from there"
+            "what comes after it"
         ]
 
 

@@ -176,10 +176,10 @@ class TestSetUp:
         game = only("(;SZ[5];B[aa];AW[ee]AE[aa];B[bb];W[cc];B[dd])")
         assert moves(game) == "B B4, W C3, B D2"
         assert game.setup == {"white": "E1"}
-        assert "set-up after move 1: the game is read from there" in wrong(game)[0]
+        assert "set-up after move 1: the game is what comes after it" in wrong(game)[0]
         game = only("(;SZ[5];B[aa];W[bb];AW[ee]AE[aa];B[cc])")
         assert moves(game) == "B A5, W B4"
-        assert "set-up after move 2: the game is read up to there" in wrong(game)[0]
+        assert "set-up after move 2: the game is what comes before it" in wrong(game)[0]
 
     def test_fractional_handicap(self) -> None:
         game = only("(;SZ[5]HA[0.5];B[aa])")
@@ -672,7 +672,7 @@ class TestNodesBehindTheRoot:
         """A game to learn from has its moves; a position that is asked about would be another one."""
         game = parse_sgf(text)
         assert ([fault.kind for fault in game.faults], len(game.moves)) == ([FINAL_SET_UP], 2)
-        assert "after move 2: the game is read up to there" in game.faults[0].text
+        assert "after move 2: the game is what comes before it" in game.faults[0].text
         assert parse_sgf(text.replace("AB[cc]", "AB[ee]").replace("AE[ee];C[x];AW[cc]", "AW[gg]")).faults == ()
 
 

@@ -268,9 +268,9 @@ class LineReader:
         if before_moves := [one for one in changes if one[0].actions]:
             change, moves = before_moves[0]
             is_after = longest.stretch.begins >= change.begins
-            self.report_set_up(change, moves, "from there" if is_after else "up to there")
+            self.report_set_up(change, moves, "after" if is_after else "before")
         elif changes and changes[-1][0] is stretches[-1]:
-            self.report_set_up(*changes[-1], "up to there", kinds.FINAL_SET_UP)
+            self.report_set_up(*changes[-1], "before", kinds.FINAL_SET_UP)
         if longest.followed.fault is not None:
             self.faults.append(longest.followed.fault)
         assumed = tried[longest.level] if longest.level > 0 else None  # level 0: the file's rules or the default
@@ -280,10 +280,10 @@ class LineReader:
         """Add the fault of a set-up that changes the board.
 
         stretch: the stretch that begins with it.  move: the number of moves before it.
-        part: which part of the line is read as the game, such as "up to there".
+        part: which part of the line is the game, "before" or "after" the set-up.
         """
-        text = f"stones must be set up before the first move, got a set-up after move {move}: the game is read {part}"
-        self.fault(kind, text, node=stretch.begins, move=move)
+        set_up = f"a set-up after move {move}: the game is what comes {part} it"
+        self.fault(kind, f"stones must be set up before the first move, got {set_up}", node=stretch.begins, move=move)
 
     def setup(self, env: GoEnv, stretch: Stretch) -> dict[str, object] | None:
         """Return a stretch's stones and first player as keywords of `GoEnv.position`; None for an illegal board."""
