@@ -129,7 +129,7 @@ class GoEnv(StonesEnv):
             raise ValueError(f"max_moves must be at most {ENDLESS}, got {self.max_moves}")
         self.margin_weight = check_float("margin_weight", margin_weight, 0, 1)
         self.komi_spread = check_float("komi_spread", komi_spread, 0)
-        self.first_pass = check_int("first_pass", first_pass, 0)
+        self.first_pass = check_int("first_pass", first_pass, 0, ENDLESS)
         self.plane_shape = (self.N, self.N)
         self.action_space = self.N * self.N + 1
         self.pass_action = self.N * self.N

@@ -331,6 +331,8 @@ def value_from_data(
     candidates: the call's value, or values, of this setting.  given: the call's values of its inner settings, by path.
     keyword, who: the setting and its owner, for messages.
     """
+    if declared is not None and not (isinstance(data, Mapping) or (data is None and not declared.is_group)):
+        raise TypeError(f"{keyword} must be a JSON object, got {shown(data)}")
     if isinstance(data, list):
         return tuple(value_from_data(item, None, candidates, {}, keyword=keyword, who=who) for item in data)
     if not isinstance(data, Mapping):

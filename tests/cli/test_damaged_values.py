@@ -72,11 +72,13 @@ def test_values_of_a_config(run: Path, trained: Path, step: int) -> None:
     doors = {
         "info": lambda: main(["info", str(run)]),
         "page": lambda: json.dumps(Runs([run, trained]).overview()["runs"][1]["headline"]),
+        "train": lambda: main(["train", "--folder", str(run), "--games", "8"]),
     }
     config = json.loads((run / "config.json").read_text())
     lost = []
     for what, changed in islice(replaced(config), 0, None, step):
         (run / "config.json").write_text(json.dumps(changed))
+        (run / "config.copy.json").unlink(missing_ok=True)
         lost += tracebacks(doors, what)
     assert not lost, "\n".join(lost)
 
@@ -100,6 +102,18 @@ def test_values_of_games(run: Path, step: int) -> None:
         runs.folders[0].games_stamp = ()
         lost += tracebacks(doors, what)
     assert not lost, "\n".join(lost)
+
+
+@pytest.mark.parametrize("part", ["network.parts", "settings.selfplay", "settings.until", "settings.watch"])
+def test_a_part_of_a_config_that_is_a_number_is_refused_by_train(
+    run: Path, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = json.loads((run / "config.json").read_text())
+    above, name = part.split(".")
+    config[above][name] = -1
+    (run / "config.json").write_text(json.dumps(config))
+    assert main(["train", "--folder", str(run), "--games", "8"]) == 2
+    assert "of another version" in capsys.readouterr().err
 
 
 def test_the_value_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

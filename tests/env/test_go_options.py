@@ -23,7 +23,8 @@ def test_first_pass() -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"first_pass": -1}, "first_pass must be an integer >= 0, got -1"),
+        ({"first_pass": -1}, "first_pass must be an integer from 0 to 65536, got -1"),
+        ({"first_pass": 10**19}, "first_pass must be an integer from 0 to 65536, got 10000000000000000000"),
         ({"max_moves": -1}, "max_moves must be an integer >= 0, got -1"),
         ({"max_moves": 70_000}, "max_moves must be at most 65536, got 70000"),
         ({"ko": "super"}, "ko must be one of 'simple', 'positional', 'situational', got 'super'"),

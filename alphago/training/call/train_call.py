@@ -196,6 +196,8 @@ def resumed_run(
     model = resumed_network(call, config, folder, recipe.network_like(config["network"]) if recipe else {})
     with version_errors(folder, "settings"):
         before = from_data(RunSettings, config["settings"], given, f"the run in {folder}")
+        if before.selfplay.games_in_flight is None:  # it is completed before a run is saved
+            raise TypeError("games_in_flight must be an integer, got None")
     settings = change(change(before, of_recipe), given).completed(call.device, before)
     changed = changed_settings(before, settings, config, folder)
     config = {**config, "settings": to_data(settings), "code": code_of(settings)}

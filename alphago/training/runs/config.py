@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from alphago.system.files import parse_json, read_file, set_aside, typed_path, write_atomic
@@ -66,14 +67,17 @@ def parse_config(path: Path) -> dict[str, Any]:
     wrong = [name for name, types in FIELDS.items() if name not in config or not isinstance(config[name], types)]
     if wrong:
         raise ValueError(f"is of another version, or incomplete ({', '.join(wrong)})")
-    if not isinstance(config["network"].get("custom"), dict):
-        raise ValueError("is of another version, or incomplete (network: 'custom')")
+    for name in ("custom", "parts"):
+        if not isinstance(config["network"].get(name), dict):
+            raise ValueError(f"is of another version, or incomplete (network: {name!r})")
     if config["version"] != VERSION:
         raise ValueError(f"is of another version (it must be {VERSION}, got {config['version']})")
     try:
         flat = flat_settings(config)  # raises if a setting is missing
         losses = flat.get("losses", {})
-        _ = config.get("given", {"dataset": None})["dataset"]
+        dataset = config.get("given", {"dataset": None})["dataset"]
+        if not isinstance(dataset, (str, NoneType)):
+            raise TypeError(f"dataset must be the name of a folder, got {shown(dataset)}")
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"is of another version, or incomplete (settings: {error})") from error
     for name in NUMBERS:
