@@ -285,20 +285,18 @@ class TestParameters:
 class TestPondering:
     def test_the_tree_grows_while_the_opponent_thinks(self) -> None:
         gtp = engine(5, HashEvaluator(), 8, ponder=True)
-        controller = Controller(gtp)
-        controller.ask("genmove b")
-        begin = time.monotonic()
-        position, visits = gtp.game.ready(-1), 0
-        while visits <= 400 and time.monotonic() - begin < 60:
-            controller.thread.join(0.1)
+        ask(gtp, "genmove b")
+        position = gtp.game.ready(-1)
+        found, begin = gtp.look(position), time.monotonic()
+        while found.root_visits[0] <= 400 and time.monotonic() - begin < 60:
+            controller = Controller(gtp)
             controller.ask("name")
+            controller.thread.join(0.1)  # it ponders
+            controller.end()
             found = gtp.look(position)
-            visits = found.root_visits[0]
-        assert visits > 400
-        controller.ask(f"play w {gtp.game.env.to_text(found.best())}")
-        controller.ask("genmove b")
+        assert found.root_visits[0] > 400
+        ask(gtp, f"play w {gtp.game.env.to_text(found.best())}", "genmove b")
         assert gtp.look(position.play(found.best())).root_visits[0] > 20
-        controller.end()
 
 
 class TestFiles:
