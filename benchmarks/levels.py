@@ -25,6 +25,7 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.env.games import make_game
+from alphago.env.go import GoEnv
 from alphago.env.packaged import packaged_nets
 from alphago.exams.analysis_client import AnalysisClient
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD
@@ -69,7 +70,9 @@ def table() -> dict[str, Any]:
     wanted |= {name: {str(size): ("win rate", RATES)} for name, size in OTHERS.items()}
     wanted["any"] = {"9": ("win rate", RATES)}
     games: dict[str, Any] = {}
-    networks = {name: load_model(name).digest for name in packaged_nets() if not name.endswith("-large")}
+    nets = {name: load_model(name) for name in packaged_nets() if not name.endswith("-large")}
+    networks = {name: net.digest for name, net in nets.items()}
+    komi = {name: net.env.komi for name, net in nets.items() if isinstance(net.env, GoEnv)}
     measured = old.get("networks", {})
     for game, boards in wanted.items():
         games[game] = {}
@@ -81,7 +84,8 @@ def table() -> dict[str, Any]:
             aims = [{"target": t, "readouts": r} for t, r in zip(targets, readouts, strict=True)]
             rows = [row if aim.items() <= row.items() else aim for row, aim in zip(known or aims, aims, strict=True)]
             games[game][board] = {"unit": unit, "levels": rows}
-    return {"made": {"script": "benchmarks/levels.py", **stamp()}, "networks": networks, "full": FULL, "games": games}
+    made = {"script": "benchmarks/levels.py", **stamp()}
+    return {"made": made, "networks": networks, "komi": komi, "full": FULL, "games": games}
 
 
 def save(found: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ LEVELS = 10  # the greatest, full strength
 EVEN = "even"
 FILE = Path(__file__).with_name("levels.json")
 POINTS = "points"
+NEAR_KOMI = 1.0  # points
 
 Level = float | str  # 1 .. LEVELS, or EVEN to follow the opponent's strength
 
@@ -67,9 +68,15 @@ def all_tables() -> dict[str, Any]:
 
 
 def is_measured(network: object, env: GameEnv) -> bool:
-    """Return whether the levels of a game were measured with this network: its weights are the packaged one's."""
-    digest = getattr(network, "digest", None)
-    return digest is not None and digest == all_tables()["networks"].get(packaged_net(env.name, env.N))
+    """Return whether the levels of a game were measured with this network: its weights are the packaged one's.
+
+    With more than NEAR_KOMI points to another komi they were not: the same moves lose other amounts then.
+    """
+    digest, name = getattr(network, "digest", None), packaged_net(env.name, env.N)
+    if digest is None or name is None or digest != all_tables()["networks"].get(name):
+        return False
+    komi = getattr(env, "komi", 0.0)
+    return bool(abs(komi - all_tables()["komi"].get(name, komi)) <= NEAR_KOMI)
 
 
 def level_table(env: GameEnv, has_scores: bool = True) -> LevelTable:
@@ -142,7 +149,7 @@ def describe_level(level: Level, env: GameEnv, has_scores: bool = True, measured
         parts.append(f"wins {100 * win_rate:.0f} % against {rival}")
     is_other_board = table.board != env.N and env.name in all_tables()["games"]  # the levels of "any" game name none
     if not measured:
-        parts.append("not measured with this network")
+        parts.append("not measured with this network" + (" and komi" if hasattr(env, "komi") else ""))
     elif parts and is_other_board:
         parts.append(f"measured on {table.board}x{table.board}")
     return f"level {level_text(level)}" + (f": {', '.join(parts)}" if parts else "")

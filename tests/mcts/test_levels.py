@@ -89,9 +89,16 @@ def test_what_was_measured_is_told_of_the_network_that_was_measured(name: str, t
     other = load_model("9x9-large") if name == "9x9" else NeuralNet(env, tower_height=0, channels=4)
     assert not is_measured(other, env)
     assert not is_measured(HashEvaluator(), env)
+    if isinstance(env, GoEnv):
+        assert [is_measured(net, env.replace(komi=env.komi + more)) for more in (1, -1, 2, -2)] == [
+            True,
+            True,
+            False,
+            False,
+        ]
     for level in (3, LEVELS):
         text = describe_level(level, env, measured=False)
-        assert text.endswith("not measured with this network")
+        assert "not measured with this network" in text
         assert "±" not in text
         assert "against" not in text
 
