@@ -29,6 +29,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
     notes = read_notes(folder / LATEST)
     seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
     over = why_over(settings, number(last, "games") or 0, seconds, matches)
+    until = settings.get("until")
     return {
         "game": game_text(config),
         **(network_facts(folder / LATEST) if (folder / LATEST).exists() else {}),
@@ -39,7 +40,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
-        "opponent (until)": (settings.get("until") or {}).get("name", "none"),
+        "opponent (until)": until.get("name", "none") if isinstance(until, dict) else until or "none",
         "over": over or "no",
         "to go on": how_to_continue(folder, longer_by(settings, over, last)),
         **latest_losses(rows),
