@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -125,7 +125,7 @@ class SearchGroup:
             self.questions[slot] = question
             self.search.start(slot, question.position, question.avoid)
             if question.reuse and self.search.rule.keeps_trees:
-                self.kept.load(self.search, slot, question.position, kept_kind(question))
+                self.kept.load(self.search, slot, question.position, kept_kind(question.kind))
             question.begin()
             visits = int(self.search.tree.visits[slot, ROOT])
             question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
@@ -157,7 +157,7 @@ class SearchGroup:
         question, move = self.questions[slot], self.move(slot)
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
         if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
-            self.kept.keep(kept_kind(question), question.position, question.avoid, self.search.saved(slot))
+            self.kept.keep(kept_kind(question.kind), question.position, question.avoid, self.search.saved(slot))
         self.answer(slot, move)
         self.release(slot)
 
@@ -221,6 +221,7 @@ def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
     return int(without_rash_passes(search.env, priors, values, outcomes)[0].argmax())
 
 
-def kept_kind(question: Question) -> Kind:
-    """Return the kind of the trees in which a question's search may go on: however many leaves their waves had."""
-    return question.kind._replace(settings=replace(question.kind.settings, leaves=1))
+@lru_cache  # settings check themselves, which takes longer than a small search
+def kept_kind(kind: Kind) -> Kind:
+    """Return the kind of the trees in which a search may go on: however many leaves their waves had."""
+    return kind._replace(settings=replace(kind.settings, leaves=1))
