@@ -10,7 +10,7 @@ from tests.diagrams import beside, draw, owners, position
 
 @pytest.mark.parametrize("mover", ["black", "white"])
 def test_areas(mover: str) -> None:
-    """Regions of each and one of nobody."""
+    """Regions of each side and a neutral one."""
     drawing, wanted = beside(
         """
         . X O . .    X X O . .

@@ -48,7 +48,7 @@ GO = GoEnv(3)
 NOT_A_GAME = "env must be a game, such as GoEnv(9), got 9"
 
 
-# What functions return, and classes to derive from, which nobody makes by hand.
+# What functions return, and classes to derive from; programs make neither by hand.
 MADE = (
     "Analysis ExamResult Explanation GameBatch GameEnv GameRecord IllegalMove MatchResult Position Report SweepResult"
 )

@@ -76,7 +76,7 @@ class TerminalGame:
         self.lost_turns = LostTurns()
         self.searched: dict[tuple[int, ...], Answer] = {}  # the engine's searches, by the moves before them
         self.left = False  # whether the person has left
-        self.loser = 0  # who has resigned, +1 or -1; 0 for nobody
+        self.loser = 0  # who has resigned, +1 or -1; 0 while none has
         self.announced = False  # whether the result was announced
         self.count: GoCount | None = None  # the count of a game that ended by two passes
         self.files = GameFiles(self.env, screen)
