@@ -7,17 +7,12 @@ from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
 from alphago.training.history import Row
 from alphago.training.run import Run
-from alphago.training.selfplay import SelfPlay
-from alphago.training.watch.diagnosis import RULES
-from alphago.training.watch.recent import SETTLED
-from alphago.training.watch.report import Progress, ProgressReport
+from alphago.training.watch.report import Progress, Report
 
 LATEST = 6  # number of latest iterations over which the speed is averaged
 LEAST_SECONDS = 2.0  # seconds of self-play in the first iteration from which its speed is estimated
-PLAY = "playing"
-STARVED = RULES["starved processor"].below["worked"]
 ACTIVITIES = {
-    PLAYING.name: PLAY,
+    PLAYING.name: "playing",
     OPTIMIZER.name: "learning",
     SAMPLING.name: "learning",
     PUBLISHING.name: "preparing the new network",
@@ -27,7 +22,7 @@ ACTIVITIES = {
 }
 
 
-class RunProgress(ProgressReport):
+class RunProgress(Report):
     """A report that estimates a run's progress; calling it, at any time and from any thread, returns the progress.
 
     The remaining time is estimated from the remaining games and the speed of the latest iterations.
@@ -81,16 +76,6 @@ class SelfPlayProgress(RunProgress):
         self.moves = 0
         self.finished_games = 0
         self.finished_plies = 0.0  # moves of the finished games
-
-    def __call__(self) -> Progress:
-        """Return the progress of the run at this moment; its activity tells if the threads hardly work."""
-        now, run = super().__call__(), self.run
-        has_settled = now.activity == PLAY and now.seconds >= SETTLED
-        if has_settled and run.device == "cpu" and type(run.stage.source) is SelfPlay:  # not a GPU's work, nor workers'
-            worked = run.pace.processor_share()
-            if worked < STARVED:
-                return now._replace(activity=f"{PLAY} with {worked:.0%} of the processor")
-        return now
 
     def iteration(self, metrics: Row) -> None:
         """Take the speed of an iteration and the length of its games into account.

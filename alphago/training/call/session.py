@@ -6,7 +6,6 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from alphago.env.games import selfplay_game
 from alphago.mcts.warm_up import warm_up
 from alphago.nn.inference.gpu_forms import translate_out_of_memory
 from alphago.nn.inference.hardware import why_not_gpu
@@ -31,7 +30,6 @@ from alphago.training.metrics import OTHER
 from alphago.training.run import Run, Stopped
 from alphago.training.runs.config import flat_settings, holds_run, how_to_continue, version_errors
 from alphago.training.runs.folder import RunFolder, new_folder
-from alphago.training.settings.learning_settings import Window
 from alphago.training.watch.gpu_meter import GpuMeter
 from alphago.training.watch.live_report import usual_report
 from alphago.training.watch.report import Reporter
@@ -242,21 +240,6 @@ def news_of_beginning(run: Run, start: Start) -> list[str]:
     return [
         f"a new run of {run.goal} begins in {run.folder.path}",
         f"its network is {start.model}, from {run.goal.planes} planes of {height}x{width}",
-        *too_few_games(run, start),
-    ]
-
-
-def too_few_games(run: Run, start: Start) -> list[str]:
-    """Return a sentence about a new run whose games have too few positions for a gradient step, or none."""
-    settings = start.settings
-    if settings.num_games is None or not isinstance(settings.memory, Window):
-        return []
-    length, least = selfplay_game(run.goal).usual_length, settings.start_training_after
-    if settings.num_games * length >= least:
-        return []
-    return [
-        f"{settings.num_games} games have about {settings.num_games * length:,.0f} positions, and the first gradient "
-        f"step waits for {least:,}: lower start_training_after, or play {least / length:,.0f} games or more"
     ]
 
 

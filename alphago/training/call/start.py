@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import torch
 
@@ -15,7 +15,7 @@ from alphago.mcts.evaluator import as_network
 from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
-from alphago.system.settings import changes, structural_changes, to_data
+from alphago.system.settings import changes, from_data, structural_changes, to_data
 from alphago.system.validation import check_positive
 from alphago.training.code_digest import code_of, edited
 from alphago.training.history import Row
@@ -23,6 +23,8 @@ from alphago.training.judges.watched import Watched
 from alphago.training.runs.config import VERSION, call_options, how_to_continue, other_version, version_errors
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
 from alphago.training.watch.report import Report
+
+Settings = TypeVar("Settings", bound=AnyRunSettings)
 
 
 @dataclass(frozen=True)
@@ -141,30 +143,33 @@ def new_config(model: NeuralNet, settings: AnyRunSettings, **more: Any) -> dict[
     }
 
 
-def check_kind(config: Mapping[str, Any], folder: Path, *, supervised: bool) -> None:
-    """Raise ValueError unless the run in a folder learns from given games, if `supervised`, or else from self-play."""
-    if ("given" in config) != supervised:
-        raise ValueError(
-            f"the run in {folder} must be one of {'given games' if supervised else 'self-play'}, and is resumed by "
-            f"`{how_to_continue(folder)}`"
-        )
-
-
 def refuse_change(folder: Path, name: str, was: object, now: object) -> NoReturn:
     """Raise the error for a setting that the run in a folder must keep; was, now: the run's value, and the call's."""
     raise ValueError(f"the run in {folder} has {name} {was!r}, got {now!r}: choose another folder")
 
 
-def resumed_network(
-    call: Call, config: Mapping[str, Any], folder: Path, of_recipe: Mapping[str, Any] | None = None
-) -> NeuralNet:
-    """Return the network of a run that goes on, without its weights, which are in the saved state.
+def saved_run(
+    call: Call,
+    kind: type[Settings],
+    given: Mapping[str, Any],
+    config: Mapping[str, Any],
+    folder: Path,
+    of_recipe: Mapping[str, Any] | None = None,
+) -> tuple[Settings, NeuralNet]:
+    """Return the settings of a run that goes on, and its network without its weights, which are in the saved state.
 
+    kind: RunSettings for a run of self-play.  given: the call's settings by path.
     config: the saved config of the run in `folder`.
     of_recipe: keywords of NeuralNet from the recipe that the call names.
-    Raises ValueError if the run has another game or network than the call.
+    Raises ValueError if the run has another game or network than the call, or learns from other games than `kind` does.
     """
     env, model, network = call.env, call.model, config["network"]
+    is_selfplay = kind is RunSettings
+    if ("given" in config) == is_selfplay:
+        raise ValueError(
+            f"the run in {folder} must be one of {'self-play' if is_selfplay else 'given games'}, and is resumed by "
+            f"`{how_to_continue(folder)}`"
+        )
     if env.name != config["game"]:
         refuse_change(folder, "game", config["game"], env.name)
     if in_one_only := config["env"].keys() ^ env.config.keys():
@@ -184,7 +189,8 @@ def resumed_network(
     model = model if model.env == env else model.resized(env)  # raises ValueError if it is for another game
     check_unchanged(folder, network, model.config)
     model.taught_by = config["taught_by"]
-    return model
+    with version_errors(folder, "settings"):
+        return from_data(kind, config["settings"], given, f"the run in {folder}"), model
 
 
 def check_unchanged(folder: Path, saved: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -195,12 +201,14 @@ def check_unchanged(folder: Path, saved: Mapping[str, Any], new: Mapping[str, An
             refuse_change(folder, name, saved.get(name), value)
 
 
-def changed_settings(
+def change_config(
     before: AnyRunSettings, after: AnyRunSettings, config: Mapping[str, Any], folder: Path
-) -> dict[str, tuple[Any, Any]]:
-    """Return the old and the new value of each changed setting, by name; of functions that were edited, the digests.
+) -> tuple[dict[str, Any], dict[str, tuple[Any, Any]]]:
+    """Return the config with the settings with which a run goes on, and the changes for Start.
 
-    before, after: the settings that the run has had, and those with which it goes on.  config: the saved config.
+    Of functions that were edited, the changes have the digests.
+
+    before: the settings that the run has had.  config: the saved config.
     Raises ValueError if the run in `folder` must keep the value of a changed setting.
     """
     changed = changes(before, after)
@@ -209,7 +217,7 @@ def changed_settings(
     saved, code = config.get("code"), code_of(after)
     if isinstance(saved, dict):
         changed |= {f"the code of {name}": (str(saved[name])[:8], code[name][:8]) for name in edited(saved, code)}
-    return changed
+    return {**config, "settings": to_data(after), "code": code}, changed
 
 
 def value_for_message(value: Any) -> Any:

@@ -13,25 +13,15 @@ from alphago.env.game import GameEnv
 from alphago.env.games import require_go
 from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
-from alphago.system.settings import change, from_data, keywords, spread, to_data
+from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.progress import SelfPlayProgress
 from alphago.training.call.session import train_run
-from alphago.training.call.start import (
-    Call,
-    Start,
-    changed_settings,
-    check_kind,
-    new_config,
-    new_network,
-    resumed_network,
-)
-from alphago.training.code_digest import code_of
+from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
 from alphago.training.judges.proof import expectation
 from alphago.training.judges.watched import make_watched
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
-from alphago.training.runs.config import version_errors
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
@@ -190,17 +180,12 @@ def resumed_run(
     given, preset: as in `new_run`.  config: the saved config of the run in `folder`.
     Raises ValueError if the call changes a setting that a run cannot change; the message has both values.
     """
-    check_kind(config, folder, supervised=False)
     recipe = named_recipe(preset) if preset is not None else None
     of_recipe = {} if recipe is None else recipe_settings(recipe, call.device)
-    model = resumed_network(call, config, folder, recipe.network_like(config["network"]) if recipe else {})
-    with version_errors(folder, "settings"):
-        before = from_data(RunSettings, config["settings"], given, f"the run in {folder}")
-        if before.selfplay.games_in_flight is None:  # it is completed before a run is saved
-            raise TypeError("games_in_flight must be an integer, got None")
+    network = recipe.network_like(config["network"]) if recipe else {}
+    before, model = saved_run(call, RunSettings, given, config, folder, network)
     settings = change(change(before, of_recipe), given).completed(call.device, before)
-    changed = changed_settings(before, settings, config, folder)
-    config = {**config, "settings": to_data(settings), "code": code_of(settings)}
+    config, changed = change_config(before, settings, config, folder)
     if recipe is None and settings.num_games is None:
         recipe = recipe_for(call.env)  # for the estimate alone: the settings are complete
     return started(call, settings, model, config, recipe, changes=changed)

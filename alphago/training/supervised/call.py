@@ -14,25 +14,15 @@ from alphago.nn.threads import one_torch_thread
 from alphago.records.dataset import Dataset
 from alphago.system.cores import available_cores
 from alphago.system.files import user_path
-from alphago.system.settings import change, from_data, keywords, spread, to_data
+from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import check_float, checks_keywords
 from alphago.training.call.session import train_run
-from alphago.training.call.start import (
-    Call,
-    Start,
-    changed_settings,
-    check_kind,
-    new_config,
-    new_network,
-    resumed_network,
-)
-from alphago.training.code_digest import code_of
+from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
 from alphago.training.judges.held_out import HeldOutGames
 from alphago.training.judges.prediction import AT_ONCE, Predictions, predict
 from alphago.training.judges.watched import make_watched
 from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
-from alphago.training.runs.config import version_errors
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.supervised.dataset_games import sentence_of
@@ -134,17 +124,13 @@ def resumed_supervised_run(
     values, path: as in `new_supervised_run`.  config: the saved config of the run in `folder`.
     Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
     """
-    check_kind(config, folder, supervised=True)
-    model = resumed_network(call, config, folder)
-    with version_errors(folder, "settings"):
-        saved = from_data(SupervisedSettings, config["settings"], values, f"the run in {folder}")
+    saved, model = saved_run(call, SupervisedSettings, values, config, folder)
     settings = change(saved, values).completed(len(given.lengths))
-    changed = changed_settings(saved, settings, config, folder)
+    config, changed = change_config(saved, settings, config, folder)
     saved_path = config["given"]["dataset"]
     if path is not None and path != saved_path:  # the games are the same: the run compares their digests
         changed["dataset"] = (saved_path, path)
-    config = {**config, "given": {"dataset": path or saved_path}, "settings": to_data(settings)}
-    config["code"] = code_of(settings)
+    config["given"] = {"dataset": path or saved_path}
     return supervised_start(call, given, settings, model, config, changes=changed)
 
 

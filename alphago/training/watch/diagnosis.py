@@ -31,7 +31,6 @@ UNLEARNED = 1.0
 STILL_FALLING = 0.01  # relative decrease of the policy loss from the older to the newer half of the recent rows
 
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported, unless the table says otherwise
-ABSENCE = 50  # iterations in a row without a reported fault before it may be reported again
 ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 
 # Defaults of settings, some of which recipes leave out.
@@ -227,10 +226,7 @@ def diagnose(rows: Sequence[Row], settings: Mapping[str, Any], rules: Sequence[A
 
 
 class Diagnosis:
-    """The faults of a run in progress.
-
-    A fault is reported once it was present in as many iterations in a row as its `persistence`.  It is reported again
-    only if it was absent in ABSENCE iterations in a row in between.
+    """The faults of a run in progress; each is reported once, after as many iterations in a row as its `persistence`.
 
     settings: the run's settings by name, see `flat_settings`.  rules: functions that each look for one fault.
     """
@@ -239,29 +235,24 @@ class Diagnosis:
         self.settings, self.rules = settings, rules
         self.rows: deque[Row] = deque(maxlen=ROWS)
         self.present: dict[str, int] = {}  # iterations in a row with each fault
-        self.absent: dict[str, int] = {}  # iterations in a row without each reported fault
+        self.told: set[str] = set()
 
     def remember(self, rows: Sequence[Row]) -> None:
-        """Add the metrics of earlier iterations, so that their faults are not reported again at once.
-
-        rows: rows of metrics.jsonl, oldest first.  Faults in the last ABSENCE of these rows count as reported.
-        """
-        self.rows.extend(rows[:-ABSENCE])
-        for row in rows[-ABSENCE:]:
-            self.update(row)
+        """Add the metrics of earlier iterations, oldest first; the faults at their end count as reported."""
+        self.rows.extend(rows)
+        self.told.update(finding.what for finding in self._find())
 
     def update(self, row: Row) -> list[Finding]:
         """Add the metrics of one more iteration; return the findings to report now."""
         self.rows.append(row)
-        findings = {finding.what: finding for finding in diagnose(list(self.rows), self.settings, self.rules)}
-        self.present = {what: self.present.get(what, 0) + 1 for what in findings}
-        absent = {what: 0 if what in findings else count + 1 for what, count in self.absent.items()}
-        # A fault that is absent long enough is dropped here, and may be reported again.
-        self.absent = {what: count for what, count in absent.items() if count < ABSENCE}
-        persistent = [what for what, count in self.present.items() if count >= findings[what].persistence]
-        news = [what for what in persistent if what not in self.absent]
-        self.absent.update(dict.fromkeys(news, 0))
-        return [findings[what] for what in news]
+        found = self._find()
+        self.present = {finding.what: self.present.get(finding.what, 0) + 1 for finding in found}
+        news = [one for one in found if self.present[one.what] >= one.persistence and one.what not in self.told]
+        self.told.update(finding.what for finding in news)
+        return news
+
+    def _find(self) -> list[Finding]:
+        return diagnose(list(self.rows), self.settings, self.rules)
 
     def final(self) -> list[Finding]:
         """Return the faults that the run's last network suffers from, whether or not they were reported before."""

@@ -1,29 +1,30 @@
 """Show a run in a notebook as one picture: its curves, its newest game and its activity."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-from alphago.drawing.axes import SHARE
-from alphago.drawing.curves import WIDE, Curve, CurvePanel, curves_picture
-from alphago.drawing.shapes import SERIES, WHITE, Drawing, Rect, Style, flat, move
+from alphago.drawing.curves import WIDE, CurvePanel, curves_picture
+from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, move
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
 from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.optional import notebook_shell
-from alphago.training.history import METRICS, Row, number, opponent_name, read_rows
-from alphago.training.watch.panels import LIVE, points
+from alphago.training.history import METRICS, History, Row, number, read_rows
+from alphago.training.watch.match_panels import match_panels
+from alphago.training.watch.panels import MATCHES, TRAINING
+from alphago.training.watch.plots import training_panels
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
 MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
-# Of each panel of watched opponents: the title, the metric, and the end of the y axis.
-WATCHED = (("Win rate", "win_rate", 1.0), ("Points lost in the exam", "exam_points", None))
+X = "games"  # the x axis
 MARGIN = 16  # pixels around the drawing beside the picture
 
 
@@ -114,7 +115,7 @@ class LiveReport(Report):
 
     def drawing(self) -> Drawing:
         """Return the picture of the curves, with the final position of the newest game beside them."""
-        picture = curves_picture(list(self.panels()), COLUMNS, "games", texts=self.texts())
+        picture = curves_picture(list(self.panels()), COLUMNS, X, texts=self.texts())
         if self.game is None:
             return picture
         env, record = self.game
@@ -122,28 +123,13 @@ class LiveReport(Report):
         return beside(picture, end)
 
     def panels(self) -> Iterator[CurvePanel]:
-        """Yield panels with a curve for each opponent or exam, then those panels of LIVE that have a point."""
-        rows_of: dict[str, list[Row]] = {}  # by opponent
-        for row in list(self.matches):  # copied, as the rows below: the run's thread appends meanwhile
-            rows_of.setdefault(opponent_name(row), []).append(row)
-        for title, key, high in WATCHED:
-            curves = list(named_curves([(name, rows, key) for name, rows in rows_of.items()]))
-            if curves:
-                yield CurvePanel(title, curves, "" if high is None else SHARE, low=0.0, high=high)
-        metrics = list(self.rows)
-        for measure in LIVE:
-            curves = list(named_curves([(name, metrics, key) for key, name in measure.keys.items()]))
-            if curves:
-                low, high = (0.0, 1.0) if measure.unit == SHARE else (None, None)
-                yield CurvePanel(measure.title, curves, measure.unit, low=low, high=high)
-
-
-def named_curves(sources: Iterable[tuple[str, Sequence[Row], str]]) -> Iterator[Curve]:
-    """Yield curves over the number of games, each in a colour of its own; sources: their names, rows and metrics."""
-    for i, (name, rows, key) in enumerate(sources):
-        at, values, _ = points(rows, key, "games")
-        if at:
-            yield Curve(at, values, SERIES[i % len(SERIES)], name=name)
+        """Yield those live panels of matches and of training that have a curve."""
+        # The lists are copied, since the run's thread appends to them meanwhile.
+        history = History(self.folder, list(self.rows), list(self.matches))
+        matches, training = ([panel for panel in panels if panel.live] for panels in (MATCHES, TRAINING))
+        for panel in chain(match_panels([history], X, matches), training_panels([history], X, training)):
+            if panel.curves:
+                yield panel
 
 
 def beside(left: Drawing, right: Drawing) -> Drawing:

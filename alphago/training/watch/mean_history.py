@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from alphago.drawing.curves import Curve
 from alphago.training.history import History, Row, number, opponent_name
-from alphago.training.watch.panels import AXES
+from alphago.training.watch.panels import AXES, HIGH, LOW, has_numbers
 
 POINTS = 80  # largest number of points of a mean curve
-LOW, HIGH = ":low", ":high"  # suffixes of a metric's name for the ends of its band
 
 
 def mean_history(name: str, histories: Sequence[History], x: str) -> History:
@@ -50,7 +48,7 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
     grid = np.linspace(min(first, last), last, count)
     columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
     for key in dict.fromkeys(key for row in runs[0] for key in row):
-        curves = [sorted((row[axis], row[key]) for row in run if is_pair(row, axis, key)) for run in runs]
+        curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
         if all(curves):
             # The transpose of a curve's pairs is its x values and its y values.
             columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
@@ -60,17 +58,3 @@ def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]
             values = [float(numbers[i]) for numbers in numbers_of_runs]
             row |= {key: sum(values) / len(values), key + LOW: min(values), key + HIGH: max(values)}
         yield row | {axis: float(at)}
-
-
-def banded(curve: Curve, rows: Sequence[Row], key: str) -> Curve:
-    """Return a curve of the metric `key` with its band if `rows` are means over runs, otherwise unchanged."""
-    if not rows or not all(is_pair(row, key + LOW, key + HIGH) for row in rows):
-        return curve
-    low = [float(row[key + LOW]) for row in rows]
-    high = [float(row[key + HIGH]) for row in rows]
-    return curve._replace(low=low, high=high, is_band=True)
-
-
-def is_pair(row: Row, *keys: str) -> bool:
-    """Return whether a row has a finite number for each of the keys."""
-    return all(number(row, key) is not None for key in keys)

@@ -6,15 +6,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from alphago.drawing.curves import Curve, CurvePanel, curves_picture
+from alphago.drawing.curves import CurvePanel, curves_picture
 from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.svg import Svg, to_svg
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, read_history
-from alphago.training.watch.match_panels import match_panels
-from alphago.training.watch.mean_history import banded, mean_history
-from alphago.training.watch.panels import AXES, STYLES, TRAINING, in_words_of, points, run_colours
+from alphago.training.watch.match_panels import board_panels, match_panels
+from alphago.training.watch.mean_history import mean_history
+from alphago.training.watch.panels import AXES, TRAINING, Panel, Source, curve_panel, in_words_of, run_colours
 
 COLUMNS = 4
 UNLIKE = 4.0  # a run so many times as long as another makes the x axis logarithmic
@@ -84,15 +84,18 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
 
 
 def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
-    """Yield all panels of runs; the x axis of a panel with runs of very different lengths is logarithmic.
+    """Yield all panels of runs, those of a single run's final boards after those of its matches.
 
+    The x axis of a panel with runs of very different lengths is logarithmic.
     x: the x axis, a name in AXES.
     """
-    _, _, label = AXES[x]
-    for panel in (*match_panels(histories, x), *training_panels(histories, x)):
+    *_, label = AXES[x]
+    boards = board_panels(histories[0]) if len(histories) == 1 else ()
+    for panel in chain(match_panels(histories, x), boards, training_panels(histories, x)):
         bend = bend_of(panel) if len(histories) > 1 else 0.0
-        long_label = f"{in_words_of(histories, label)} (logarithmic)"
-        yield panel._replace(bend=bend, x_label=long_label) if bend else panel
+        if panel.curves or panel.picture:
+            long_label = f"{in_words_of(histories, label)} (logarithmic)"
+            yield panel._replace(bend=bend, x_label=long_label) if bend else panel
 
 
 def bend_of(panel: CurvePanel) -> float:
@@ -107,15 +110,10 @@ def bend_of(panel: CurvePanel) -> float:
     return least / 5 if 0 < least * UNLIKE < most else 0.0
 
 
-def training_panels(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
-    """Yield the panels of TRAINING for which at least one run has a metric."""
-    for title, keys, unit in TRAINING:
-        curves = []
-        for colour, history in zip(run_colours(len(histories)), histories, strict=True):
-            for (key, label), dash in zip(keys.items(), STYLES, strict=False):
-                at, values, rows = points(history.metrics, key, x)
-                if at:
-                    curve = Curve(at, values, colour, dash, in_words_of(histories, label))
-                    curves.append(banded(curve, rows, key))
-        if curves:
-            yield CurvePanel(in_words_of(histories, title), curves, unit)
+def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = TRAINING) -> Iterator[CurvePanel]:
+    """Yield the panels of training, with or without curves, in a colour for each run."""
+    colours = zip(run_colours(len(histories)), histories, strict=True)
+    sources = [Source(history.metrics, colour) for colour, history in colours]
+    for panel in panels:
+        keys = {key: in_words_of(histories, label) for key, label in panel.keys.items()}
+        yield curve_panel(panel._replace(keys=keys), sources, x, in_words_of(histories, panel.title))

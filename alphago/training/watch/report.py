@@ -68,14 +68,6 @@ class Report:
         """
 
 
-class ProgressReport(Report):
-    """A report that returns the run's progress when it is called, at any time and from any thread."""
-
-    def __call__(self) -> Progress:
-        """Return the progress of the run at this moment."""
-        raise NotImplementedError
-
-
 class Reporter:
     """The object that passes a run's events to its reports, and adds a diagnosis of the metrics.
 
@@ -102,8 +94,11 @@ class Reporter:
         self.diagnosis = Diagnosis(settings or {})
         self.diagnosis.remember(rows)
 
-    def start(self, folder: Path, settings: dict[str, Any], progress: ProgressReport) -> None:
-        """Start the reports; `progress` becomes the first report, and the other reports ask it how far the run is."""
+    def start(self, folder: Path, settings: dict[str, Any], progress: Any) -> None:
+        """Start the reports.
+
+        progress: a report that returns the run's progress when it is called; it becomes the first.
+        """
         for report in self.reports:
             report.start(folder, settings, progress)
         self.reports = [progress, *self.reports]

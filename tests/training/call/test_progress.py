@@ -12,7 +12,6 @@ from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import Stopwatch
 from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.run import RunCounts
-from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import TINY, Listener, run_settings
 
@@ -69,23 +68,6 @@ def test_over() -> None:
 def test_unknown_at_first() -> None:
     run = run_of(SETTINGS, progress=0.01)
     assert SelfPlayProgress(run)() == (0.01, None, "", 0.0)
-
-
-@pytest.mark.parametrize(
-    ("share", "seconds", "device", "told"),
-    [
-        (0.083, 40.0, "cpu", "playing with 8% of the processor"),
-        (0.083, 20.0, "cpu", "playing"),
-        (0.9, 40.0, "cpu", "playing"),
-        (0.083, 40.0, "cuda", "playing"),
-    ],
-)
-def test_a_starved_first_iteration(share: float, seconds: float, device: str, told: str) -> None:
-    """It may take minutes, so the bar tells it before it has ended."""
-    pace = SimpleNamespace(so_far=lambda: (0, 0.0), processor_share=lambda: share)
-    run = run_of(SETTINGS, pace=pace, device=device, stopwatch=SimpleNamespace(current=("playing", seconds)))
-    run.stage.source = SelfPlay.__new__(SelfPlay)
-    assert SelfPlayProgress(run)().activity == told
 
 
 def test_before_the_first_iteration_ends() -> None:

@@ -181,9 +181,8 @@ class TestDivergence:
 
 
 def test_a_run_that_learned_nothing_is_told(tmp_path: Path) -> None:
-    """At its start with what to change, and at its end: a sweep compared networks that were never trained."""
+    """A sweep compared networks that were never trained."""
     _, listener = run(tmp_path / "told", 2, source=RandomGames, start_training_after=1000)
-    assert listener.noted("the first gradient step waits for 1,000: lower start_training_after, or play ")
     assert "games: 2)" in listener.notes[-1]
     assert "without a gradient step" in listener.notes[-1]
     settings = {**TINY, "start_training_after": 1000}
@@ -200,7 +199,6 @@ def test_a_run_that_learned_next_to_nothing_is_told(tmp_path: Path) -> None:
     assert 0 < steps < 100
     assert listener.noted(f"after {steps} gradient steps: its network may still lose to random moves; a longer run")
     assert listener.noted(f"--folder {tmp_path} --games 16")
-    assert not listener.noted("the first gradient step waits for")
 
 
 def breaking(factor: float) -> Any:

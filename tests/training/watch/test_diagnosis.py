@@ -13,7 +13,7 @@ from alphago.system.settings import to_data
 from alphago.training.history import Row, read_rows
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
 from alphago.training.runs.config import flat_settings
-from alphago.training.watch.diagnosis import ABSENCE, PERSISTENCE, TABLE, Diagnosis, Finding, diagnose
+from alphago.training.watch.diagnosis import PERSISTENCE, TABLE, Diagnosis, Finding, diagnose
 from alphago.training.watch.recent import Recent
 from tests.training.small_runs import run_settings
 
@@ -297,12 +297,12 @@ def test_told_after_it_has_lasted() -> None:
     assert follow((10, 0), (PERSISTENCE, 1), (10, 0)) == [10 + PERSISTENCE]
 
 
-def test_told_again_only_after_a_long_absence() -> None:
-    assert follow((10, 0), (200, 1)) == [13]
-    assert follow((10, 0), (10, 1), (ABSENCE - 1, 0), (10, 1)) == [13]
-    assert follow((10, 0), (10, 1), (ABSENCE, 0), (10, 1)) == [13, 20 + ABSENCE + PERSISTENCE]
+def test_told_once() -> None:
     flickering = [(5, 1), (5, 0)] * 40
-    assert follow((10, 0), *flickering) == [13]
+    assert follow((10, 0), (200, 1)) == follow((10, 0), *flickering) == [13]
+    follower = Diagnosis(SETTINGS, [faulty])
+    follower.remember([{"fault": 1}])
+    assert not any(follower.update({"fault": 1}) for _ in range(10))
 
 
 def test_a_second_fault_is_told_beside_the_first() -> None:

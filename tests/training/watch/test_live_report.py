@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from alphago.drawing.curves import Curve
-from alphago.drawing.shapes import SERIES
 from alphago.training.call.train_call import train
 from alphago.training.watch.live_report import EVERY, LiveReport, usual_report
 from alphago.training.watch.report import ConsoleReport, Progress
@@ -39,7 +37,7 @@ def test_a_run_is_watched(tmp_path: Path) -> None:
     svg = shown[-1]["image/svg+xml"]
     told = " ".join(texts(svg))
     assert "10 of 10 games" in shown[-1]["text/plain"]
-    assert all(name in told for name in ("Policy loss", "Value error", "Length of games", "Black wins", "Speed"))
+    assert all(name in told for name in ("Policy loss", "Value error", "Game length", "Results of self-play", "Speed"))
     assert "newest game," in told
     # Only the last picture, at the end, may follow sooner.
     assert all(after - before > 0.9 * EVERY for before, after in pairwise(times[:-1]))
@@ -54,10 +52,12 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
         report.match({"opponent": "exam", "readouts": 0, "exam_points": 1.5, "games": 20})
         report.note("something happened")
         assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
-        panels = {panel.title: panel for panel in report.panels()}
-        assert panels["Win rate"].curves == [Curve([20.0], [0.5], SERIES[0], name="random@4")]
-        assert panels["Points lost in the exam"].curves == [Curve([20.0], [1.5], SERIES[1], name="exam@0")]
-        assert panels["Policy loss"].curves == [Curve([20.0], [3.0], SERIES[0], name="trained on")]
+        panels = {
+            panel.title: [(one.x, one.y, one.name, one.label) for one in panel.curves] for panel in report.panels()
+        }
+        assert panels["Win rate (dashed: the policy alone)"] == [([20.0], [0.5], "random@4", "")]
+        assert panels["Points lost a move in the exam"] == [([20.0], [1.5], "exam@0", "")]
+        assert panels["Policy loss"] == [([20.0], [3.0], "", "trained on")]
     assert threads() == []
 
 

@@ -189,7 +189,7 @@ class TestAsynchronous:
             assert sorted(record.seed[1] for record in played if record.seed) == list(range(GAMES))
             metrics = games.metrics()
         assert metrics["too_old"] == 0
-        drawn = {key for _, keys, _ in TRAINING for key in keys if key.startswith(("workers", "tasks", "lag"))}
+        drawn = {key for panel in TRAINING for key in panel.keys if key.startswith(("workers", "tasks", "lag"))}
         assert drawn <= metrics.keys()
 
     @pytest.mark.slow
