@@ -1,12 +1,15 @@
 """What a call is made of, as data that are the same in every process: values as text, and the code of functions."""
 
+import ast
 import hashlib
+import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from textwrap import dedent
+from types import FunctionType, MethodType
 from typing import Any
 
 from alphago.nn.model_files import fingerprint
@@ -41,22 +44,14 @@ def text_of(value: Any) -> str:
 
 
 def code_of(*values: Any) -> dict[str, str]:
-    """Return digests of the functions and classes in some values, by name, and the version of Python.
+    """Return digests of the functions and classes in some values, by name.
 
-    A function's digest changes with its code and defaults, and with what it uses of its own module; comments do not
-    matter.
+    A digest changes with the source, and with what it uses of its own module; comments do not matter.
     """
-    codes: dict[str, list[Any]] = {}  # by name, which several lambdas have
+    codes: dict[str, list[str]] = {}  # by name, which several lambdas have
     for item in functions_in(values, []):
-        codes.setdefault(text_of(item), []).append(code_text(item, []))
-    digests = {name: hashlib.sha256(str(code).encode()).hexdigest() for name, code in codes.items()}
-    return {f"Python {sys.version_info[0]}.{sys.version_info[1]}": "", **digests} if digests else {}
-
-
-def edited(saved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Return the names of which digests of `code_of` differ; none if another version of Python made the saved ones."""
-    same_python = next(iter(now), "") in saved
-    return [name for name, digest in now.items() if same_python and saved.get(name, digest) != digest]
+        codes.setdefault(text_of(item), []).extend(sources_of(item, []))
+    return {name: hashlib.sha256("\n".join(texts).encode()).hexdigest() for name, texts in codes.items()}
 
 
 def functions_in(value: Any, seen: list[Any]) -> Iterator[Any]:
@@ -91,52 +86,26 @@ def is_own(module: str) -> bool:
     return not is_installed and module.partition(".")[0] not in (PACKAGE, *sys.stdlib_module_names - {"__main__"})
 
 
-def code_text(value: Any, seen: list[Any]) -> Any:
-    """Return the code of a function or class as nested lists of texts, with what it uses of its own module.
+def sources_of(value: Any, seen: list[Any]) -> Iterator[str]:
+    """Yield the source of a function or class without comments, and what it uses of its own module.
+
+    Constants are yielded with their values, other functions by their names.
 
     seen: what was visited before, to which this is added.
     """
     if any(value is other for other in seen):
-        return qualified_name(value)
+        return
     seen.append(value)
-    if isinstance(value, type):
-        members = {name: getattr(item, "__func__", getattr(item, "fget", item)) for name, item in vars(value).items()}
-        wanted = (FunctionType, *PLAIN)
-        kept = {name: item for name, item in members.items() if isinstance(item, wanted) and name not in NO_CODE}
-        bases = [base for base in value.__bases__ if base.__module__ == value.__module__]
-        return [qualified_name(value), *(used_text(item, value, seen) for item in (*bases, *kept.items()))]
-    cells = [cell.cell_contents for cell in value.__closure__ or ()]
-    names = sorted({name for code in codes_in(value.__code__) for name in code.co_names} & value.__globals__.keys())
-    used = [(name, value.__globals__[name]) for name in names]
-    own = [value.__defaults__, value.__kwdefaults__, *cells, *used]
-    return [*map(code_lines, codes_in(value.__code__)), *(used_text(item, value, seen) for item in own)]
-
-
-NO_CODE = ("__module__", "__doc__", "__qualname__", "__firstlineno__")  # entries of a class
-
-
-def used_text(item: Any, user: Any, seen: list[Any]) -> Any:
-    """Return what a function or class, `user`, uses: code of its own module in full, other functions by name."""
-    if isinstance(item, tuple):
-        return [used_text(one, user, seen) for one in item]
-    if isinstance(item, (FunctionType, type)) and item.__module__ == user.__module__:
-        return code_text(item, seen)
-    return text_of(item) if isinstance(item, (FunctionType, type, *PLAIN)) else ""
-
-
-def codes_in(code: CodeType) -> Iterator[CodeType]:
-    """Yield a code object, and those of the functions within it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from codes_in(constant)
-
-
-def code_lines(code: CodeType) -> list[str]:
-    constants = [constant_text(constant) for constant in code.co_consts if not isinstance(constant, CodeType)]
-    return [code.co_code.hex(), *constants, *code.co_names, *code.co_varnames, *code.co_freevars]
-
-
-def constant_text(constant: Any) -> str:
-    """Return a constant as text; a set's repr would have another order in each process."""
-    return repr(sorted(map(repr, constant)) if isinstance(constant, frozenset) else constant)
+    with suppress(OSError, TypeError):  # what was typed into an interpreter has no source
+        source = dedent(inspect.getsource(value))
+        with suppress(SyntaxError):  # of a lambda within a longer statement
+            source = ast.unparse(ast.parse(source))
+        yield source
+        closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
+        names = {**vars(sys.modules[value.__module__]), **getattr(value, "__globals__", {}), **closure}
+        for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
+            item = names[name]
+            if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:
+                yield from sources_of(item, seen)
+            elif isinstance(item, (FunctionType, type, *PLAIN)):
+                yield f"{name} = {text_of(item)}"

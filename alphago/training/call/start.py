@@ -17,7 +17,7 @@ from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import changes, from_data, structural_changes, to_data
 from alphago.system.validation import check_positive
-from alphago.training.code_digest import code_of, edited
+from alphago.training.code_digest import code_of
 from alphago.training.history import Row
 from alphago.training.judges.watched import Watched
 from alphago.training.runs.config import VERSION, call_options, how_to_continue, other_version, version_errors
@@ -215,8 +215,9 @@ def change_config(
     for name in structural_changes(before, after):
         refuse_change(folder, name, *map(value_for_message, changed[name]))
     saved, code = config.get("code"), code_of(after)
-    if isinstance(saved, dict):
-        changed |= {f"the code of {name}": (str(saved[name])[:8], code[name][:8]) for name in edited(saved, code)}
+    for name in sorted(code.keys() & (saved.keys() if isinstance(saved, dict) else ())):
+        if saved[name] != code[name]:
+            changed[f"the code of {name}"] = (str(saved[name])[:8], code[name][:8])
     return {**config, "settings": to_data(after), "code": code}, changed
 
 
