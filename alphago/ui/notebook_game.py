@@ -6,6 +6,8 @@ and the engine thinks in a thread of its own.
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -44,6 +46,7 @@ class NotebookGame:
         self._kept: Mapping[str, Any] = {}  # what the board has told last
         self._greeting = {"games": [offer_view(env)], "runs": [], "first": first or {}, "kept": None}
         self.widget = make_widget(self._receive)
+        self._thread = ThreadPoolExecutor(1, "alphago-page")
         engines = Engines([Choice(NETWORK_NAME, nn, env.name)], device)
         self._answers = PageAnswers(
             engines, self._bases, self._greeting, lambda line: self.widget.send(json.loads(line))
@@ -54,7 +57,8 @@ class NotebookGame:
         if isinstance(query, Mapping) and query.get("action") == "keep":
             self._kept = self._greeting["kept"] = query["kept"]
         else:
-            self._answers.receive(json.dumps(query))
+            with suppress(RuntimeError):  # the thread has ended
+                self._thread.submit(self._answers.receive, json.dumps(query))
 
     @property
     def position(self) -> Position:
@@ -74,6 +78,7 @@ class NotebookGame:
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but is answered no more."""
         self._answers.close()
+        self._thread.shutdown(cancel_futures=True)
 
     def show(self) -> None:
         """Show the board below the cell that runs."""

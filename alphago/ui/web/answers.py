@@ -5,9 +5,7 @@ A query without an `action` is one of KataGo's analysis protocol, with `game` fo
 """
 
 import json
-import queue
 import threading
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,26 +14,23 @@ from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
 from alphago.system.validation import near_misses, shown
 from alphago.ui.web.engines import Engines
-from alphago.ui.web.guard import MOST_MESSAGE, MOST_WAITING
+from alphago.ui.web.guard import MOST_MESSAGE
 from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
 from alphago.ui.web.page_search import PageSearch
 
 LONGEST_ERROR = 400  # letters of an error that is sent whole
 ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
-WAIT = 0.01  # seconds between two looks whether there is room for a query
 LONG = 0.7  # seconds of a wait, after which the page is told that kernels are compiled
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
 
 
 class PageAnswers:
-    """The answers to one page, by a thread of its own.
-
-    Searches are those of the engines' analysts, which all pages share.
+    """The answers to one page.  Searches are those of the engines' analysts, which all pages share.
 
     engines: the networks to choose from, shared by all pages.
     bases: games by name, with the options that new games have unless others are chosen; games of runs are added.
     greeting: what a page is told first.
-    write: called with each answer as one line, by any thread.
+    write: called with each answer as one line, by the thread that asks, and for a search by a thread of its own.
     runs: the runs whose games can be opened, an `alphago.ui.web.runs.Runs`; None for none.
     """
 
@@ -50,72 +45,53 @@ class PageAnswers:
         self._write = write
         self.reader = QueryReader(engines, bases, greeting, runs, lambda text: self.send(status=text))
         self._search: PageSearch | None = None  # that goes on
-        self._over = threading.Event()  # whether the search has begun to answer, or was ended
-        self._queries: queue.SimpleQueue[str | PageSearch | None] = queue.SimpleQueue()  # None ends the thread
-        self._thread = threading.Thread(target=self._work, name="alphago-page", daemon=True)
-        self._thread.start()
+        self._replying = threading.Lock()  # of the search: once it was dropped, no reply follows
 
     def receive(self, line: str) -> None:
-        """Take a query; wait while too many others wait. Any thread may call this method."""
-        while self._queries.qsize() > MOST_WAITING:
-            time.sleep(WAIT)
-        self._queries.put(line)
-
-    def close(self, wait: bool = True) -> None:
-        """Send nothing more, and end the thread; wait: until it has ended."""
-        self._write = lambda line: None
-        self._queries.put(None)
-        if wait:
-            self._thread.join()
-
-    def send(self, **answer: Any) -> None:
-        """Send an answer."""
-        self._write(json.dumps(answer, separators=(",", ":"), allow_nan=False))
-
-    def _work(self) -> None:
-        """Run the thread: answer queries, and send what searches have found, until it is ended."""
-        while (asked := self._queries.get()) is not None:
-            if isinstance(asked, PageSearch):
-                self._report(asked)
-            else:
-                self._answer(asked)
-        self._drop()
-
-    def _answer(self, line: str) -> None:
-        """Answer a query, with an error if that fails."""
-        query_id = None
+        """Answer a query, with an error if that fails; of a search only begin it."""
+        query_id, over = None, self._patience()
         try:
             query = read_query(line)
             query_id, action = query.get("id"), query.get("action")
             if action is None:
                 self._drop()  # a page looks at one board, and has one search at most
-                self._over = self._patience()
-                self._search = PageSearch(self.reader, query, self._queries.put)
-            elif action == "terminate":
-                if self._search is not None and self._search.id == query.get("terminateId"):
-                    self._drop()
-            else:
-                over = self._patience()
-                try:
-                    self.send(id=query_id, **action_of(action)(self.reader, query))
-                finally:
-                    over.set()
+                self._search = PageSearch(self.reader, query)
+                threading.Thread(target=self._report, args=[self._search], name="alphago-page", daemon=True).start()
+            elif action != "terminate":
+                self.send(id=query_id, **action_of(action)(self.reader, query))
+            elif self._search is not None and self._search.id == query.get("terminateId"):
+                self._drop()
         except Exception as error:
             self.send(id=query_id, error=error_sentence(error))
+        finally:
+            over.set()
+
+    def close(self, wait: bool = True) -> None:
+        """Send nothing more, and end the search."""
+        self._write = lambda line: None
+        self._drop()
+
+    def send(self, **answer: Any) -> None:
+        """Send an answer."""
+        self._write(json.dumps(answer, separators=(",", ":"), allow_nan=False))
 
     def _report(self, search: PageSearch) -> None:
-        """Send what a search has found, unless it was ended."""
-        if search is not self._search:
-            return
-        self._over.set()
+        """Send what a search finds, until it has ended or was dropped."""
+        over = self._patience()
         try:
-            reply = search.reply()
+            for answer in search.question:
+                over.set()
+                self._reply(search, search.reply(answer))
         except Exception as error:
-            reply = {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)}
-        if reply is not None:
-            if not reply["isDuringSearch"]:
-                self._search = None
-            self.send(**reply)
+            self._reply(search, {"id": search.id, "isDuringSearch": False, "error": error_sentence(error)})
+        finally:
+            over.set()
+
+    def _reply(self, search: PageSearch, reply: Mapping[str, Any]) -> None:
+        """Send a reply of a search, unless it was dropped."""
+        with self._replying:
+            if search is self._search:
+                self.send(**reply)
 
     def _patience(self) -> threading.Event:
         """Tell the page that kernels are compiled, if that takes long, until the event that is returned is set."""
@@ -133,11 +109,11 @@ class PageAnswers:
             self.send(status="")
 
     def _drop(self) -> None:
-        """End the search, if there is one."""
-        self._over.set()
-        if self._search is not None:
-            self._search.stop()
-        self._search = None
+        """End the search, if there is one; nothing more of it is sent."""
+        with self._replying:
+            search, self._search = self._search, None
+        if search is not None:
+            search.question.stop()
 
 
 def action_of(name: object) -> Callable[..., dict[str, Any]]:

@@ -28,7 +28,6 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 MOST_MESSAGE = 1_000_000  # bytes of a message, and so of an SGF file
-MOST_WAITING = 200  # queries of a page in the queue
 MOST_PAGES = 32
 FIRST_SECONDS = 20.0  # seconds within which a page must have asked its first question
 MOST_SECONDS = 600.0  # seconds of the search for one move

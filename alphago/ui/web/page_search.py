@@ -5,7 +5,6 @@ is to be chosen; a reply has `searched`, the simulations of this query, and the 
 "resign", and `opponent`, how strong the level "even" takes the other side to be.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,28 +21,21 @@ LINE = 12  # plies of an expected line
 
 
 class PageSearch:
-    """The search for a query; it begins at once.
+    """The search for a query; it begins at once.  Raises ValueError for an impossible query."""
 
-    wake: is called by a searching thread when `reply` has something new.  Raises ValueError for an impossible query.
-    """
-
-    def __init__(self, page: QueryReader, query: Query, wake: Callable[["PageSearch"], None]) -> None:
+    def __init__(self, page: QueryReader, query: Query) -> None:
         self.id = query.get("id")
         self.position = page.position(query)
         if self.position.is_over:
             raise ValueError("the game is over")
         most = most_readouts(self.position.env)
-        visits = query.get("maxVisits")
+        visits, seconds, level = query.get("maxVisits"), query.get("maxTime"), query.get("level")
         readouts = most if visits is None else check_int("maxVisits", visits, 1, most + 1) - 1
-        seconds = query.get("maxTime")
         seconds = None if seconds is None else check_positive("maxTime", seconds, MOST_SECONDS)
-        level = query.get("level")
         level = LEVELS if level is None else check_level(level)
         self.plays = check_bool("play", query.get("play", False))
         self.searches = readouts > 0
-        self.wake = wake
         self.lost_turns = page.lost_turns
-        self._latest: Answer | None = None  # that was not told yet
         self.engine = page.engine(query, self.position.env)
         self.question = self.engine.analyst.ask(
             self.engine.position(self.position),
@@ -52,27 +44,10 @@ class PageSearch:
             every=query.get("reportDuringSearchEvery"),
             plies=LINE,
             reuse=self.searches or not self.plays,  # the network's first idea is not that of a search before
-            tell=self._hear,
         )
 
-    def stop(self) -> None:
-        """End the search."""
-        self.question.stop()
-
-    def _hear(self, answer: Answer) -> None:
-        """Keep the newest answer; called by a searching thread, which must not wait for the page."""
-        waits = self._latest is not None
-        self._latest = answer
-        if not waits:
-            self.wake(self)
-
-    def reply(self) -> dict[str, Any] | None:
-        """Return the newest reply; None if it was told already."""
-        answer, self._latest = self._latest, None
-        if answer is None:
-            return None
-        if answer.error is not None:
-            raise answer.error
+    def reply(self, answer: Answer) -> dict[str, Any]:
+        """Return the reply for an answer of the analyst."""
         reply = {"id": self.id, "isDuringSearch": not answer.is_last, "turnNumber": len(self.position.moves)}
         reply |= {"searched": answer.readouts, **analysis_fields(answer.found)}
         if answer.is_last and self.plays:

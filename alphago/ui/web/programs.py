@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -110,18 +111,20 @@ class Connections:
         replies = Replies(asyncio.get_running_loop())
         answering = self.make(socket, replies.put)
         sender = asyncio.create_task(deliver(socket, replies))
+        thread = ThreadPoolExecutor(1, "alphago-page")  # an answer may take long, such as where a network is loaded
         try:
             async with asyncio.timeout(self.first) as silence:
                 while True:
                     text = await socket.receive_text()
                     silence.reschedule(None)
                     for line in filter(None, text.split("\n")):
-                        await asyncio.to_thread(answering.receive, line)  # it may have to load a network
+                        await asyncio.get_running_loop().run_in_executor(thread, answering.receive, line)
         except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
             pass  # closed by the other side; by `deliver`; bytes instead of text; nothing was asked
         finally:
             replies.close()
             sender.cancel()
+            thread.shutdown(wait=False)
             try:
                 await asyncio.gather(sender, return_exceptions=True)
             finally:
