@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
 from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
+from alphago.env.board import StonesPosition
+from alphago.env.game import PLAYER_NAMES, GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.plain_batch import BrokenGame, PlainBatch
 from alphago.env.position import IllegalMove, Position
@@ -27,6 +29,8 @@ DTYPES: dict[str, type[np.generic]] = {
     "decisive_moves": np.int32,
 }
 A_LEGAL_ACTION = "a legal action while the game goes on (is_over is False)"
+FEWEST_WINS = 10  # games with a winner that must have been played before winners are judged
+FLIPS = 1.1  # a side's points that change by so many times as much from ply to ply as their negative, are the other's
 SLOTS = 6  # of the batch in which a game is played
 GAME, START, COPY, TURNED, FULL, HALF = range(SLOTS)
 
@@ -43,17 +47,21 @@ def check_game(
     games: int = 50,
     seed: int = 0,
     setups: Sequence[Mapping[str, object]] = ({},),
+    check_winners: bool = True,
 ) -> None:
     """Play random games of `env`; raise GameError at the first violation of the contract of a game.
 
     Checked are the description, the texts of moves, the look of the board, every method of a batch at every ply, copies
-    and replays, symmetries, and `Position`.
+    and replays, symmetries, `Position`, and, where ten games or more have a winner, whether it is won in the view of
+    the right player.
 
     plain: a second implementation of the same game, with the same actions; both implementations play the same moves and
         must agree at every ply.  Use it to compare a fast game with a version in plain Python.
     games: number of games to play.
     seed: seed of the random moves.
     setups: set-ups, each a dictionary of keywords for `GameBatch.reset`; the games use them in turn.
+    check_winners: False for a game in which the last move always loses, or fewer points win, or all random games have
+        the same winner.
     """
     _check_is_game("env", env)
     if plain is not None:
@@ -68,8 +76,11 @@ def check_game(
         if plain is not None and getattr(env, name) != getattr(plain, name):
             start.fail(name, f"{getattr(plain, name)} as in {plain}", getattr(env, name))
     random = np.random.default_rng(seed)
-    for number in range(games):
-        _check_one_game(_Game(env, setups[number % len(setups)]), plain, number, random)
+    played = [_Game(env, setups[number % len(setups)]) for number in range(games)]
+    for number, game in enumerate(played):
+        _check_one_game(game, plain, number, random)
+    if check_winners:
+        _check_winners([game for game in played if not game.setup])
 
 
 def _check_is_game(name: str, game: object) -> None:
@@ -99,6 +110,10 @@ class _Game:
         self.env = env
         self.setup = setup
         self.moves: list[int] = []
+        self.movers: list[int] = []  # the player to move at each ply, also at the end
+        self.points: list[tuple[float, float]] = []  # Black's score and points of the board at each ply
+        self.stones = 0  # how many more stones Black has, on a board that is drawn from the planes
+        self.winner = 0  # +1 or -1; 0 before the end, and if nobody has won
 
     def where(self) -> str:
         """Return a text with the set-up and the moves that lead to the current position."""
@@ -161,9 +176,18 @@ class _Game:
             self.fail("outcome", "-1 to 1", view.outcome)
         if not np.isfinite(view.score):
             self.fail("score", "a finite number", view.score)
+        if view.outcome * view.score < 0:
+            self.fail("outcome", f"the sign of the score, {view.score:g}, which the same player has", view.outcome)
         if not {-1, 0, 1}.issuperset(view.ownership.tolist()):
             self.fail("ownership", "-1, 0 or 1 for each point", view.ownership.tolist())
         return view
+
+    def note(self, view: _View) -> None:
+        """Note who moves and wins, and Black's points, for `_check_winners`."""
+        mover = int(view.to_play)
+        self.movers.append(mover)
+        self.points.append((mover * float(view.score), mover * int(view.ownership.sum())))
+        self.winner = int(np.sign(mover * view.outcome)) if view.is_over else 0
 
     def check_state(self, batch: PlainBatch, slot: int) -> None:
         """Check the answers of a plain state itself.
@@ -325,6 +349,7 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
         game.fail("is_over", "False at the start of a game", "True")
     while True:
         view = views[-1]
+        game.note(view)
         if twin is not None:
             _check_against_twin(game, batch, view, twin)
         if symmetry:
@@ -346,9 +371,11 @@ def _check_one_game(game: _Game, plain: GameEnv | None, number: int, random: np.
             turned_actions = np.argsort(env.symmetries.actions[symmetry])  # the inverse permutation
             game.play(batch, TURNED, int(turned_actions[action]), "turned play")
         if position is not None:
-            position = game.run("Position.play", position.play, action)
+            before, position = position, game.run("Position.play", position.play, action)
         game.moves.append(action)
         views.append(game.view(batch, GAME))
+        if position is not None:
+            _check_new_stones(game, before, position)
         game.same("copy", "a copy does not change when the original plays on", copied, game.view(batch, COPY))
     if position is not None:
         _check_position(game, position, view, random)
@@ -452,6 +479,49 @@ def _check_position(game: _Game, position: Position, view: _View, random: np.ran
     if not view.is_over:
         game.run("Position.play", position.play, int(np.argmax(view.legal_mask)))
         game.same("Position.play", "the position played from stays", view, game.run("Position", read))
+
+
+def _check_new_stones(game: _Game, before: Any, after: Any) -> None:
+    """Check that a stone which a move has added is the mover's, on a board that is drawn from the planes."""
+    if not isinstance(after, StonesPosition) or type(after).board is not StonesPosition.board:
+        return
+    game.stones = int(after.board.sum())
+    added = np.argwhere((before.board == 0) & (after.board == -before.to_play))
+    if len(added):
+        plane = int(before.to_play != after.to_play)
+        place = "row {} column {}".format(*added[0])
+        why = "plane 0 has the stones of the player to move, plane 1 the other side's"
+        game.fail("planes", f"the new stone at {place} in plane {plane} ({why})", f"it in plane {1 - plane}")
+
+
+def _check_winners(games: Sequence[_Game]) -> None:
+    """Check who wins random games, and that the points of a side are not the other side's a ply later.
+
+    In a game without points the last move wins, or either side wins with or without it.  Outcomes in the view of one
+    player, whoever is to move, let the same player win all games; negated outcomes let the last move lose.
+    """
+    decided = [game for game in games if game.winner]
+    if len(decided) < FEWEST_WINS:
+        return
+    for i, verb in enumerate(("score", "ownership")):
+        pairs = [(now[i], later[i]) for game in decided for now, later in pairwise(game.points)]
+        changes, sums = (sum(abs(later + sign * now) for now, later in pairs) for sign in (-1, 1))
+        if changes > FLIPS * sums:
+            decided[0].fail(verb, "the view of the player to move", "one that changes sides at every ply")
+    winners, owned = np.array([(game.winner, game.stones + game.points[-1][1]) for game in decided]).T
+    lost = [game for game in decided if game.winner != game.movers[-2]]
+    if lost and not any(abs(game.points[-1][0]) not in (0, 1) for game in decided):  # a game without points
+        expected = "-1 where the last move has won, in the view of the player to move after it"
+        if len(lost) == len(decided):
+            lost[0].fail("outcome", expected, f"all {len(lost)} games lost by the last move (see check_winners)")
+        if len(set(winners)) == 1 and len({game.movers[-2] for game in decided}) == 2:
+            winner = PLAYER_NAMES[lost[0].winner]
+            lost[0].fail("outcome", expected, f"all {len(decided)} games won by {winner} (see check_winners)")
+    offsets = winners - winners.mean(), owned - owned.mean()
+    if np.dot(*offsets) < -0.5 * np.prod(np.linalg.norm(offsets, axis=1)):
+        decided[0].fail(
+            "outcome", "more games won than lost by the side with more stones or points (see check_winners)", "fewer"
+        )
 
 
 def _check_reach(game: _Game, batch: GameBatch, leaves: Leaves, views: list[_View]) -> None:

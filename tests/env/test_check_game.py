@@ -11,11 +11,15 @@ from alphago.arena.match import evaluate
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.check import GameError, check_game
+from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
+from alphago.env.gomoku import GomokuEnv
 from alphago.env.leaves import Leaves, Reached
+from alphago.env.oware import OwareEnv
 from alphago.env.plain_batch import PlainBatch
+from alphago.env.reversi import ReversiEnv
 from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv
@@ -113,8 +117,8 @@ def dict_key(self: TicTacToe, action: int) -> None:
         ({"outcome": lambda self: 3.0}, r"outcome: expected to be a number from -1 to 1, got 3.0"),
         ({"play": dict_key}, r"play\([A-C][1-3]\): expected no error, got KeyError: 'corner'"),
         (
-            {"planes": lambda self: np.stack([self.board.reshape(3, 3), np.eye(3)]).astype(np.float32)},
-            r"symmetries\[\d\], seen by planes: expected . at plane 1 .* \(the same game, all moves turned",
+            {"planes": lambda self: TicTacToe.planes(self) + np.eye(3, dtype=np.float32)},
+            r"symmetries\[\d\], seen by planes: expected . at plane . .* \(the same game, all moves turned",
         ),
     ],
 )
@@ -143,16 +147,46 @@ def test_broken_descriptions_are_caught(changes: dict, text: str) -> None:
     assert caught(described(**changes)).startswith(text)
 
 
-def test_an_outcome_for_the_wrong_player_is_caught_by_the_plain_game() -> None:
-    env = broken(outcome=first_players_outcome)
-    check_game(env, games=10)  # alone it cannot be seen: the contract holds for another game
-    text = caught(env, TicTacToeEnv())
+# --- wrong views -------------------------------------------------------------------------------------
+
+
+def view_of_black(self: TicTacToe) -> np.ndarray:
+    return np.stack([self.board == 1, self.board == -1]).reshape(2, 3, 3).astype(np.float32)
+
+
+LOST_BY_LAST_MOVE = r"outcome: expected -1 where the last move has won.*, got all \d+ games lost by the last move"
+IN_BLACKS_VIEW = r"outcome: expected -1 where the last move has won.*, got all \d+ games won by White"
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"outcome": first_players_outcome}, IN_BLACKS_VIEW),
+        ({"outcome": lambda self: -TicTacToe.outcome(self)}, LOST_BY_LAST_MOVE),
+        (
+            {"planes": view_of_black},
+            r"planes: expected the new stone at row \d column \d in plane 1 .*, got it in plane 0",
+        ),
+        (
+            {"planes": lambda self: TicTacToe.planes(self)[::-1].copy()},
+            r"planes: expected the new stone at .* in plane 1",
+        ),
+    ],
+)
+def test_a_wrong_view_is_found_without_a_second_game(changes: dict, text: str) -> None:
+    assert re.match(text, caught(broken(**changes)))
+    if "outcome" in changes:
+        check_game(broken(**changes), check_winners=False)  # such as a game in which three in a line lose
+
+
+def test_the_moves_to_a_position_can_be_played_again_from_the_text() -> None:
+    text = caught(broken(outcome=first_players_outcome), TicTacToeEnv())
     assert re.match(r"outcome: expected -1.0 \(as in the plain game\), got 1.0\n  in BrokenEnv\(\) after \w\d", text)
     moves = [TicTacToeEnv().from_text(move) for move in re.search(r"after ([A-C1-3 ]+) \(", text)[1].split()]
     state = TicTacToe()
     for move in moves:
         state.play(move)
-    assert state.winner() == 1  # the position can be found again from the text
+    assert state.winner() == 1
     assert f"(actions {moves})" in text
 
 
@@ -223,10 +257,16 @@ def movers(batch: GoBatch, slots: np.ndarray) -> np.ndarray:
     return batch.to_play(slots, np.empty(len(slots), np.int8))
 
 
+def in_blacks_view(out: np.ndarray, slots: np.ndarray, batch: GoBatch) -> object:
+    return np.multiply(out, movers(batch, slots).reshape(-1, *[1] * (out.ndim - 1)), out)
+
+
+def negated(out: np.ndarray, *_: object) -> object:
+    return np.negative(out, out)
+
+
 FIRST_POINT_FORGOTTEN = spoilt("legal_mask", lambda out, *_: out[:, 0].fill(False))
-OWNERSHIP_IN_BLACKS_VIEW = spoilt(
-    "ownership", lambda out, slots, batch: np.multiply(out, movers(batch, slots)[:, None], out)
-)
+OWNERSHIP_IN_BLACKS_VIEW = spoilt("ownership", in_blacks_view)
 OWNERSHIP_OF_THE_LAST_ROW_MISSING = spoilt("ownership", lambda out, *_: out[:, -3:].fill(0))
 OWNERSHIP_IN_POINTS = spoilt("ownership", lambda out, *_: np.multiply(out, 2, out))
 NEW_ARRAY = spoilt("to_play", lambda out, *_: out.copy())
@@ -310,6 +350,32 @@ def test_a_wrong_ownership_is_caught() -> None:
     assert caught(faulty(OWNERSHIP_IN_BLACKS_VIEW), twin).startswith("ownership: expected [")
     unsaid = type("Unset", (NaiveGoEnv,), {"has_ownership": False})
     check_game(faulty(OWNERSHIP_IN_BLACKS_VIEW), unsaid(3, komi=0.5), games=3)  # this twin does not know better
+
+
+@pytest.mark.parametrize(
+    ("verbs", "spoil", "text"),
+    [
+        (["outcome"], negated, "outcome: expected the sign of the score, -0.5, which the same player has, got 1"),
+        (
+            ["outcome", "score"],
+            negated,
+            "outcome: expected more games won than lost by the side with more",
+        ),
+        (["outcome", "score"], in_blacks_view, "score: expected the view of the player to move, got one that changes"),
+        (["ownership"], in_blacks_view, "ownership: expected the view of the player to move, got one that changes"),
+    ],
+)
+def test_a_wrong_view_of_points_is_found(verbs: list[str], spoil: Callable[..., object], text: str) -> None:
+    spoils = {verb: vars(spoilt(verb, spoil))[verb] for verb in verbs}
+    batch = type("Spoilt", (GoBatch,), {**spoils, "reach": GameBatch.reach})
+    assert caught(faulty(batch)).startswith(text)
+
+
+@pytest.mark.parametrize(
+    "env", [GoEnv(5), GoEnv(3, komi=20), ReversiEnv(4), GomokuEnv(6, 4), ConnectFourEnv(), OwareEnv()], ids=repr
+)
+def test_the_packages_games_have_the_right_views(env: GameEnv) -> None:
+    check_game(env, games=30)
 
 
 def test_a_plain_game_that_promises_ownership_gives_it() -> None:
