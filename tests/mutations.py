@@ -47,9 +47,9 @@ def change(node: ast.expr) -> ast.expr | None:
     """Return another expression, None where there is no other of the kinds."""
     new = copy.deepcopy(node)
     if isinstance(new, ast.Compare):
-        new.ops[0] = OTHERS[type(new.ops[0])]()  # type: ignore[assignment]
+        new.ops[0] = OTHERS[type(new.ops[0])]()
     elif isinstance(new, ast.BinOp | ast.BoolOp) and type(new.op) in OTHERS:
-        new.op = OTHERS[type(new.op)]()  # type: ignore[assignment]
+        new.op = OTHERS[type(new.op)]()
     elif isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.Not | ast.USub):
         return new.operand
     elif isinstance(new, ast.Constant) and isinstance(new.value, bool):
@@ -68,7 +68,7 @@ def changed(source: str, place: Change) -> str:
     node, new = place
     lines = source.encode().splitlines(keepends=True)
     before = b"".join(lines[: node.lineno - 1]) + lines[node.lineno - 1][: node.col_offset]
-    after = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])  # type: ignore
+    after = lines[node.end_lineno - 1][node.end_col_offset :] + b"".join(lines[node.end_lineno :])
     return (before + f"({ast.unparse(new)})".encode() + after).decode()
 
 
