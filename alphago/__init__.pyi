@@ -13,6 +13,7 @@ from alphago.env.oware import OwareEnv as OwareEnv
 from alphago.env.position import IllegalMove as IllegalMove
 from alphago.env.position import Position as Position
 from alphago.env.reversi import ReversiEnv as ReversiEnv
+from alphago.env.vector import VectorEnv as VectorEnv
 from alphago.exams.exam_result import ExamResult as ExamResult
 from alphago.exams.taking import exam as exam
 from alphago.mcts.analysis import analyze as analyze

@@ -7,8 +7,8 @@ Class = TypeVar("Class")
 
 # For an environment, a position and a network: names of AlphaGo.jl, Gymnasium, PettingZoo, python-chess and Keras.
 GAME_NAMES = {
-    "reset": "env.position() is the game's start",
-    "step": "env.position().play(move) returns the next position",
+    "reset": "env.position() is the game's start; alphago.VectorEnv(env, 4096) resets many games",
+    "step": "env.position().play(move) returns the next position; alphago.VectorEnv(env, 4096) plays many games",
     "play": "env.position().play(move) returns the next position; alphago.play plays against you",
     "legal_moves": "env.position().legal_mask has an entry for each action",
     "max_action_space": "env.action_space is the number of actions",

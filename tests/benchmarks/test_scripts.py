@@ -84,7 +84,7 @@ TRAINING = {  # the same, of those that train
 }
 # Scripts that take a network of the game.
 PLAYERS = {"connect_four.py": ConnectFourEnv(), "gomoku.py": GomokuEnv(4, 3)}
-PEERS = {"openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
+PEERS = {"boards.py": "jax", "openspiel.py": "pyspiel", "pgx_search.py": "jax", "pgx_selfplay.py": "jax"}
 ELSEWHERE = {"levels.py", "memory.py", "training_share.py", "figures.py", "measure.py"}  # with what begins with "gpu"
 
 

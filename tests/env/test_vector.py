@@ -1,0 +1,114 @@
+"""VectorEnv plays the games that GoEnv plays, one by one."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from alphago.env.connect_four import ConnectFourEnv
+from alphago.env.game import GameEnv
+from alphago.env.go import GoEnv
+from alphago.env.vector import VectorEnv
+from alphago.examples.tic_tac_toe import TicTacToeEnv
+
+
+def random_actions(legal_mask: Any, random: np.random.Generator) -> np.ndarray:
+    mask = np.asarray(legal_mask)
+    return (random.random(mask.shape) * mask).argmax(axis=1)
+
+
+def play_beside_positions(env: GameEnv, num_envs: int, games: int, **options: Any) -> None:
+    """Play so many games at once and compare them with positions; what they say is compared at every move."""
+    envs, random, ended = VectorEnv(env, num_envs, **options), np.random.default_rng(0), 0
+    planes, info = envs.reset()
+    positions = [env.position()] * num_envs
+    while ended < games:
+        for game, position in enumerate(positions):
+            assert np.array_equal(planes[game], position.planes())
+            assert np.array_equal(info["legal_mask"][game], position.legal_mask)
+            assert info["to_play"][game] == position.to_play
+        actions = random_actions(info["legal_mask"], random)
+        planes, rewards, terminated, truncated, info = envs.step(actions)
+        for game, (position, action) in enumerate(zip(positions, actions, strict=True)):
+            after = position.play(int(action))
+            assert bool(terminated[game]) == after.is_over
+            assert float(rewards[game]) == (position.to_play * after.outcome if after.is_over else 0)
+            positions[game] = env.position() if after.is_over else after
+        ended += int(np.sum(np.asarray(terminated)))
+        assert not np.asarray(truncated).any()
+
+
+@pytest.mark.parametrize("env", [GoEnv(3), GoEnv(5, margin_weight=0.2), ConnectFourEnv(), TicTacToeEnv()], ids=repr)
+def test_the_games_are_those_of_positions(env: GameEnv) -> None:
+    play_beside_positions(env, num_envs=4, games=8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"device": "host"}, {"convert": torch.as_tensor}], ids=str)
+def test_a_thousand_games_are_those_of_positions(options: dict[str, Any]) -> None:
+    play_beside_positions(GoEnv(5), num_envs=64, games=1000, **options)
+
+
+@pytest.mark.gpu
+def test_games_on_a_gpu_are_those_of_positions() -> None:
+    play_beside_positions(GoEnv(5), 16, 32, device="cuda", convert=lambda array: torch.as_tensor(array).cpu())
+
+
+def test_tensors_come_and_go() -> None:
+    envs = VectorEnv(GoEnv(5), 3, convert=torch.as_tensor)
+    planes, info = envs.reset(komi=0.5)
+    assert (planes.dtype, info["legal_mask"].dtype, info["to_play"].dtype) == (torch.float32, torch.bool, torch.int8)
+    kept = planes.clone()
+    later, rewards, terminated, _, info = envs.step(torch.tensor([0, 1, 25]))
+    assert torch.equal(planes, kept)  # an answer is nobody's buffer
+    assert not torch.equal(later, kept)
+    assert (rewards.dtype, rewards.tolist(), terminated.tolist()) == (torch.float32, [0] * 3, [False] * 3)
+    assert torch.equal(envs.observe().planes, later)
+    assert envs.position(1).board[0, 1] == 1
+    assert info["to_play"].tolist() == [-1, -1, -1]
+
+
+def test_a_set_up_holds_for_the_games_after_it() -> None:
+    envs = VectorEnv(GoEnv(3), 2)
+    for komi, reward in ((20.0, 1), (-20.0, -1)):  # White, who passes last, wins by the komi or loses by it
+        envs.reset(komi=komi)
+        for _ in range(2):
+            envs.step([9, 9])
+            _, rewards, terminated, _, info = envs.step([9, 9])
+            assert (rewards.tolist(), terminated.tolist()) == ([reward] * 2, [True] * 2)
+            assert info["to_play"].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([0, 4], r"actions\[1\] must be legal: illegal move B2: Black has a stone there; nothing was played"),
+        ([10, 0], r"actions\[0\] must be legal: no action 10 in GoEnv\(3\): actions are 0 to 9; nothing was played"),
+        ([-1, 0], r"actions\[0\] must be legal: no action -1 "),
+        ([0, 1, 2], r"actions must be 2 integers, one for each game, got \[0, 1, 2\]"),
+        ([0.0, 1.0], "actions must be 2 integers, one for each game, got"),
+        (3, "actions must be 2 integers, one for each game, got 3"),
+    ],
+)
+def test_wrong_actions_are_refused(actions: object, message: str) -> None:
+    envs = VectorEnv(GoEnv(3), 2)
+    envs.step([4, 4])  # without a reset, from the start
+    before = envs.observe()
+    before.info["legal_mask"][:] = True  # the caller's own, and no permission
+    with pytest.raises(ValueError, match=message):
+        envs.step(actions)
+    assert np.array_equal(envs.observe().planes, before.planes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"env": GoEnv}, r"env must be a game, such as GoEnv\(\), got the class GoEnv"),
+        ({"num_envs": 0}, "num_envs must be an integer >= 1, got 0"),
+        ({"device": "tpu"}, "device must be one of"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        VectorEnv(**{"env": GoEnv(3), "num_envs": 2, **arguments})
