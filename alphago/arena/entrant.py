@@ -116,7 +116,7 @@ def parse_entrant(text: str) -> EntrantText:
         return EntrantText(base, model)
     match = match_options(options)
     if match is None:
-        names = " or ".join(SEARCHES)
+        names = ", ".join([*SEARCHES, "MODULE:CLASS of a rule of your own"])
         raise ValueError(f"{text}: after @ must come readouts, {names}, both as in 64,{SELF_PLAY_RULE}, or level=7")
     if match["level"]:
         return level_entrant(base, model, match["level"])
@@ -129,7 +129,7 @@ def match_options(options: str) -> "re.Match[str] | None":
 
     The groups of the match are called "readouts", "search" and "level".
     """
-    searches = "|".join(SEARCHES)  # read at each call, since rules can be added
+    searches = "|".join([*map(re.escape, SEARCHES), r"[\w.]+:\w+"])  # read at each call, since rules can be added
     level = r"level=(?P<level>.+)"
     not_empty = r"(?=.)"
     readouts = r"(?P<readouts>[0-9]+)?"

@@ -17,6 +17,7 @@ from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder, at the beginning of a word or behind its =, alone or before a /.
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
+OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
 
@@ -66,6 +67,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"alphago: {warning}", file=sys.stderr)
         gc.disable()  # what the imports make stays, and looking for garbage in it takes a fifth of their time
     with ended_by_interrupt():
+        try:
+            words = with_own_searches(words)
+        except argparse.ArgumentTypeError as error:
+            print(f"alphago {verb}: {error}", file=sys.stderr)
+            return USAGE_ERROR
         parser = parser_of(verb, words[1:])
         options = parser.parse_args(words[1:])
     if is_process:
@@ -92,6 +98,15 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
             raise
         print(f"alphago {verb}: {printable(shortened(sentence, LONGEST_ERROR))}", file=sys.stderr)
         return USAGE_ERROR
+
+
+def with_own_searches(words: list[str]) -> list[str]:
+    """Return the words of a command line as `import_named_searches` does."""
+    if not any(OWN_CLASS.search(word) for word in words):
+        return words
+    from alphago.cli.own_games import import_named_searches  # imported late, since most commands do not need it
+
+    return import_named_searches(words)
 
 
 def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:

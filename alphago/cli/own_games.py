@@ -1,7 +1,8 @@
-"""Custom games on the command line: `--game my_game.py:MyEnv`, or `--game my_module:MyEnv`."""
+"""Games and searches of one's own on the command line: `--game FILE.py:CLASS`, `--search MODULE:CLASS`."""
 
 import importlib
 import os
+import re
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
@@ -9,10 +10,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from alphago.arena.engine import COMMAND
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, REFERENCES, is_packaged
+from alphago.mcts.rule import SearchSettings
+from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import user_path
-from alphago.system.validation import near_misses, near_names
+from alphago.system.validation import near_misses, near_names, qualified_name
+
+# A search after the @ of a network's name, after --search=, or alone.
+OWN_SEARCH = re.compile(r"(?P<start>.*@(?:\d+,)?|--search=|)(?P<module>[^,@=]+):(?P<name>[A-Za-z_]\w*)")
 
 
 def named_game(text: str) -> str:
@@ -31,7 +38,7 @@ def named_game(text: str) -> str:
         raise ArgumentTypeError(
             f"must be one of {', '.join(GAMES)}, or FILE.py:CLASS for a game of your own, got {text!r}{hint}"
         )
-    env = game_class(import_game_module(module), name)
+    env = game_class(import_own_module(module), name)
     known = GAMES.get(env.name, env)
     if known is not env and is_packaged(known):
         raise ArgumentTypeError(f"{name} must have a name of its own, got {env.name!r}, a game of the package")
@@ -53,7 +60,27 @@ def import_named_game(words: Sequence[str]) -> None:
             named_game(game)
 
 
-def import_game_module(text: str) -> ModuleType:
+def import_named_searches(words: Sequence[str]) -> list[str]:
+    """Return a command line in which each search of one's own is called MODULE:CLASS, after importing its module.
+
+    words: the arguments; a search stands after --search, or in a network's name (`runs/a@64,my_rule.py:MyRule`).
+    Raises ArgumentTypeError if a search cannot be imported.
+    """
+    renamed = list(words)
+    for i, word in enumerate(words):
+        named = OWN_SEARCH.fullmatch(word)
+        is_search = named is not None and (named["start"] or words[i - 1 : i] == ["--search"])
+        if named is None or not is_search or word.startswith(COMMAND):
+            continue
+        kind: Any = getattr(import_own_module(named["module"]), named["name"], None)
+        if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):
+            raise ArgumentTypeError(f"{named['module']} must have {named['name']}, a SearchSettings, got {kind!r}")
+        SEARCHES[qualified_name(kind)] = kind
+        renamed[i] = named["start"] + qualified_name(kind)
+    return renamed
+
+
+def import_own_module(text: str) -> ModuleType:
     """Import a module; raise ArgumentTypeError if that fails.
 
     text: a file, such as "games/my_game.py", whose folder is added to sys.path; or the name of a module in the current

@@ -17,17 +17,18 @@ include inlined code of another.
 import hashlib
 import os
 import pathlib
+import re
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaError, TypingError
 from numba.core.types.misc import unliteral
 from numba.extending import intrinsic
 
@@ -55,6 +56,15 @@ def cache_folder(package: pathlib.Path) -> str:
 
 
 CACHE_FOLDER = cache_folder(pathlib.Path(__file__).parents[2])
+NUMBA = str(pathlib.Path(numba.__file__).parent)
+ALLOCATES = (
+    "it allocates memory, which kernels do not: no array expressions, slices, lists or new arrays; go through the "
+    "elements in a loop, and take scratch memory as an argument"
+)
+
+
+class KernelError(ValueError):
+    """A kernel that cannot be compiled; the message names it, its file and line, and the reason."""
 
 
 def kernel(function: Kernel) -> Kernel:
@@ -120,7 +130,32 @@ def compiled(function: Any, **options: bool) -> Any:
         return made  # the Python function
     if os.path.isfile(function.__code__.co_filename):
         made._cache = KernelCache(function, CACHE_FOLDER)
+    compile_for_args = made._compile_for_args
+
+    def compile_or_tell(*arguments: object, **named: object) -> object:
+        """Compile as numba does; its pages of text become a sentence."""
+        try:
+            return compile_for_args(*arguments, **named)
+        except NumbaError as error:
+            tell(function, str(error))
+
+    made._compile_for_args = compile_or_tell
     return compiled_once(made)
+
+
+def tell(function: Any, text: str) -> NoReturn:
+    """Raise KernelError for numba's text about an error in a function, or in one that it calls."""
+    plain = re.sub(r"\x1b\[\d*m", "", text)
+    inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
+    called = re.search(r"CPUDispatcher\(<function (\w+) at", plain)
+    places = [place for place in re.findall(r" at (\S.*) \((\d+)\)", inner) if NUMBA not in place[0]]
+    file, line = places[0] if places else (function.__code__.co_filename, "")
+    vague = re.compile(r"Failed in nopython mode|Resolution failure")
+    said = (words.strip(" -") for words in plain.splitlines() if not vague.search(words))
+    reason = ALLOCATES if "NRT required" in plain else next(filter(None, said), "numba does not say why")
+    at = f"{os.path.basename(file)}{line and f', line {line}'}"
+    name = called[1] if called else function.__name__
+    raise KernelError(f"the kernel {name} ({at}) cannot be compiled: {reason}") from None
 
 
 def compiled_once(kernel: Any) -> Any:

@@ -1,8 +1,10 @@
 """What the decorators overwrite in numba is there: private members, which a new version may rename."""
 
 import inspect
+from collections.abc import Callable
 
 import numba
+import numpy as np
 import pytest
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
@@ -32,3 +34,45 @@ def test_members_that_are_called() -> None:
     (result,) = compiled.values()
     assert result._asdict()["library"].has_dynamic_globals is False
     assert result.codegen.magic_tuple()
+
+
+@jit.inlined
+def scaled(array, factor):
+    return (array * factor)[0]
+
+
+@jit.inlined
+def mistyped(array, factor):
+    return array.nothing * factor
+
+
+@jit.kernel
+def calls_scaled(array, factor):
+    return scaled(array, factor)
+
+
+@jit.kernel
+def calls_mistyped(array, factor):
+    return mistyped(array, factor)
+
+
+@jit.kernel
+def misspelt(array, factor):
+    return arrow[0] * factor  # noqa: F821
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("kernel", "text"),
+    [
+        (calls_scaled, r"the kernel scaled \(test_jit.py, line \d+\) cannot be compiled: it allocates memory, which "),
+        (
+            calls_mistyped,
+            r"the kernel mistyped \(test_jit.py, line \d+\) cannot be compiled: Unknown attribute 'nothing' ",
+        ),
+        (misspelt, r"the kernel misspelt \(test_jit.py\) cannot be compiled: NameError: name 'arrow' is not defined$"),
+    ],
+)
+def test_an_error_in_a_kernel_is_told_in_a_sentence(kernel: Callable[..., object], text: str) -> None:
+    with pytest.raises(jit.KernelError, match=text):
+        kernel(np.ones(3), 2.0)
