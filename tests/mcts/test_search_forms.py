@@ -74,8 +74,6 @@ class TestRefused:
             (Puct, TypeError, r"^search must be 'puct', 'gumbel', a Puct, .*, got <class .*Puct'>$"),
             ({"c_puk": 1}, TypeError, "^Puct has no keyword 'c_puk': did you mean c_puct"),
             ({"c_skale": 1}, TypeError, "^Puct has no keyword 'c_skale': did you mean c_scale"),
-            ({"leaves": 0}, ValueError, "^leaves must be an integer >= 1, got 0$"),
-            ({"c_puct": None}, ValueError, "^c_puct must have a value, got None$"),
             ("nowhere.to.be:Found", ValueError, "^this call has a search .*, nowhere.to.be:Found, which cannot be"),
             ("builtins:dict", ValueError, "it is no class of settings"),
         ],

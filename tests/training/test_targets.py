@@ -10,7 +10,6 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import POLICY_SCALE, GameRecord
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.memory import ReplayMemory
-from alphago.training.targets import LambdaReturns
 from tests.training.small_runs import GO, go_on, run, run_killed, run_settings, same
 
 
@@ -64,8 +63,3 @@ def test_a_run_learns_by_it_and_goes_on_to_the_bit(tmp_path: Path) -> None:
 def test_what_are_no_targets(wrong: Any) -> None:
     with pytest.raises((TypeError, ValueError), match=r"targets must be 'lambda-returns', .* got "):
         run_settings(targets=wrong)
-
-
-def test_a_share_out_of_range() -> None:
-    with pytest.raises(ValueError, match="search_share must be a number from 0 to 1, got 2"):
-        LambdaReturns(2)

@@ -244,7 +244,6 @@ class TestModel:
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
             (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
-            (GO, {"num_games": 0}, "num_games must be an integer >= 1, got 0"),
             (GO, {"gate": True}, "a gate's win_rate must be .*, got True"),
             (GO, {"gate": "0.55"}, "a gate's win_rate must be .*, got '0.55'"),
             (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
