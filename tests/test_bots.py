@@ -13,12 +13,8 @@ import numpy as np
 import pytest
 import torch
 
-from alphago import GoEnv, NeuralNet, OwareEnv
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.position import Position
+from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, OwareEnv, Position, Puct
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.blocks import ConvBn

@@ -9,10 +9,8 @@ from textwrap import indent
 
 import pytest
 
+from alphago import GoEnv, NeuralNet, OwareEnv, load_model
 from alphago.cli import VERBS, parser_of
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.nn.net import NeuralNet, load_model
 from alphago.training.call.session import FEW_STEPS
 from alphago.training.recipes import BOARDS, RECIPES
 from alphago.training.settings.learning_settings import Window

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
+from alphago import GoEnv, NeuralNet
 from alphago.records.sgf import parse_sgf
 
 ROOT = Path(__file__).parents[1]

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import alphago
-from alphago import evaluate, load_model, play, selfplay, train
+from alphago import GameEnv, evaluate, load_model, play, selfplay, train
 from alphago.cli import main
-from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import load_records, records_to_bytes

@@ -14,18 +14,14 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from alphago import ConnectFourEnv, GameEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import parse_entrant
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
 from alphago.cli.options import Setting, format_value, read_value, settings_of
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
 from alphago.env.packaged import packaged_nets
-from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, records_to_bytes

@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.match import evaluate
-from alphago.env.check import GameError, check_game
-from alphago.env.go import GoEnv
+from alphago import GoEnv, analyze, check_game, evaluate, selfplay, train
+from alphago.env.check import GameError
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
-from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.train_call import train
 from tests.campaign.tally import Area
 
 pytestmark = pytest.mark.campaign

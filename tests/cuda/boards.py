@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from alphago import GameEnv, GoEnv
 from alphago.cuda.contract import Backend
 from alphago.env.device_batch import DeviceBatch
 from alphago.env.device_rows import DeviceRowBatch, row_program
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.kernels import gomoku, reversi

@@ -5,12 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import GameEnv, GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda.contract import Backend
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels import playouts
-from alphago.env.reversi import ReversiEnv
 from alphago.records.sgf import read_sgf
 from tests.cuda.boards import Twins
 from tests.naive.go import random_board

@@ -10,13 +10,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from alphago import GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
-from alphago.env.go import GoEnv
 from alphago.env.go_cuda import PROGRAM
-from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels import go_planes, go_row
-from alphago.env.reversi import ReversiEnv
 from alphago.system.kernels import hashing
 from alphago.system.kernels.jit import CACHE_FOLDER
 from tests.cuda.boards import PROGRAMS, Twins

@@ -4,13 +4,8 @@ from typing import Any
 
 import torch
 
-from alphago.arena.match import evaluate
-from alphago.env.go import GoEnv
-from alphago.mcts.player import MCTSPlayer
-from alphago.nn.net import NeuralNet
-from alphago.training.call.selfplay_call import selfplay
+from alphago import GoEnv, MCTSPlayer, NeuralNet, evaluate, play, selfplay
 from alphago.ui.gtp.game_commands import GoEngine
-from alphago.ui.terminal.play_call import play
 
 GO = GoEnv(3, komi=0.5)
 

@@ -5,14 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import GameEnv, GoEnv, GomokuEnv, NeuralNet, ReversiEnv, selfplay
 from alphago.cuda.contract import Backend
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
-from alphago.env.reversi import ReversiEnv
-from alphago.nn.net import NeuralNet
-from alphago.training.call.selfplay_call import selfplay
 from tests.cuda.boards import Twins, batch_on
 
 SMALL = [

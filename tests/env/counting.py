@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
+from alphago import GameBatch, GameEnv
 
 
 def legal(batch: GameBatch) -> np.ndarray:

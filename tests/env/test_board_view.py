@@ -5,12 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GoEnv, check_game
 from alphago.env.board_view import BoardView, grid_view
-from alphago.env.check import GameError, check_game
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
+from alphago.env.check import GameError
 from alphago.env.games import GAMES, make_game
-from alphago.env.go import GoEnv
 from tests.random_games import random_game
 from tests.ui.own_games import LeaningEnv, RingEnv
 

@@ -7,19 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from alphago.arena.match import evaluate
+from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv, check_game, evaluate
 from alphago.env import symmetry
-from alphago.env.batch import GameBatch
-from alphago.env.check import GameError, check_game
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago.env.check import GameError
 from alphago.env.go_batch import GoBatch
-from alphago.env.gomoku import GomokuEnv
 from alphago.env.leaves import Leaves, Reached
-from alphago.env.oware import OwareEnv
 from alphago.env.plain_batch import PlainBatch
-from alphago.env.reversi import ReversiEnv
 from alphago.env.symmetry import Symmetries
 from alphago.examples.tic_tac_toe import TicTacToe, TicTacToeEnv
 from tests.naive.go import NaiveGoEnv

@@ -2,9 +2,7 @@
 
 import pytest
 
-from alphago.env.check import check_game
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.position import IllegalMove
+from alphago import ConnectFourEnv, IllegalMove, check_game
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.env.counting import count_games
 

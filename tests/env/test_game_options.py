@@ -4,12 +4,8 @@ from typing import Any
 
 import pytest
 
-from alphago.env.game import GameEnv
+from alphago import GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.env.game_options import Option, option_of
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
 
 
 def values(env: GameEnv) -> dict[str, Any]:

@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 import alphago
-from alphago.env.connect_four import ConnectFourEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv
 from alphago.env.games import GAMES, make_game, require_go, with_settings
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
 
 PACKAGE = Path(alphago.__file__).parent
 # Modules and packages above the games that name a game's class, and why.

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, ReversiEnv
 from alphago.env.kernels.go_planes import LAST_MOVE, PASSED, SECOND_LAST_MOVE
-from alphago.env.reversi import ReversiEnv
 
 KO = ["B3", "C4", "C2", "D4", "D2", "E3", "C3", "D3"]  # Black's D3 takes White's C3, and White may not take back
 KO_MOVERS = [1, 1, 1, -1, -1, -1, -1, 1]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from alphago.env.check import check_game
-from alphago.env.go import GoEnv
+from alphago import GoEnv, check_game
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels import go_score as scoring

@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, ReversiEnv
 from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
-from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
-from alphago.env.go import GoEnv
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
-from alphago.env.gomoku import GomokuBatch, GomokuEnv
-from alphago.env.reversi import ReversiBatch, ReversiEnv
+from alphago.env.gomoku import GomokuBatch
+from alphago.env.reversi import ReversiBatch
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 from tests.diagrams import draw, stones

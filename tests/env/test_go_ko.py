@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, IllegalMove
 from alphago.env.go_position import GoPosition
-from alphago.env.position import IllegalMove
 from tests.diagrams import board, draw, is_legal, play, position, tidy
 
 KO_RULES = ("simple", "positional", "situational")

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.position import IllegalMove
+from alphago import GoEnv, IllegalMove, MCTSPlayer
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.player import MCTSPlayer
 
 
 def test_first_pass() -> None:

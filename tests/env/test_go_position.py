@@ -5,8 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.position import IllegalMove
+from alphago import GoEnv, IllegalMove
 from tests.diagrams import draw, position, tidy
 from tests.env.test_go_ko import KO
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, IllegalMove
 from alphago.env.kernels.playouts import random_action
-from alphago.env.position import IllegalMove
 from tests.diagrams import beside, draw, is_legal, play, position
 
 

@@ -2,10 +2,7 @@
 
 import pytest
 
-from alphago.env.check import check_game
-from alphago.env.game import GameEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.position import IllegalMove
+from alphago import GameEnv, GomokuEnv, IllegalMove, check_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.env.counting import count_games, solve
 from tests.naive.gomoku import NaiveGomokuEnv

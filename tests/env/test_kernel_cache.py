@@ -12,13 +12,9 @@ import pytest
 from numba.core import types
 
 import alphago.system.kernels.jit as jit
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, MCTSPlayer, ReversiEnv
 from alphago.env.kernels import connect_four, go, go_row, go_score, gomoku, playouts, reversi
-from alphago.env.reversi import ReversiEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.player import MCTSPlayer
 
 PACKAGE = pathlib.Path(jit.__file__).parents[2]
 

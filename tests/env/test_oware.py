@@ -5,12 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from alphago.arena.match import evaluate
-from alphago.env.check import check_game
-from alphago.env.oware import OwareEnv, OwarePosition
-from alphago.env.position import IllegalMove
+from alphago import IllegalMove, NeuralNet, OwareEnv, check_game, evaluate
+from alphago.env.oware import OwarePosition
 from alphago.nn.base import DenseBase
-from alphago.nn.net import NeuralNet
 from alphago.records.record import RecordBuilder
 from tests.env.counting import count_games
 from tests.naive.oware import NaiveOwareEnv

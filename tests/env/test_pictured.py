@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, OwareEnv, ReversiEnv
 from alphago.drawing.overlay import make_overlay
 from alphago.drawing.svg import to_svg
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
 from alphago.env.pictured import Look
-from alphago.env.position import IllegalMove
-from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play, position

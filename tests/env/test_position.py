@@ -4,9 +4,8 @@ import pickle
 
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.position import IllegalMove, UnknownMove
+from alphago import GoEnv, IllegalMove, OwareEnv
+from alphago.env.position import UnknownMove
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play
 from tests.ui.own_games import NimEnv

@@ -2,10 +2,8 @@
 
 import pytest
 
+from alphago import IllegalMove, Position, ReversiEnv, check_game
 from alphago.arena.alphabeta import best_move
-from alphago.env.check import check_game
-from alphago.env.position import IllegalMove, Position
-from alphago.env.reversi import ReversiEnv
 from tests.env.counting import count_games, solve
 from tests.naive.reversi import NaiveReversiEnv
 

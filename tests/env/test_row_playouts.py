@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.gomoku import GomokuEnv
+from alphago import ConnectFourEnv, GameEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.env.kernels.row_playouts import PLAYOUTS
 from alphago.env.kernels.rows import PLY
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
 from tests.naive.playouts import Stream
 
 ENVS = [OwareEnv(), OwareEnv(rules="cgzero"), ReversiEnv(6), ReversiEnv(10), GomokuEnv(5, 4), ConnectFourEnv()]

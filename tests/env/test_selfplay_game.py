@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.game import GameEnv
+from alphago import GameEnv, GoEnv
 from alphago.env.games import GAMES, make_game, selfplay_game
-from alphago.env.go import GoEnv
 from alphago.env.go_selfplay import GoSelfPlayGame
 from alphago.env.selfplay_game import SelfPlayGame
 from alphago.examples.tic_tac_toe import TicTacToeEnv

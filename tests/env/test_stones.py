@@ -5,12 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GomokuEnv, ReversiEnv, check_game
 from alphago.env.board import StonesEnv
-from alphago.env.check import check_game
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.reversi import ReversiEnv
 from tests.random_games import random_game
 
 GAMES = [GomokuEnv(5, 4, 7), ReversiEnv(6), ConnectFourEnv()]

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from go_variants import CaptureGoEnv, GraphGoEnv, OutlineGoEnv, TorusGoEnv, TwoStonesGoEnv
 
-from alphago.env.check import check_game
-from alphago.env.go import GoEnv
-from alphago.env.position import IllegalMove
+from alphago import GoEnv, IllegalMove, check_game
 
 VARIANTS = [TorusGoEnv(4), CaptureGoEnv(4), TwoStonesGoEnv(4), OutlineGoEnv(3, 5, "C2"), OutlineGoEnv(4, 4, "B2")]
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 import torch
 
+from alphago import NeuralNet, ReplayMemory, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.call.start import seeded
 from alphago.training.learner import CPU, Learner
-from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.memory import Sample
 from alphago.training.settings.learning_settings import LearningSettings
 from examples.two_processes import JointLearner
 from tests.training.small_runs import GO

@@ -4,12 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from alphago import ConnectFourEnv, GomokuEnv, OwareEnv, Position, ReversiEnv
 from alphago.arena.alphabeta import POINT, WIN
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.position import Position
-from alphago.env.reversi import ReversiEnv
 
 # Norvig's weights of one corner's quarter of the board, and of its smaller ones.
 QUARTER = [[120, -20, 20, 5], [-20, -40, -5, -5], [20, -5, 15, 3], [5, -5, 3, 3]]

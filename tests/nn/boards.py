@@ -9,11 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
+from alphago import GameBatch, GameEnv, NeuralNet
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.policy import PointPolicy
 from alphago.nn.value import ForecastValue
 

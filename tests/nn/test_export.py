@@ -9,8 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
-from alphago.env.game import GameEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.export import export_model, network_graph, onnx_run
 from alphago.nn.graph import run_graph

@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet
 from alphago.nn.growing import grow
-from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from alphago.training.call.start import Call, new_network
 from tests.nn.boards import randomised

@@ -11,13 +11,11 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from alphago.env.game import GameEnv
+from alphago import GameEnv, GoEnv, NeuralNet, load_model
 from alphago.env.games import selfplay_game
-from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_net, packaged_nets
 from alphago.nn import model_files
 from alphago.nn.model_files import ModelError, model_file, read_weights, saved_game
-from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in
 
 ENV = GoEnv(5)

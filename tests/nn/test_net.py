@@ -7,12 +7,10 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
+from alphago import GoEnv, NeuralNet, OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.loss import alphazero_loss
 from alphago.nn.model_files import ModelError
-from alphago.nn.net import NeuralNet
 from alphago.nn.policy import FlatPolicy
 from alphago.nn.value import DenseValue
 from tests.nn.boards import ClaimingEnv, assert_reads_alike, lived_in

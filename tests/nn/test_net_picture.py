@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 import torch
 
+from alphago import GoEnv, NeuralNet
 from alphago.drawing.network import Box, join_repeats
-from alphago.env.go import GoEnv
 from alphago.nn.base import DenseBase, ResidualTower
-from alphago.nn.net import NeuralNet
 from tests.drawing.reading import texts
 
 GO = GoEnv(5)

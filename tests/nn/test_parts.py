@@ -5,10 +5,9 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.model_files import ModelError, write_network
-from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import PARTS, describe_part, register_part
 from alphago.nn.policy import DensePolicy, FlatPolicy, PointPolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue

@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.loss import LossWeights, forecast_loss
-from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import register_part
 from alphago.nn.value import AddedForecast, DenseValue, Forecast, ForecastHead, ForecastValue
 from tests.nn.boards import assert_reads_alike, randomised

@@ -7,16 +7,11 @@ import numpy as np
 import pytest
 from games import BEST, RECENT, SECOND, CGZeroGames, CGZeroSelfPlay, Others, Shares, draw_roles
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameBatch, GameEnv, GameRecord, GoEnv, Gumbel, Puct
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 from alphago.nn.threads import Workers
-from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 from merged import MergedSamples, canonical_inputs, merge_layers
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.records.record import GameRecord, RecordBuilder
-from alphago.training.memory import ReplayMemory, Sample
+from alphago import GameEnv, GameRecord, GoEnv, OwareEnv, ReplayMemory
+from alphago.records.record import RecordBuilder
+from alphago.training.memory import Sample
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames
 

@@ -12,12 +12,9 @@ from merged import canonical_inputs
 from pool import Pool, SamplePool, draw_subset
 from rates import GenerationRates
 
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
+from alphago import GoEnv, OwareEnv, ReplayMemory, selfplay
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.loss import ILLEGAL
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.memory import ReplayMemory
 from alphago.training.targets import LambdaReturns
 from tests.mcts.games import CountingEnv
 from tests.training.small_runs import RandomGames, go_on, run, run_killed, same

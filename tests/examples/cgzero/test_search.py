@@ -7,15 +7,11 @@ import pytest
 from kernels import add_value_noise, near_best
 from search import CGZeroPuct, ValueNoise
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
+from alphago import GameEnv, GoEnv, OwareEnv, Puct, selfplay
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 from alphago.mcts.tree import new_wave
-from alphago.training.call.selfplay_call import selfplay
 from tests.mcts.trees import assert_same_tree, children, random_position, run, search_from
 from tests.naive.playouts import GOLDEN, mixed, signed
 from tests.naive.puct import NaiveSearch, one_by_one

@@ -10,16 +10,13 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, load_model
 from alphago.nn.inference import cpu_forms, openvino
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import FORMS, choose_form
 from alphago.nn.inference.frozen import frozen_parts
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import has_native_bfloat16
-from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, random_batch, snapshot
 
 # Total variation of the policies and difference of the values, greatest and mean; bfloat16 has 8 bits of precision.

@@ -4,12 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, Position
 from alphago.nn.inference.cpu import NetEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.reading import stack
 from alphago.nn.value import AddedForecast, DenseValue
 

@@ -6,11 +6,10 @@ import pytest
 import torch
 from torch import fx, nn
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet
 from alphago.nn.base import ResidualTower
 from alphago.nn.inference.fusion import fold_batch_norms, folded_state, fuse_convolutions
 from alphago.nn.inference.gpu_forms import CudnnConv
-from alphago.nn.net import NeuralNet
 from tests.nn.boards import lived_in
 
 

@@ -9,14 +9,10 @@ import pytest
 import torch
 import torch.nn.functional as functional
 
+from alphago import GameBatch, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings
 from alphago.cuda.device import KEPT
 from alphago.cuda.host import Host
-from alphago.env.batch import GameBatch
-from alphago.env.go import GoEnv
 from alphago.env.leaves import Leaves
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.cpu_forms import ROUNDING
@@ -26,7 +22,6 @@ from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.gpu_forms import Unsuited, build_gpu_form, translate_out_of_memory
 from alphago.nn.inference.gpu_stream import padded_size
 from alphago.nn.inference.hardware import dtype_name, fastest_float, torch_device
-from alphago.nn.net import NeuralNet
 from tests.devices import needs_compiler
 from tests.nn.boards import evaluate, lived_in, random_batch
 

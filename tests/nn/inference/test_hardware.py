@@ -3,12 +3,10 @@
 import pytest
 import torch
 
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.cuda.contract import BackendMissing
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import choose_dtype
-from alphago.nn.net import NeuralNet
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, load_model
 from alphago.nn.base import DenseBase
 from alphago.nn.inference import openvino
 from alphago.nn.inference.fusion import fold_batch_norms
 from alphago.nn.inference.hardware import dtype_name, fastest_float, has_int8_products
 from alphago.nn.inference.int8 import HEADROOM, LEAST, Range, calibration_planes, input_ranges
-from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import ClaimingEnv, evaluate, lived_in, module_results, needs_openvino, random_batch, snapshot
 
 needs_int8 = pytest.mark.skipif(not (openvino.is_installed() and has_int8_products()), reason="needs openvino and VNNI")

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet
 from alphago.nn.inference import openvino
 from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, SharedModel, calls_for
-from alphago.nn.net import NeuralNet
 from tests.nn.boards import evaluate, lived_in, module_results, needs_openvino, planes_of, random_batch
 
 needs_bfloat16 = pytest.mark.skipif(not has_native_bfloat16(), reason="needs a CPU that multiplies bfloat16")
