@@ -103,7 +103,7 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
         verb, *words = shlex.split(line)
         assert verb in VERBS, line
         options = {word.split("=")[0] for word in words if word.startswith("--")}
-        assert options <= set(parser_of(verb)._option_string_actions), line
+        assert options <= set(parser_of(verb, words)._option_string_actions), line
 
 
 @pytest.mark.parametrize(
