@@ -16,8 +16,8 @@ from alphago.training.history import METRICS, read_history, read_rows
 from alphago.training.history import number as number_of
 from alphago.training.metrics import mean_shares
 from alphago.training.runs.config import holds_run
+from alphago.training.watch.diagnosis import RECENT_ROWS
 from alphago.training.watch.game_log import worker_facts
-from alphago.training.watch.recent import RECENT_ROWS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

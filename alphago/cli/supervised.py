@@ -45,7 +45,6 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from alphago.training.runs.config import call_options
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -57,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     given = given_options(options, "folder", "tower_height", "channels", "stop_after")
     given |= given_settings_of(options, SupervisedSettings)
-    device = None if options.device == "auto" else options.device
-    with ConsoleReport(call_options({"device": device, "tensorboard": options.tensorboard})) as console:
+    with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(
             env, options.dataset, net, epochs=options.epochs, device=options.device, reports=reports, **given

@@ -67,7 +67,6 @@ def run(options: argparse.Namespace) -> int:
     from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
     from alphago.training.call.train_call import train
-    from alphago.training.runs.config import call_options
     from alphago.training.watch.game_log import GameReport
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -85,11 +84,9 @@ def run(options: argparse.Namespace) -> int:
         env = trained_game(options, game_settings)
     if options.folder is not None and not holds_a_run(options.folder):
         hint_at_runs(Path(options.folder))
-    # Options of this call that the run does not keep: the command that goes on with the run repeats them.
-    of_call = ("workers", "max_lag", "device", "tensorboard", "verbose")
     more_reports: list[Any] = [TensorBoardReport()] if options.tensorboard else []
     more_reports += [GameReport()] if options.verbose else []
-    with ConsoleReport(call_options({name: getattr(options, name, None) for name in of_call})) as console:
+    with ConsoleReport() as console:
         train(env, reports=[console, *more_reports], **given)
     return 0
 

@@ -2,6 +2,7 @@
 
 import _thread
 import contextlib
+import errno
 import multiprocessing
 import os
 import signal
@@ -144,7 +145,8 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
 
     SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
     signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  After SIGHUP
-    nothing is written to the closed terminal.  Outside the main thread this context does nothing.
+    nothing is written to the closed terminal; a write that failed there before counts as the signal.  Outside the main
+    thread this context does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
 
@@ -169,6 +171,11 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
         signal.signal(number, handle)
     try:
         yield
+    except OSError as error:
+        if error.errno == errno.EIO:
+            time.sleep(LATER)  # the signal of a closed terminal may come after the failed write
+        if error.errno != errno.EIO or not received or received[-1] == signal.SIGINT:
+            raise
     finally:
         for number in handled:
             signal.signal(number, before[number])

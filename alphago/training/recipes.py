@@ -28,7 +28,6 @@ class Recipe:
     env: options of the game.
     network: keywords of NeuralNet.
     settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a dictionary.
-    proved_after: for each opponent, the number of positions of self-play after which a run proved its network stronger.
     gpu: settings that replace entries of `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
     short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
@@ -40,7 +39,6 @@ class Recipe:
     env: Mapping[str, Any]
     network: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    proved_after: Mapping[str, int] = field(default_factory=dict)
     gpu: Mapping[str, Any] = field(default_factory=dict)
     gpu_network: Mapping[str, Any] = field(default_factory=dict)
     short_network: Mapping[str, Any] = field(default_factory=dict)
@@ -78,19 +76,13 @@ class Recipe:
         without the time limit.
         """
         if games < MANY_GAMES:
-            return replace(self, settings=FEW_GAMES, proved_after={}, gpu={}, gpu_network={}, short_network={}, note="")
+            return replace(self, settings=FEW_GAMES, gpu={}, gpu_network={}, short_network={}, note="")
         return replace(self, settings={**self.settings, "max_minutes": None})
 
     def make_env(self, board_size: int | None = None) -> GameEnv:
         """Return the recipe's game on a board of size `board_size`; None for the recipe's own size."""
         env = make_game(self.game, **self.env)
         return env if board_size in (None, env.N) else env.resized(board_size)
-
-    def positions_to_beat(self, opponent: str, env: GameEnv) -> int:
-        """Return the number of positions of self-play after which a run beat `opponent` in `env`; 0 if unknown."""
-        if opponent not in self.proved_after or not self.make_env().accepts(env):
-            return 0
-        return self.proved_after[opponent]
 
 
 def recipe_settings(recipe: Recipe, device: str) -> dict[str, Any]:
@@ -150,7 +142,6 @@ def recipe_for(env: GameEnv) -> Recipe:
         recipe,
         env=recipe.make_env(env.N).config,
         settings={**recipe.settings, "curriculum": smaller_boards},
-        proved_after={},
         note=f"{env.N}x{env.N} has no recipe of its own: it takes that of {size}x{size}, which was not measured here",
     )
 

@@ -17,11 +17,10 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
-from alphago.workers.work import JobAnswer, RemoteWork, Transport, to_publish, unsealed
+from alphago.workers.work import JobAnswer, RemoteWork, Transport, to_publish
 
 COUNTED = ("done", "repeated", "bytes")
-MOST_FAILURES = 3  # failures of a job, from which the job is at fault
-MOST_DEATHS = 6  # workers that have ended while they had a job, from which the job is at fault
+MOST_FAILURES = 6  # errors of a job and ends of workers that had it, from which the job is at fault
 SILENCE = 10.0  # seconds without a worker after which the run says so
 REPEATED = 6  # after so many times SILENCE the run says so again
 AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
@@ -36,7 +35,7 @@ class Job:
     key: the job's name.  work: the name of its work.  data: the job as bytes.
     hand_back: called once, with the answer; returns the number of moves played, or of other units of work.
     worker: the worker that has it; None if none has.  given_at: since when.
-    failed: the worker of each failure.  deaths: number of workers that have ended while they had the job.
+    failed: the worker of each failure, also if it has ended meanwhile.
     """
 
     key: str
@@ -46,14 +45,13 @@ class Job:
     worker: str | None = None
     given_at: float = 0.0
     failed: list[str] = field(default_factory=list)
-    deaths: int = 0
 
 
 class JobPool:
     """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
 
-    A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
-    MOST_FAILURES times or ends MOST_DEATHS workers ends the thread, with the job's traceback if it has one.
+    A job that is lost with its worker is done again by another worker.  One that fails
+    MOST_FAILURES times ends the thread, with the job's traceback if it has one.
 
     transport: carries the jobs.
     """
@@ -71,8 +69,8 @@ class JobPool:
         self.durations: list[float] = []  # seconds of jobs since the last call of `metrics`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
-        self.measured_at = self.empty_since = time.monotonic()
-        self.tell_at = self.empty_since + SILENCE  # when to say that there is no worker
+        self.measured_at = time.monotonic()
+        self.tell_at = self.measured_at + SILENCE  # when to say that there is no worker
         self.error: BaseException | None = None
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self._run, name="workers", daemon=True)
@@ -221,16 +219,13 @@ class JobPool:
             why = self.transport.why_gone(name)
             self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
             for job in self._lose_jobs(name):
-                job.deaths += 1
-                if job.deaths >= MOST_DEATHS:
-                    raise ChildProcessError(f"{job.deaths} workers have ended while they played one task: {job.key}")
+                self._count_failure(job, name, f"its worker has ended {why}")
         now = time.monotonic()
         if self.live or not self.jobs:
-            self.empty_since, self.tell_at = now, now + SILENCE
+            self.tell_at = now + SILENCE
         elif now >= self.tell_at:
             self.tell_at = now + REPEATED * SILENCE
-            waiting = f"the run waits for a worker, there is none since {now - self.empty_since:.0f} s"
-            self.sentences.append(f"{waiting}: {self.transport.how_to_join()}")
+            self.sentences.append(f"the run waits for a worker, and there is none: {self.transport.how_to_join()}")
 
     def _lose_jobs(self, worker: str) -> list[Job]:
         """Take a worker's jobs from it, and return them."""
@@ -239,6 +234,13 @@ class JobPool:
             job.worker = None
         self.counts["repeated"] += len(lost)
         return lost
+
+    def _count_failure(self, job: Job, worker: str, error: str) -> None:
+        """Count a failure of a job on a worker; raise RuntimeError if the job is at fault."""
+        job.failed.append(worker)
+        if len(job.failed) >= MOST_FAILURES:
+            names = " and ".join(dict.fromkeys(job.failed))
+            raise RuntimeError(f"a task failed {len(job.failed)} times, on {names}:\n{error}")
 
     def _take(self, answer: JobAnswer) -> None:
         """Hand back a job's answer, or note that its worker has not done it."""
@@ -250,28 +252,21 @@ class JobPool:
         job = self.jobs.get(answer.key)
         if job is None:  # a worker that counted as gone has done it, too
             return
-        error = answer.error
         if answer.done is not None:
+            del self.jobs[job.key]
+            self.counts["done"] += 1
             self.counts["bytes"] += len(answer.done)
-            data = unsealed(answer.done)
-            if data is not None:
-                del self.jobs[job.key]
-                self.counts["done"] += 1
-                if job.worker == answer.worker:
-                    self.durations.append(time.monotonic() - job.given_at)
-                self.moves[answer.worker] += job.hand_back(data)
-                return
-            error = "the answer is damaged"
+            if job.worker == answer.worker:
+                self.durations.append(time.monotonic() - job.given_at)
+            self.moves[answer.worker] += job.hand_back(answer.done)
+            return
         if job.worker != answer.worker:  # another worker has the job now, or will get it
             return
         job.worker = None
         self.counts["repeated"] += 1
-        if error:  # otherwise the worker has left before the job was done
-            self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
-            job.failed.append(answer.worker)
-            if len(job.failed) >= MOST_FAILURES:
-                names = " and ".join(dict.fromkeys(job.failed))
-                raise RuntimeError(f"a task failed {len(job.failed)} times, on {names}:\n{error}")
+        if answer.error:  # otherwise the worker has left before the job was done
+            self.sentences.append(f"a task failed on worker {answer.worker}: {answer.error.strip().splitlines()[-1]}")
+            self._count_failure(job, answer.worker, answer.error)
 
     def _give(self) -> None:
         """Give the jobs that no worker has to the workers with the most free cores.

@@ -1,8 +1,9 @@
-"""Ray as Transport: an actor on each node of a cluster, or some on this machine.  Only this file knows Ray."""
+"""Ray as Transport: an actor on each node of a cluster.  Only this file knows Ray."""
 
 import itertools
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -11,12 +12,11 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES
+from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
@@ -31,17 +31,13 @@ RAY_SETTINGS = {
     "RAY_raylet_start_wait_time_s": "120",
 }
 TOKEN, TOKEN_PATH = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"  # environment variables
-LEAVING = "ALPHAGO_WORKER_LEAVES"  # environment variable: a file that is made when this node's worker must leave
 RAY_COMMAND = "from ray.scripts.scripts import main; main()"  # what the command `ray` runs
 CONNECT = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1])"  # no public function does it
-ENDED = "the Ray cluster has ended; the run can go on with another"
-LOW_MEMORY = "Ray has ended it, as its machine is low on memory"
 PATIENCE = 5.0  # longest time in seconds for a cluster to answer
-LOOK = 0.5  # seconds between two looks for nodes and at the actors
+LOOK = 0.5  # seconds between two looks for nodes
 POLL = 0.02  # seconds to wait for answers
 # Environment variable: seconds without the cluster's head after which Ray ends its process; 60 by default.
 HEAD_PATIENCE = "RAY_gcs_rpc_server_reconnect_timeout_s"
-LAST_MOVE = 60.0  # seconds that a worker that leaves has for its last moves
 
 
 def import_ray() -> Any:
@@ -65,75 +61,58 @@ class NodePlayer:
         GAMES.update(games)
         self.works: dict[str, bytes] = {}
         self.bench = WorkBench(lambda name: self.works[name])
-        self.stop = threading.Event()
-        if leaving := os.environ.get(LEAVING):
-            Path(leaving).with_suffix(".player").write_text(str(os.getpid()))
 
-    def ready(self) -> int:
-        """Return the actor's process id; Ray answers this call once the actor has started."""
-        return os.getpid()
-
-    def end(self) -> None:
-        """Return when this node's worker must leave; tasks then end after their moves, and the run ends the actor."""
-        leaving = os.environ.get(LEAVING)
-        while not (leaving and Path(leaving).exists()):
-            time.sleep(POLL)
-        self.stop.set()
+    def ready(self) -> None:
+        """Return once the actor has started."""
 
     def play(self, work: str, data: bytes, job: bytes) -> dict[str, Any]:
         """Do a job of a work, whose bytes are `data`; return fields of a JobAnswer."""
         try:
             if work not in self.works:
                 self.works = {work: data}  # the bench keeps the works that it has read before
-            return {"done": None if self.stop.is_set() else self.bench.do(work, job, self.stop)}
+            return {"done": self.bench.do(work, job, threading.Event())}
         except WorkerRefused as error:
             return {"refused": str(error)}
         except Exception as error:
             return {"error": traceback_of(error)}
 
 
-@dataclass
-class Member:
+class Member(NamedTuple):
     """An actor of the run.
 
-    node: the id of its node; "" for anywhere on this machine.
-    cores: number of its tasks at the same time; 0 once it is leaving.
+    node: the id of its node.  cores: number of its tasks at the same time.
     ready: a reference to a result that is there once the actor has started.
-    end: a reference to a result that is there once the actor leaves or has died.
     """
 
     node: str
     cores: int
     actor: Any
     ready: Any
-    end: Any
 
 
 class RayCluster:
-    """A cluster as Transport; see RayProcess.
+    """A cluster as Transport, to an actor on each node; Ray ends this process if the cluster's head ends.
 
-    address: the cluster's, such as "10.0.0.1:6379"; None to start one on this machine.
-    count: number of workers of one core; None for one on each node, with all its cores.
-    games: classes of games that do not come with the package, by name.
+    address: the cluster's, such as "10.0.0.1:6379".  env: the run's game; None if workers need no game.
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
     """
 
-    def __init__(self, address: str | None, count: int | None, games: dict[str, type[GameEnv]]) -> None:
-        self.ray, self.count, self.where = import_ray(), count, address or "this machine"
-        if address is not None:
-            check_reachable(address)
-            check_token(address)
-        # "local" starts a cluster even if this machine has another cluster, or remembers a cluster that has ended.
-        options: dict[str, Any] = {"address": address} if address else {"address": "local", "num_cpus": count}
+    def __init__(self, address: str, env: GameEnv | None = None) -> None:
+        os.environ.setdefault(HEAD_PATIENCE, "10")
+        self.ray, self.where = import_ray(), address
+        check_reachable(address)
+        check_token(address)
+        before = signal.getsignal(signal.SIGTERM)  # by which a run is saved
         try:
-            self.ray.init(**options, log_to_driver=False, logging_level="ERROR")
+            self.ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises errors of many classes
-            cause = with_advice(str(error))
-            raise ValueError(f"workers must name a Ray cluster that runs, got {self.where}: {cause}") from error
+            raise ValueError(f"workers must name a Ray cluster that runs, got {address}: {error}") from error
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
         self.head = self.ray.get_runtime_context().gcs_address
         # Otherwise the head would keep 5 KB of events for each of up to 100 000 calls, for Ray's dashboard.
         self.actor = self.ray.remote(enable_task_events=False)(NodePlayer)
-        self.games = games
+        self.games = {} if env is None or is_packaged(type(env)) else {env.name: type(env)}
         self.members: dict[str, Member] = {}
         self.out: set[str] = set()  # nodes whose workers have left, or cannot do the run's work
         self.ends: dict[str, str] = {}  # by worker that has ended, why
@@ -141,74 +120,39 @@ class RayCluster:
         self.references: dict[str, Any] = {}  # references to works, by name
         self.asked: dict[Any, tuple[str, str]] = {}  # by the reference to an answer: worker and key
         self.looked_at = 0.0
-        self.live: dict[str, int] = {}
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         kept = {old: reference for old, reference in self.references.items() if old in keep}
         self.references = {**kept, name: self.ray.put(data)}
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each ready worker, by name; 0 for a worker that is leaving.
-
-        This method looks for nodes and at the actors at most every LOOK seconds.
-        """
+        """Return the cores of each ready worker, by name; looks for nodes at most every LOOK seconds."""
         if time.monotonic() - self.looked_at >= LOOK:
             self.looked_at = time.monotonic()
-            self._add_members()
-            for name in self._done({name: member.end for name, member in self.members.items()}):
-                self._see_end(name)
-            ready = self._done({name: member.ready for name, member in self.members.items()})
-            self.live = {name: self.members[name].cores for name in ready}
-        return self.live
-
-    def is_lost(self, error: Exception) -> bool:
-        """Return whether an error is one of Ray's, which means that the cluster has ended."""
-        return isinstance(error, self.ray.exceptions.RayError)
-
-    def _done(self, references: dict[str, Any]) -> list[str]:
-        """Return the names whose references have a result or an error."""
-        names = {reference: name for name, reference in references.items()}
-        there = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
-        return [names[reference] for reference in there]
-
-    def _add_members(self) -> None:
-        """Start an actor on each node that has none; or, with `count`, so many of one core wherever Ray puts them."""
-        if self.count is not None:
-            wanted = [("", 1)] * (self.count - len(self.members))  # "": Ray chooses the node
-        else:
+            cores_of = {
+                node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in self.ray.nodes() if node["Alive"]
+            }
+            for name in [name for name, member in self.members.items() if member.node not in cores_of]:
+                self._remove(name, "its node has left the cluster")
             taken = {*self.out, *(member.node for member in self.members.values())}
-            alive = [node for node in self.ray.nodes() if node["Alive"]]
-            cores_of = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in alive}
-            wanted = [(node, cores) for node, cores in cores_of.items() if cores and node not in taken]
-        for node, cores in wanted:
-            # + 2: the calls of `ready` and of `end`, which returns only when the actor leaves.
-            options: dict[str, Any] = {"num_cpus": cores, "max_concurrency": cores + 2}
-            if node:
-                strategy = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
-                options["scheduling_strategy"] = strategy
-            actor = self.actor.options(**options).remote(self.games)
-            name = f"{node[:8] or 'local'}-{next(self.numbers)}"
-            self.members[name] = Member(node, cores, actor, actor.ready.remote(), actor.end.remote())
+            for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
+                self._start(node, cores_of[node])
+        names = {member.ready: name for name, member in self.members.items()}
+        ready = self.ray.wait(list(names), num_returns=len(names), timeout=0)[0] if names else []
+        return {names[reference]: self.members[names[reference]].cores for reference in ready}
 
-    def _see_end(self, name: str) -> None:
-        """Remove a worker whose `end` has returned: at once if it has died, else when it has answered its tasks."""
-        member = self.members[name]
-        try:
-            self.ray.get(member.end)
-        except Exception as error:  # it has died
-            is_low = isinstance(error, self.ray.exceptions.OutOfMemoryError)
-            self.ends[name] = LOW_MEMORY if is_low else str(error).partition("\n")[0]
-            del self.members[name]
-            return
-        member.cores = 0
-        if all(worker != name for worker, _ in self.asked.values()):
-            self.ends[name] = "it has left"
-            self._leave_out(name)
+    def _start(self, node: str, cores: int) -> None:
+        """Start an actor on a node."""
+        on_node = self.ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node, soft=False)
+        # + 1: the call of `ready`.
+        options = {"num_cpus": cores, "max_concurrency": cores + 1, "scheduling_strategy": on_node}
+        actor = self.actor.options(**options).remote(self.games)
+        self.members[f"{node[:8]}-{next(self.numbers)}"] = Member(node, cores, actor, actor.ready.remote())
 
-    def _leave_out(self, name: str) -> None:
-        """End a worker, and start no other one on its node."""
+    def _remove(self, name: str, why: str) -> None:
+        """End a worker, if it has not ended; another may start on its node."""
         if member := self.members.pop(name, None):
-            self.out.add(member.node)
+            self.ends[name] = why
             self.ray.kill(member.actor)
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
@@ -224,10 +168,16 @@ class RayCluster:
         there, _ = self.ray.wait(list(self.asked), num_returns=len(self.asked), timeout=POLL)
         for reference in there:
             worker, key = self.asked.pop(reference)
-            with suppress(self.ray.exceptions.RayError):  # the worker has died, which `workers` tells
+            try:
                 found.append(JobAnswer(worker, key, **self.ray.get(reference)))
-                if found[-1].refused:
-                    self._leave_out(worker)
+            except self.ray.exceptions.OutOfMemoryError:
+                self._remove(worker, "Ray has ended it, as its machine is low on memory")
+            except self.ray.exceptions.RayError as error:
+                self._remove(worker, str(error).partition("\n")[0])
+            else:
+                if found[-1].refused and worker in self.members:
+                    self.out.add(self.members[worker].node)
+                    self._remove(worker, "")
         return found
 
     def why_gone(self, worker: str) -> str:
@@ -236,16 +186,10 @@ class RayCluster:
     def how_to_join(self) -> str:
         there = self.ray.cluster_resources().get("CPU", 0)
         free = self.ray.available_resources().get("CPU", 0)
-        wanted = sum(member.cores for member in self.members.values())
-        last = f"the last worker has ended: {list(self.ends.values())[-1]}; " if self.ends else ""
         return (
-            f"cores wanted: {wanted}, free: {free:g} of the {there:g} of the cluster at {self.where} (a worker that is "
-            f"starting has taken its own); {last}on each machine to add, start: alphago worker {self.head}"
+            f"free are {free:g} of the {there:g} cores of the cluster at {self.where}; on each machine to add, start: "
+            f"alphago worker {self.head}"
         )
-
-    def cores(self) -> int:
-        """Return the number of the cluster's cores."""
-        return int(self.ray.cluster_resources().get("CPU", 1))
 
     def close(self) -> None:
         for member in self.members.values():
@@ -283,18 +227,8 @@ def cause_in(log: str) -> str:
     return log[exceptions[-1].start() :].strip() if exceptions else log[-600:]
 
 
-def with_advice(cause: str) -> str:
-    """Return Ray's message; if the name of a socket is too long for the system, with what to change."""
-    if "AF_UNIX" not in cause:
-        return cause
-    folder = os.environ.get("RAY_TMPDIR", tempfile.gettempdir())
-    return (
-        f"{cause}; the folder of temporary files, {folder}, has too long a name for Ray: set RAY_TMPDIR to a short one"
-    )
-
-
 def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable[[str], object] = print) -> None:
-    """Make this machine a node of a Ray cluster until `stop` is set; then leave, after at most one move of its games.
+    """Make this machine a node of a Ray cluster until `stop` is set; other nodes then do its present tasks again.
 
     address: the cluster's.  cores: the number of cores to offer.  tell: called with sentences about what happens.
     Raises ValueError if the cluster refuses this machine.
@@ -302,37 +236,26 @@ def join_cluster(address: str, cores: int, stop: threading.Event, tell: Callable
     import_ray()
     check_reachable(address)
     check_token(address)
-    with tempfile.TemporaryDirectory() as folder, open(Path(folder, "log"), "w+") as log:
-        leaving = Path(folder, "leave")
+    with tempfile.TemporaryFile("w+") as log:
+        command = ("start", f"--address={address}", f"--num-cpus={cores}", "--block")
         node = subprocess.Popen(
-            python_command("-c", RAY_COMMAND, "start", f"--address={address}", f"--num-cpus={cores}", "--block"),
-            env={**child_environment(), LEAVING: str(leaving)},
+            python_command("-c", RAY_COMMAND, *command),
+            env=child_environment(),
             stdout=log,
             stderr=log,
-            start_new_session=True,  # Ctrl-C reaches only this process, which leaves in order
+            start_new_session=True,  # Ctrl-C reaches only this process
         )
         tell(f"this machine joins the cluster at {address} with {cores} core{'s' * (cores != 1)}")
         while node.poll() is None and not stop.wait(0.1):
             pass
         if not stop.is_set():  # the node has ended by itself
             log.seek(0)
-            cause = with_advice(cause_in(log.read()))
-            raise ValueError(f"the cluster at {address} does not take this machine, or has ended: {cause}")
-        tell("this machine leaves the cluster, after the move in hand")
-        leaving.touch()  # the node's actor waits for this file, and ends after its moves
-        until = time.monotonic() + LAST_MOVE
-        while player_lives(leaving.with_suffix(".player")) and time.monotonic() < until:
-            time.sleep(POLL)
+            raise ValueError(
+                f"the cluster at {address} does not take this machine, or has ended: {cause_in(log.read())}"
+            )
+        tell("this machine leaves the cluster")
         node.terminate()
         node.wait()
-
-
-def player_lives(file: Path) -> bool:
-    """Return whether an actor of this node is alive; file: where the actor has written its process id."""
-    with suppress(OSError, ValueError):
-        os.kill(int(file.read_text()), 0)  # signal 0 only asks whether the process is there
-        return True
-    return False
 
 
 def cluster_here() -> str | None:

@@ -26,10 +26,9 @@ from alphago.system.files import lock, parse_json, read_file, typed_path, user_p
 from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
 
 BEAT = 0.5  # seconds between two beats
-QUIET = 3.0  # seconds without a beat after which a worker gets no tasks, as it may have died
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
 POLL = 0.02  # seconds between two looks into the folder
-WORKS, WORKERS, TASKS, ANSWERS = "works", "workers", "tasks", "answers"
+WORKS, WORKERS, TASKS, ANSWERS, LEFT = "works", "workers", "tasks", "answers", "left"
 
 
 def files_in(folder: Path) -> list[Path]:
@@ -75,7 +74,7 @@ class SharedFolder:
                 old.unlink(missing_ok=True)
 
     def workers(self) -> dict[str, int]:
-        """Return the cores of each live worker; 0 for a worker that is quiet.
+        """Return the cores of each live worker.
 
         The folders of workers that have left, or count as gone, are removed.  This method looks into the folder at most
         every BEAT / 2 seconds.
@@ -86,17 +85,15 @@ class SharedFolder:
         self.live, self.looked_at = {}, now
         for folder in files_in(self.path / WORKERS):
             pulse = self._feel(folder, now)
-            silence = now - pulse.since
-            has_left = (folder / "left").exists() and not files_in(folder / ANSWERS)
-            if has_left or silence > self.dead:
+            has_left = (folder / LEFT).exists() and not files_in(folder / ANSWERS)
+            if has_left or now - pulse.since > self.dead:
                 del self.pulses[folder.name]
                 if has_left:
                     self.left.add(folder.name)
                 shutil.rmtree(folder, ignore_errors=True)
             elif pulse.lives:
                 with suppress(ValueError):
-                    cores = parse_json(pulse.beat)["cores"]
-                    self.live[folder.name] = cores if silence <= QUIET else 0  # 0: it gets no tasks
+                    self.live[folder.name] = parse_json(pulse.beat)["cores"]
         return self.live
 
     def _feel(self, folder: Path, now: float) -> Pulse:
@@ -207,7 +204,7 @@ class FolderWorker:
             if not self.refused:
                 self.tell(f"worker {self.own.name} leaves, after the move in hand")
         with suppress(FileNotFoundError):
-            write_atomic(self.own / "left", b"")
+            write_atomic(self.own / LEFT, b"")
         if self.refused:
             raise WorkerRefused(self.refused)
 

@@ -26,7 +26,6 @@ from alphago.system.files import parse_json
 from alphago.system.npz import read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
-SEAL = 16  # bytes of an answer's digest
 KEPT_WORKS = 3  # number of works whose networks stay compiled, since jobs of several works may be under way
 
 
@@ -66,7 +65,7 @@ class WorkBench:
         self.lock = threading.Lock()
 
     def do(self, name: str, job: bytes, stop: threading.Event) -> bytes | None:
-        """Return the answer to a job of the work called `name`, with a digest, for `unsealed`; None as RemoteWork.do.
+        """Return the answer to a job of the work called `name`; None as RemoteWork.do.
 
         Raises WorkerRefused if this machine cannot do the work as the run would.
         """
@@ -75,18 +74,7 @@ class WorkBench:
             self.works[name] = work
             for old in list(self.works)[:-KEPT_WORKS]:  # the least recently used
                 del self.works[old]
-        answer = work.do(job, stop)
-        return None if answer is None else seal_of(answer) + answer
-
-
-def seal_of(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=SEAL).digest()
-
-
-def unsealed(sealed: bytes) -> bytes | None:
-    """Return the answer in the result of `WorkBench.do`; None if it is damaged."""
-    answer = sealed[SEAL:]
-    return answer if seal_of(answer) == sealed[:SEAL] else None
+        return work.do(job, stop)
 
 
 def to_publish(kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> bytes:

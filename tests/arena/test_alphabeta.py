@@ -25,7 +25,7 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.judges.watched import make_watched
+from alphago.training.judges.watcher import make_watched
 from alphago.training.settings.judge_settings import WatchList
 from tests.naive.minimax import minimax
 from tests.random_games import going_on

@@ -1,7 +1,5 @@
 """Which recipe a run takes, and what it says of an opponent."""
 
-import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,10 @@ from alphago.env.reversi import ReversiEnv
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import temperature_plies
 from alphago.nn.net import NeuralNet
-from alphago.system.settings import spread
 from alphago.training.call import train_call as train_module
-from alphago.training.call.start import Call, Start
-from alphago.training.call.train_call import resumed_run
+from alphago.training.call.start import Start
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for
 from alphago.training.runs.config import flat_settings
-from alphago.training.settings.run_settings import RunSettings
 from tests.training.small_runs import GO, RandomGames, interrupt_at, run, run_settings, started
 
 TINY = {"tower_height": 0, "channels": 4}
@@ -30,18 +25,6 @@ TINY = {"tower_height": 0, "channels": 4}
 def asked(env: GameEnv, num_games: int | None = None, **settings: Any) -> Start:
     games = {} if num_games is None else {"num_games": num_games}
     return started(env, games | settings, **TINY)
-
-
-def gone_on(start: Start, env: GameEnv, **settings: Any) -> Start:
-    """The same run when it goes on, from its config as it is saved."""
-    config = json.loads(json.dumps(start.config))
-    return resumed_run(Call(env, None, {}, "cpu"), spread(RunSettings, settings), None, config, Path("run"))
-
-
-def positions_to_beat(start: Start) -> int:
-    """The number of positions in the estimate; 0 for no estimate."""
-    sentence = start.estimate({"positions": 1, "seconds": 60.0}) if start.estimate else ""
-    return int(sentence.split(" positions, which")[0].split()[-1].replace(",", "")) if sentence else 0
 
 
 class TestBoards:
@@ -127,43 +110,6 @@ def test_alphago_jl() -> None:
     assert selfplay.search == Puct(first_play_reduction=0.0, leaves=8, squash=0.98)
     assert (Puct().c_puct, Puct().dirichlet_weight) == (0.96, 0.25)
     assert env.first_pass == temperature_plies(env) == 30
-
-
-class TestNeeded:
-    """After how many positions another run was stronger than an opponent."""
-
-    @pytest.mark.parametrize(
-        ("env", "positions"),
-        [
-            (GoEnv(7), 320_000),
-            (GoEnv(9), 484_000),
-            (GoEnv(9, komi=5.5), 484_000),
-            (GoEnv(13, komi=7), 2_329_000),
-            (GoEnv(19), 0),
-            (GoEnv(9, suicide=True), 0),
-            (GoEnv(7, turns=20), 0),
-            (GoEnv(8), 0),
-            (ConnectFourEnv(), 0),
-        ],
-        ids=str,
-    )
-    def test_games(self, env: GameEnv, positions: int) -> None:
-        assert recipe_for(env).positions_to_beat("gnugo:10", env) == positions
-
-    def test_a_plan(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        """Also of a run that goes on, where it counts no games; which opponent it is, each call may say."""
-        engine = tmp_path / "gnugo"
-        engine.write_text(f"#!{sys.executable}\nwhile True:\n    input()\n    print('= \\n', flush=True)\n")
-        engine.chmod(0o755)
-        monkeypatch.setenv("PATH", str(tmp_path))
-        env = GoEnv(7)
-        plan = asked(env, until="gnugo")
-        for each in (plan, gone_on(plan, env), gone_on(plan, env, max_minutes=99)):
-            assert positions_to_beat(each) == 320_000
-        assert positions_to_beat(gone_on(plan, env, until="rave:10")) == 0
-        assert positions_to_beat(gone_on(asked(env), env, until="gnugo")) == 320_000
-        counted = asked(env, 100, until="gnugo")
-        assert positions_to_beat(counted) == positions_to_beat(gone_on(counted, env)) == 0
 
 
 def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from alphago import train
+from alphago import GoEnv, train
 from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers import remote_selfplay as playing_crew_module
-from alphago.training.workers.remote_selfplay import GOES_ON, PlayingCrew, playing_crew
+from alphago.training.workers.remote_selfplay import GOES_ON, playing_crew
 from alphago.workers import crew, ray_cluster
 from alphago.workers.crew import Crew, crew_of
 from tests.training.small_runs import GO
@@ -52,38 +51,11 @@ def test_runs_of_many_groups_are_asynchronous(
     assert (GOES_ON in news) == (max_lag is None and played is not None)
 
 
-def test_a_cluster_is_asked_for_its_cores_once_and_where_they_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Since a run waits seconds for each connection."""
-
-    class Cluster:
-        """Its cores are three."""
-
-        def __init__(self, address: str, count: None) -> None:
-            asked.append(address)
-
-        def cores(self) -> int:
-            return 3
-
-        def close(self) -> None:
-            pass
-
-    asked = list[str]()
-    monkeypatch.setattr(playing_crew_module, "RayProcess", Cluster)
-    playing = PlayingCrew(Crew(address="10.0.0.1:6379"))
-    assert "groups" in playing.default_settings({"groups": 5})
-    assert not asked
-    assert playing.default_settings({"readouts": 8})["groups"] == 3
-    assert asked == ["10.0.0.1:6379"]
-
-
 @pytest.mark.usefixtures("_no_ray")
 class TestWithoutRay:
-    @pytest.mark.parametrize("workers", [2, "2", "10.0.0.1:6379"])
-    def test_one_sentence_has_the_line_to_install_it(
-        self, workers: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    def test_one_sentence_has_the_line_to_install_it(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(ImportError, match=r"workers on a cluster need Ray: pip install 'alphago\[ray\]'"):
-            train(GO, 1, workers=workers, folder=tmp_path / "run")
+            train(GO, 1, workers="10.0.0.1:6379", folder=tmp_path / "run")
         assert not (tmp_path / "run").exists()
         assert main(["worker", "10.0.0.1:6379"]) == 2
         assert "pip install 'alphago[ray]'" in capsys.readouterr().err
@@ -93,6 +65,7 @@ class TestWithoutRay:
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert crew_of("auto") is None
         assert crew_of("folder:x") == Crew(folder=Path("x"))
+        assert crew_of("2") == Crew(count=2)
 
 
 def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -134,9 +107,9 @@ def test_the_cause_in_a_log_of_ray() -> None:
     assert ray_cluster.cause_in("x" * 700) == "x" * 600
 
 
-def test_a_long_folder_of_temporary_files_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batch systems set such: Ray's message names neither the folder nor what to change."""
-    monkeypatch.setenv("RAY_TMPDIR", "/scratch/jobs/a_long_name")
-    told = ray_cluster.with_advice("validate_socket_filename failed: AF_UNIX path length cannot exceed 107 bytes: ...")
-    assert told.endswith("/scratch/jobs/a_long_name, has too long a name for Ray: set RAY_TMPDIR to a short one")
-    assert ray_cluster.with_advice("no route to host") == "no route to host"
+def test_a_game_that_workers_cannot_import() -> None:
+    class Own(GoEnv):
+        """A game within a function."""
+
+    with pytest.raises(ValueError, match=r"its class must be a module's, got tests.workers.test_crew:test_a_game"):
+        Crew(count=1).connect(Own(3))

@@ -19,7 +19,7 @@ from alphago.workers import jobs
 from alphago.workers.jobs import JobPool, pool_of
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.crews import Behaviour, Local, damaging, dying, failing, honest
+from tests.training.workers.crews import Behaviour, Local, dying, failing, honest
 
 NET = net_of(1)
 
@@ -61,7 +61,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
 
 WORKERS: list[dict[str, Behaviour]] = [
     {"a": honest},
-    {"a": dying, "b": failing, "c": damaging, "d": honest},
+    {"a": dying, "b": failing, "c": honest},
 ]
 
 

@@ -102,21 +102,6 @@ class TestSharedFolder:
                 time.sleep(0.01)
 
     @pytest.mark.slow
-    def test_a_silent_worker_gets_no_tasks(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Long before it counts as gone, since tasks given to the dead come back late."""
-        with closing(SharedFolder(tmp_path)) as shared:
-            worker = FolderWorker(tmp_path, 2, tell=str)
-            worker.join(threading.Event())
-            for _ in range(2):
-                shared.looked_at = worker.beat_at = 0.0
-                worker.beat()
-                found = shared.workers()
-            assert list(found.values()) == [2]
-            monkeypatch.setattr(shared_folder, "QUIET", 0.0)
-            shared.looked_at = 0.0
-            assert list(shared.workers().values()) == [0]
-
-    @pytest.mark.slow
     def test_a_worker_that_was_cut_off_comes_back(
         self, wanted: list[GameRecord], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

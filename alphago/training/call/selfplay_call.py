@@ -20,9 +20,8 @@ from alphago.training.settings.selfplay_settings import (
     default_groups,
 )
 from alphago.training.source import OnGame
-from alphago.training.workers.group_player import ChunkPlayer
+from alphago.training.workers.group_player import ChunkPlayer, Played, Task, Version
 from alphago.training.workers.remote_selfplay import RemoteGroup
-from alphago.training.workers.task import Played, Task, Version
 from alphago.workers.jobs import JobPool, pool_of
 
 CHUNK = 16  # games of a worker's job: enough to fill batches, few enough to lose with a worker

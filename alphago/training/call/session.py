@@ -115,7 +115,7 @@ def open_run(
         one_torch_thread(),
         Workers(settings.selfplay.groups) as workers,
         GpuMeter() as meter,
-        usual_report(call.options) as console,
+        usual_report() as console,
     ):
         state = None
         if folder.config is not None:
@@ -126,7 +126,6 @@ def open_run(
             flat_settings(start.config),
             read_rows(folder.path / METRICS, "seconds"),
             meter,
-            start.estimate,
         )
         # With a state, a TypeError or KeyError means that another version wrote the state.
         with nullcontext() if state is None else version_errors(folder.path, "a state"):

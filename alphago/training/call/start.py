@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -18,9 +18,8 @@ from alphago.nn.net import NeuralNet, build_net
 from alphago.system.settings import changes, from_data, structural_changes, to_data
 from alphago.system.validation import check_positive
 from alphago.training.code_digest import code_of
-from alphago.training.history import Row
-from alphago.training.judges.watched import Watched
-from alphago.training.runs.config import VERSION, call_options, how_to_continue, other_version, version_errors
+from alphago.training.judges.watcher import Watched
+from alphago.training.runs.config import VERSION, how_to_continue, other_version, version_errors
 from alphago.training.settings.run_settings import AnyRunSettings, RunSettings
 from alphago.training.watch.report import Report
 
@@ -38,7 +37,6 @@ class Call:
     may_change: whether another device may be used if this one cannot compute the network.
     reports: see `train`.
     deadline: the value of time.monotonic() at which the call stops; None for no limit.
-    options: options that the run's folder does not keep, written as on the command line.
     parts: parts of Run by keyword: make_source, make_learner.
     """
 
@@ -49,7 +47,6 @@ class Call:
     may_change: bool = False
     reports: Sequence[Report] | None = None
     deadline: float | None = None
-    options: str = ""
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -60,12 +57,11 @@ class Call:
         sizes: Mapping[str, int | None],
         reports: Sequence[Report] | None,
         stop_after: float | None,
+        device: str,
         parts: Mapping[str, Any],
-        **options: Any,
     ) -> "Call":
         """Return the call that begins now, with its network loaded and its device found; the arguments are `train`'s.
 
-        options: `device`, and others that the command that goes on with the run repeats.
         Raises TypeError or ValueError unless the arguments are as `train` says, BackendMissing for a device that does
         not exist.
         """
@@ -82,10 +78,7 @@ class Call:
         if network is not None and not isinstance(network, NeuralNet):
             raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
         given = {name: size for name, size in sizes.items() if size is not None}
-        device = options["device"]
-        is_auto = device == "auto"
-        repeated = call_options(options | {"device": None if is_auto else device})
-        return cls(env, network, given, find_device(env, device), is_auto, reports, deadline, repeated, parts)
+        return cls(env, network, given, find_device(env, device), device == "auto", reports, deadline, parts)
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,6 @@ class Start:
     watched: what tests the run's networks, by the setting `watch`.
     notes: sentences about a new run's recipe and model, or about given games, for a report.
     changes: the settings that this call changes, by name: old and new value.
-    estimate: tells from an iteration's metrics when the opponent `until` will be beaten; see Reporter.
     """
 
     settings: RunSettings
@@ -107,7 +99,6 @@ class Start:
     watched: Sequence[Watched]
     notes: Sequence[str] = ()
     changes: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    estimate: Callable[[Row], str | None] | None = None
 
 
 def new_network(call: Call, of_recipe: Mapping[str, Any], seed: int) -> tuple[NeuralNet, list[str]]:

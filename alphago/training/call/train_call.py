@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,7 @@ from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
 from alphago.training.call.progress import SelfPlayProgress
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
-from alphago.training.judges.proof import expectation
-from alphago.training.judges.watched import make_watched
+from alphago.training.judges.watcher import make_watched
 from alphago.training.learner import Learner, MakeLearner, choose_bfloat16
 from alphago.training.recipes import FEW_GAMES, RECIPES, Recipe, is_short, named_recipe, recipe_for, recipe_settings
 from alphago.training.selfplay import SelfPlay
@@ -90,7 +88,7 @@ def train(
             cluster that runs on this machine, if one does; a cluster's address, as "10.0.0.1:6379"; or "folder:PATH"
             for the workers of `alphago worker --folder PATH`.  The games are those of one process with as many
             `groups`, bit for bit unless `max_lag` says otherwise, and a run may be resumed with other workers or none.
-            All but a folder needs the extra `ray`.
+            A cluster needs the extra `ray`.
         max_lag: with workers, lets them play on while the network learns, with one that is at most so many versions
             old; the run is then not bit-identical to another one.  0: they wait for each new network.  None: 0 with
             fewer than 64 groups, otherwise 1.
@@ -106,11 +104,10 @@ def train(
         MemoryError: if device="cuda" and the GPU's memory is too small.
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
-    options = {"workers": workers, "max_lag": max_lag, "device": device}
     sizes = {"tower_height": tower_height, "channels": channels}
     crew = playing_crew(workers, max_lag)
     parts = {"make_source": crew or source, "make_learner": learner}
-    call = Call.of(env, model, sizes, reports, stop_after, parts, **options)
+    call = Call.of(env, model, sizes, reports, stop_after, device, parts)
     if num_games is not UNSET:
         settings["num_games"] = num_games
     given = spread(RunSettings, settings)
@@ -118,7 +115,7 @@ def train(
     def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
         if config is not None:
             return resumed_run(call, given, preset, config, path)
-        defaults = {} if crew is None else spread(RunSettings, crew.default_settings(settings))
+        defaults = {} if crew is None else spread(RunSettings, crew.default_settings())
         return new_run(call, {**defaults, **given}, preset)
 
     return train_run(call, folder, start_of, SelfPlayProgress)
@@ -140,7 +137,7 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
         settings = replace(settings, learning=choose_bfloat16(settings.learning, model), selfplay_dtype=dtype)
     config = new_config(model, settings, recipe=recipe_name(recipe))
     notes = [recipe.note, *notes] if recipe.note else notes
-    return started(call, settings, model, config, recipe, notes=notes)
+    return started(call, settings, model, config, notes=notes)
 
 
 def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -> Recipe:
@@ -186,32 +183,23 @@ def resumed_run(
     before, model = saved_run(call, RunSettings, given, config, folder, network)
     settings = change(change(before, of_recipe), given).completed(call.device, before)
     config, changed = change_config(before, settings, config, folder)
-    if recipe is None and settings.num_games is None:
-        recipe = recipe_for(call.env)  # for the estimate alone: the settings are complete
-    return started(call, settings, model, config, recipe, changes=changed)
+    return started(call, settings, model, config, changes=changed)
 
 
-def started(
-    call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], recipe: Recipe | None, **more: Any
-) -> Start:
-    """Return how a run starts, new or not, with the parts that its settings name.
+def started(call: Call, settings: RunSettings, model: NeuralNet, config: dict[str, Any], **more: Any) -> Start:
+    """Return how a run starts, new or not, with the parts that its settings name; more: as in Start.
 
-    recipe: tells when to expect the proof of `until`, if it knows.  more: as in Start.
     Raises ValueError for a board that the game or the network does not support, and for an opponent that does not
     exist or does not play the game; EngineError for an engine that is not installed or does not support the board.
     """
     env = call.env
     for lesson in settings.lessons(env):  # raises for a board that the game does not support
         model.resized(lesson.env)  # raises for a board that the network does not support
-    estimate = None
     if settings.until is not None:
-        name = settings.until.name
-        player = resolve_player(name, env)
+        player = resolve_player(settings.until.name, env)
         if isinstance(player, Engine):
             check_engine(require_go(env.match_variant(), player.name), player)
-        if needed := recipe.positions_to_beat(name, env) if recipe else 0:
-            estimate = partial(expectation, needed, name)
-    return Start(settings, model, config, make_watched(settings.watch, env), estimate=estimate, **more)
+    return Start(settings, model, config, make_watched(settings.watch, env), **more)
 
 
 def recipe_name(recipe: Recipe) -> str:

@@ -13,7 +13,7 @@ import torch
 
 from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
-from alphago.arena.match_result import MatchResult, wilson
+from alphago.arena.match_result import MatchResult
 from alphago.arena.sprt import Sprt, pair_scores
 from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.inference.frozen import frozen_copy
@@ -21,7 +21,7 @@ from alphago.nn.net import NeuralNet
 from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.training.judge import Judge
-from alphago.training.judges.results import play_in_parts
+from alphago.training.judges.results import match_row, play_in_parts
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -148,20 +148,12 @@ def log_match(run: Run, match: Match, row: Mapping[str, Any], name: str) -> None
         match decides about it, "accepted", whether the candidate becomes the best network.
     name: the name under which the games are saved.
     """
-    result = match.result
-    games = len(result.games)
-    low, high = wilson(result.win_rate, games)
-    run.folder.keep_match(name, run.games, run.env, result)
-    counts = {"played": games, **{name: getattr(result, name) for name in ("distinct", "wins", "draws", "losses")}}
-    rates = {"win_rate": result.win_rate, "low": low, "high": high}
-    run.add_match({**row, "readouts": match.readouts, **counts, **rates, "match_seconds": match.seconds})
-    came_of_it = ""
-    if "accepted" in row:
-        came_of_it = "; it is the best now" if row["accepted"] else "; the best stays"
-    run.note(
-        f"candidate after {run.games} games: {result.win_rate:.1%} of {games} games against the {row['opponent']} "
-        f"(95 % interval {low:.1%} to {high:.1%}){came_of_it}"
-    )
+    run.folder.keep_match(name, run.games, run.env, match.result)
+    numbers = match_row(run.env, match.result)
+    run.add_match({**row, "readouts": match.readouts, **numbers, "match_seconds": match.seconds})
+    verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
+    came_of_it = verdicts[row.get("accepted")]
+    run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{came_of_it}")
 
 
 def match_search(settings: SelfPlaySettings) -> SearchForm:

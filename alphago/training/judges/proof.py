@@ -29,7 +29,6 @@ from alphago.training.settings.judge_settings import Opponent
 
 # Proving "better than even" against "40 Elo points better": about 60 games at a win rate of 75 %, 200 at 60 %.
 TEST = Sprt(0.0, 40.0)
-MEASURED_SECONDS = 30.0  # seconds of training from which a run's speed is estimated
 PROOF = "proof.json"
 SEARCH = Gumbel()  # one leaf per wave, which is slow; but the opponent takes most of the time anyway
 
@@ -175,22 +174,3 @@ WORDS = {
     "reject": "not stronger yet",
     "continue": "undecided",
 }
-
-
-def expectation(needed: int, opponent: str, metrics: Mapping[str, Any]) -> str | None:
-    """Return a sentence that estimates when the network will be stronger than the opponent, at the run's speed so far.
-
-    Returns None while the speed is unknown, and "" once the run has as many positions.
-
-    needed: positions of self-play after which another run proved its network stronger than `opponent`.
-    metrics: an iteration's row of metrics.jsonl.
-    """
-    if metrics["seconds"] <= MEASURED_SECONDS:
-        return None
-    if needed <= metrics["positions"]:
-        return ""
-    rate = max(metrics["positions"], 1) / metrics["seconds"]
-    return (
-        f"{rate:.0f} positions a second here; another run was proved to be stronger than {opponent} after "
-        f"{needed:,} positions, which would be {needed / rate / 60:.1f} minutes of training"
-    )

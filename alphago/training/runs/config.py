@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import NoneType
@@ -119,15 +118,12 @@ def write_config(path: Path, config: dict[str, Any]) -> None:
 
 
 def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
-    """Write `config` to config.json and its copy, unless both are readable and equal to each other.
+    """Write `config` to config.json and its copy.
 
     path: the run's folder.  config: the run's config, as `read_config` returned it.
-    Returns sentences about damage of config.json, for a report; [] if only the copy was damaged or the two differed.
+    Returns sentences about damage of config.json, for a report.
     """
     notes = []
-    with contextlib.suppress(ValueError):  # raised if one of the two is not readable
-        if parse_config(path / CONFIG) == parse_config(path / COPY):
-            return []
     try:
         parse_config(path / CONFIG)
     except ValueError as error:
@@ -184,19 +180,6 @@ def how_to_continue(folder: Path, more: str = "") -> str:
     if config["network"]["custom"] or needs_game_option:
         return f"in Python {call}, folder={str(folder)!r})"
     return f"alphago {command} --folder {typed_path(folder)} {more}".rstrip()
-
-
-def call_options(given: Mapping[str, Any]) -> str:
-    """Return options of a call, such as "--workers 2 --max-lag 1".
-
-    given: keywords and their values; None and False for an option that was not given.
-    """
-    options = []
-    for name, value in given.items():
-        if value is not None and value is not False:
-            flag = f"--{name.replace('_', '-')}"
-            options.append(flag if value is True else f"{flag} {shlex.quote(str(value))}")
-    return " ".join(options)
 
 
 def game_flag(name: str, folder: Path) -> str:

@@ -1,6 +1,7 @@
 """The folder of a run: its files, and how they are saved and restored.
 
-A state is a safetensors file: its header has the plain data as JSON, and a digest of everything.
+A state is a safetensors file: its header has the plain data as JSON, and a digest of everything.  Games are in files
+that are written once and never changed.
 """
 
 import contextlib
@@ -12,7 +13,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import torch
 from safetensors.torch import load as tensors_from
@@ -23,22 +24,118 @@ from alphago.mcts.player import record_of
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.tensor_bytes import bytes_of
-from alphago.records.record import records_to_bytes
+from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
+from alphago.system.npz import read_npz
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
-from alphago.training.runs.shards import Shards
 
 STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
 LOGS = (METRICS, EVALUATIONS)
-FORMAT = "alphago-state"
-FORMAT_VERSION = "6"
 STATES = 2  # number of states kept on disk, since the newest may be damaged
 MOST_BYTES = 2**33  # largest state that is read
 
 
-class VersionError(ValueError):
-    """The error raised for an undamaged state of another version."""
+class Shard(NamedTuple):
+    """A file with the run's games `first` to `end` - 1, numbered in the order in which they finished."""
+
+    first: int
+    end: int
+    digest: str  # digest of the file's bytes
+    board: int  # board size of the games
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.end - self.first
+
+    @property
+    def name(self) -> str:
+        return f"games-{self.first:07d}-{self.end:07d}.npz"
+
+
+class Shards:
+    """The files games/games-M-N.npz, each with games of one board size, and the games queued for the next files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: list[Shard] = []
+        self.written = 0  # number of games ever written, including those in lost files
+        self.waiting: dict[int, list[GameRecord]] = {}  # queued games, by board size
+
+    def add(self, records: list[GameRecord], board: int) -> None:
+        """Queue games, which `write` will write to files; board: their board size."""
+        if records:
+            self.waiting.setdefault(board, []).extend(records)
+
+    def write(self) -> None:
+        """Write the queued games; if that fails, raise OSError and keep them queued."""
+        for board, records in sorted(self.waiting.items()):
+            data = records_to_bytes(records)
+            end = self.written + len(records)
+            shard = Shard(first=self.written, end=end, digest=digest_of(data), board=board)
+            write_atomic(self.folder / shard.name, data)
+            self.files.append(shard)
+            self.written = shard.end
+            del self.waiting[board]
+
+    def state(self) -> dict[str, Any]:
+        """Return the list of files as plain data."""
+        return {"written": self.written, "files": [list(shard) for shard in self.files]}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from the data that `state` returned; remove files of later games, which will be played again."""
+        self.files = [Shard(*fields) for fields in state["files"]]
+        self.written = state["written"]
+        self.waiting.clear()
+        for path in self.folder.glob("games-*.npz"):
+            numbers = path.stem.split("-")[1:]  # M and N of games-M-N.npz
+            if all(map(str.isdecimal, numbers)) and int(numbers[0]) >= self.written:
+                path.unlink()
+
+    def latest(self, count: int, board: int) -> tuple[list[GameRecord], list[str]]:
+        """Read the last `count` saved games of a board size.
+
+        Damaged files are set aside, and their games are left out: older games do not take their place.
+        Returns the games, oldest first, and sentences about damaged or missing files, for a report.
+        """
+        parts: list[list[GameRecord]] = []  # the newest games first
+        notes: list[str] = []
+        newest_first = [shard for shard in reversed(self.files) if shard.board == board]
+        for shard in newest_first:
+            if count <= 0:
+                break
+            taken = min(count, shard.games)
+            count -= taken
+            path = self.folder / shard.name
+            try:
+                parts.append(read_shard(path, shard.digest)[-taken:])
+            except FileNotFoundError:
+                self.files.remove(shard)
+                notes.append(f"{path} is gone, and with it {taken} games of the memory")
+            except ValueError as error:
+                self.files.remove(shard)
+                notes.append(f"{set_aside(path, str(error))}; {taken} games of the memory were in it")
+        return [record for part in reversed(parts) for record in part], notes
+
+
+def read_shard(path: Path, digest: str) -> list[GameRecord]:
+    """Return the games in the file `path`.
+
+    Raises FileNotFoundError, or ValueError if the file is damaged (its digest is not `digest`) or of another version;
+    the message, such as "is damaged", continues a sentence that begins with the file's name.
+    """
+    data = read_file(path)
+    if digest_of(data) != digest:
+        raise ValueError("is damaged (its digest differs)")
+    try:
+        return read_arrays(read_npz(data))
+    except KeyError as error:
+        raise ValueError(f"is of another version ({error})") from error
+
+
+def digest_of(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 @dataclass
@@ -176,14 +273,12 @@ class RunFolder:
     def newest_state(self) -> State:
         """Return the newest undamaged state.  Damaged states are set aside, and the result's `notes` name them.
 
-        Raises ValueError if no state is undamaged, or if the newest undamaged state is of another version.
+        Raises ValueError if no state is undamaged.
         """
         notes = []
         for path in reversed(self.states()):
             try:
                 state = state_from_bytes(read_file(path, MOST_BYTES))
-            except VersionError as error:
-                raise VersionError(f"{path} {error}") from error
             except ValueError as error:
                 notes.append(set_aside(path, str(error)))
             else:
@@ -194,7 +289,7 @@ class RunFolder:
     def restore(self) -> State:
         """Return the newest undamaged state, after removing all data that was written later than this state.
 
-        Raises ValueError if all states are damaged, or the newest is of another version; the message says what to do.
+        Raises ValueError if all states are damaged; the message says what to do.
         """
         try:
             state = self.newest_state()
@@ -243,28 +338,23 @@ def to_bytes(state: State) -> bytes:
         for name, tensor in state.tensors.items()
     }
     text = json.dumps(state.data)
-    header = {"format": FORMAT, "format_version": FORMAT_VERSION, "data": text, "digest": digest(tensors, text)}
-    return bytes_of(tensors, header)
+    return bytes_of(tensors, {"data": text, "digest": digest(tensors, text)})
 
 
 def state_from_bytes(data: bytes) -> State:
     """Return the state in a file's contents.
 
-    Raises ValueError if they are damaged, VersionError if they are of another version; the message, such as "is
-    damaged", continues a sentence that begins with the file's name.
+    Raises ValueError if they are damaged; the message continues a sentence that begins with the file's name.
     """
     try:
         header_size = int.from_bytes(data[:8], "little")  # as in any safetensors file
         header = json.loads(data[8 : 8 + header_size])["__metadata__"]
         tensors = tensors_from(data)
         is_sound = header["digest"] == digest(tensors, header["data"])
-        file_format, version = header["format"], header["format_version"]
     except Exception as error:  # damaged bytes can fail in any way
         raise ValueError(f"is damaged ({type(error).__name__})") from error
     if not is_sound:
         raise ValueError("is damaged (its digest differs)")
-    if (file_format, version) != (FORMAT, FORMAT_VERSION):
-        raise VersionError(f"is of another version (must be {FORMAT} {FORMAT_VERSION}, got {file_format} {version})")
     return State(tensors, json.loads(header["data"]))
 
 

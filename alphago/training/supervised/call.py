@@ -18,9 +18,8 @@ from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import check_float, checks_keywords
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
-from alphago.training.judges.held_out import HeldOutGames
-from alphago.training.judges.prediction import AT_ONCE, Predictions, predict
-from alphago.training.judges.watched import make_watched
+from alphago.training.judges.prediction import AT_ONCE, HeldOutGames, Predictions, predict
+from alphago.training.judges.watcher import make_watched
 from alphago.training.learner import choose_bfloat16
 from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import RunSettings
@@ -89,7 +88,7 @@ def train_supervised(
             raise ValueError(f"num_games must be left out where epochs are given, got {settings['num_games']!r}")
         settings["num_games"] = max(1, round(check_float("epochs", epochs, 0.001, 1e6) * len(given.lengths)))
     sizes = {"tower_height": tower_height, "channels": channels}
-    call = Call.of(env, net, sizes, reports, stop_after, {"make_source": partial(Epochs, given)}, device=device)
+    call = Call.of(env, net, sizes, reports, stop_after, device, {"make_source": partial(Epochs, given)})
     values = spread(SupervisedSettings, settings)
 
     def start_of(config: Mapping[str, Any] | None, folder: Path) -> Start:

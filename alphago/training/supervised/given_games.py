@@ -18,8 +18,7 @@ from alphago.records.sgf.faults import FATAL
 from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.runs.folder import MATCHES
-from alphago.training.runs.shards import digest_of
+from alphago.training.runs.folder import MATCHES, digest_of
 from alphago.training.supervised.dataset_games import (
     ILLEGAL,
     OTHER_BOARD,

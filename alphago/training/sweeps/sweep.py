@@ -14,8 +14,7 @@ from alphago.system.cores import available_cores
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords, shown
 from alphago.training.history import METRICS
-from alphago.training.sweeps.processes import run_all
-from alphago.training.sweeps.sweep_run import SweepRun, check_call
+from alphago.training.sweeps.sweep_run import SweepRun, check_call, run_all
 from alphago.training.watch.plots import plot
 
 
@@ -119,7 +118,7 @@ def sweep(
 ) -> SweepResult:
     """Call a function once for each of several settings and each seed, one process a core; return their comparison.
 
-    Every call has a folder of its own, FOLDER/NAME/SEED, and its numbers are saved there as result.json.  The same
+    Every call has a folder of its own, FOLDER/NAME/SEED, and its numbers are saved beside it, in SEED.json.  The same
     call of `sweep` resumes: it leaves out calls that have numbers, and a run of `train` goes on in its folder.  Numbers
     and runs of another function, of other settings, or of a function or class that was edited since, are refused.
     Several machines may share a folder: each leaves out the calls that another machine is making.

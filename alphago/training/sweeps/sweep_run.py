@@ -1,23 +1,34 @@
-"""A call of a sweep: its folder, its seed, its settings, and its saved numbers."""
+"""The calls of a sweep: folder, seed, settings and saved numbers of each, and the processes that make them."""
 
 import json
 import math
+import multiprocessing
+import os
 import pickle
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from alphago.system.files import LOCK, parse_json, read_file, write_atomic
-from alphago.system.interrupts import NO_FILE, comes_from_standard_input, has_importable_program
+from alphago.system.interrupts import (
+    NEEDS_GUARD,
+    NO_FILE,
+    comes_from_standard_input,
+    end_with_parent,
+    has_importable_program,
+    leave_if_imported_again,
+    only_parent_is_interrupted,
+)
 from alphago.system.validation import shown
 from alphago.training.call.summary import run_summary
 from alphago.training.code_digest import code_of, text_of
 from alphago.training.history import number, opponent_name, read_history
 from alphago.training.runs.config import holds_run
 
-RESULT = "result.json"
-MOST_BYTES = 2**20  # largest result that is read
+MOST_BYTES = 2**20  # largest file of a call that is read
 LOSSES = ("policy_loss", "value_loss")
 MEASURES = {"win_rate": "win rate against", "exam_points": "points lost in", "accuracy": "accuracy on"}
 
@@ -50,67 +61,53 @@ class SweepRun(NamedTuple):
         }
 
     @property
-    def begun(self) -> Path:
-        """The file, beside the call's folder, with the code that began there; it is gone when the numbers are there."""
-        return self.folder.with_name(f"{self.seed}.begun.json")
+    def file(self) -> Path:
+        """The file, beside the call's folder, with the identity of the call that began, and its numbers at its end."""
+        return self.folder.with_suffix(".json")
 
     def numbers(self) -> dict[str, float] | None:
         """Return the saved numbers of the call; None if it has not ended.
 
-        Raises ValueError if the numbers are of another seed, function or setting, or of other code, or damaged.
+        Raises ValueError if a call with another seed, function or setting, or with other code, has begun, or the file
+        is damaged.
         """
-        return self._read(self.folder / RESULT)
-
-    def _read(self, path: Path) -> dict[str, float] | None:
-        """Return the numbers in a file, as `numbers` does."""
         try:
-            saved = parse_json(read_file(path, MOST_BYTES))
-            numbers = {str(name): float(value) for name, value in saved.pop("numbers").items()}
-            code = dict(saved.pop("code"))
+            saved = parse_json(read_file(self.file, MOST_BYTES))
+            numbers, code = saved.pop("numbers"), dict(saved.pop("code"))
+            numbers = None if numbers is None else {str(name): float(value) for name, value in numbers.items()}
         except FileNotFoundError:
             return None
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ValueError(f"{path} is damaged ({error}): remove it, and the call is made again") from error
+            raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
         expected = self.identity
         code_now = expected.pop("code")
         if saved != expected:
-            raise ValueError(f"{path} must be of {expected}, got {saved}: choose another name or folder")
-        self._check_code([name for name in code_now if code.get(name) != code_now[name]])
-        return numbers
-
-    def _check_code(self, changed: Sequence[str]) -> None:
-        """Raise ValueError if there are names of functions and classes that were edited."""
-        if changed:
+            raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
+        if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
                 f"{self.folder} must be of the same code, but {' and '.join(changed)} changed since: choose another "
-                "name or folder, or remove it"
+                f"name or folder, or remove it and {self.file.name}"
             )
+        return numbers
 
     def check_may_begin(self) -> None:
         """Raise ValueError unless the call may begin in its folder, or go on with its run there."""
-        has_run = holds_run(self.folder)
-        if has_run:  # `train` compares the settings
-            begun: dict[str, str] = {}
-            with suppress(OSError, ValueError, TypeError):
-                begun = dict(parse_json(read_file(self.begun, MOST_BYTES)))
-            code = self.identity["code"]
-            self._check_code([name for name in code if begun.get(name, code[name]) != code[name]])
         names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
-        is_of_sweep = has_run or self.begun.exists() or names <= {LOCK}
+        is_of_sweep = names <= {LOCK} or self.file.exists() or holds_run(self.folder)  # `train` compares the settings
         if not is_of_sweep:
             raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
 
     def make(self) -> None:
-        """Make the call and save its numbers; save nothing if its run was stopped before the end."""
+        """Make the call and save its numbers; save none if its run was stopped before the end."""
         self.folder.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(self.begun, json.dumps(self.identity["code"]).encode())
+        self._write(None)
         numbers = numbers_of(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)
-        if holds_run(self.folder) and run_summary(self.folder)["over"] == "no":
-            return
-        self.folder.mkdir(exist_ok=True)
-        result = {**self.identity, "numbers": numbers}
-        write_atomic(self.folder / RESULT, json.dumps(result, indent=2).encode())
-        self.begun.unlink(missing_ok=True)
+        if not holds_run(self.folder) or run_summary(self.folder)["over"] != "no":
+            self._write(numbers)
+
+    def _write(self, numbers: Mapping[str, float] | None) -> None:
+        """Write the call's file."""
+        write_atomic(self.file, json.dumps({**self.identity, "numbers": numbers}, indent=2).encode())
 
 
 def numbers_of(result: object, folder: Path) -> dict[str, float]:
@@ -154,3 +151,93 @@ def check_call(call: Callable[..., Any], runs: Sequence[SweepRun], *, alone: boo
             f"call and settings must be such as other processes can import, functions of a module ({error}): "
             "processes=1 makes the calls in this process, one after the other"
         ) from error
+
+
+Ended = Callable[[SweepRun, str], object]  # called with a run that has ended, and why it failed; "" for no failure
+
+
+class RunningCall(NamedTuple):
+    """A call in progress, in a process of its own."""
+
+    run: SweepRun
+    process: BaseProcess
+    receiver: Connection  # receives why the call failed
+    place: int  # 0 .. number of processes - 1, which determines the process's core
+
+
+def run_all(runs: Sequence[SweepRun], processes: int, ended: Ended) -> None:
+    """Make the calls of `runs`, `processes` of them at a time; `ended` is called after each call.
+
+    On Ctrl-C and any other exception this function asks the processes to stop, and waits for them.  If `processes` is
+    1, this process makes the calls, and a run that stops before its end, as on Ctrl-C, is the last.
+    """
+    if processes == 1:
+        for run in runs:
+            fault = fault_of(run)
+            ended(run, fault)
+            if not fault and run.numbers() is None:
+                break
+        return
+    leave_if_imported_again()
+    runs_left = list(runs)
+    running: list[RunningCall] = []
+    try:
+        while runs_left or running:
+            while runs_left and len(running) < processes:
+                taken = [other.place for other in running]
+                place = next(place for place in range(processes) if place not in taken)
+                running.append(start(runs_left.pop(0), place))
+            wait([other.process.sentinel for other in running])
+            for over in [other for other in running if not other.process.is_alive()]:
+                running.remove(over)
+                ended(over.run, reply_of(over))
+    finally:
+        for other in running:
+            other.process.terminate()
+        for other in running:
+            other.process.join()
+
+
+def start(run: SweepRun, place: int) -> RunningCall:
+    """Start a call in another process; place: the index of the process's core."""
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []  # [] if no system tells
+    core = cores[place % len(cores)] if cores else None
+    spawn = multiprocessing.get_context("spawn")
+    receiver, sender = spawn.Pipe(duplex=False)
+    process = spawn.Process(target=work, args=(run, core, sender))
+    with only_parent_is_interrupted():
+        process.start()
+    sender.close()  # only the other process has it now, so `recv` raises EOFError once that process has ended
+    return RunningCall(run, process, receiver, place)
+
+
+def reply_of(over: RunningCall) -> str:
+    """Return why a call failed, or "" if it did not; its process has ended."""
+    try:
+        return str(over.receiver.recv())
+    except EOFError:
+        code = over.process.exitcode  # 1 if `leave_if_imported_again` has ended the process
+        return f"its process ended with code {code}" + (f": {NEEDS_GUARD}" if code == 1 else "")
+    finally:
+        over.receiver.close()
+        over.process.join()
+
+
+def work(run: SweepRun, core: int | None, sender: Connection) -> None:
+    """Make a call in this process, on one core, and send why it failed; stop as by SIGTERM if the parent ends."""
+    if core is not None:
+        os.sched_setaffinity(0, [core])
+    end_with_parent()
+    sender.send(fault_of(run))
+
+
+def fault_of(run: SweepRun) -> str:
+    """Make a call; return why it failed, as a sentence with the place in the code, or "" if it did not fail."""
+    try:
+        run.make()
+    except BlockingIOError:
+        return "another process is at it"
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return f"{type(error).__name__}: {error} ({place.filename}, line {place.lineno})"
+    return ""

@@ -6,8 +6,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
-from alphago.drawing.curves import WIDE, CurvePanel, curves_picture
-from alphago.drawing.shapes import WHITE, Drawing, Rect, Style, flat, move
+from alphago.drawing.curves import CurvePanel, curves_picture
+from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
 from alphago.env.pictured import Look
@@ -15,9 +15,7 @@ from alphago.records.game_pictures import end_text
 from alphago.records.record import GameRecord
 from alphago.system.optional import notebook_shell
 from alphago.training.history import METRICS, History, Row, number, read_rows
-from alphago.training.watch.match_panels import match_panels
-from alphago.training.watch.panels import MATCHES, TRAINING
-from alphago.training.watch.plots import training_panels
+from alphago.training.watch.plots import MATCHES, TRAINING, match_panels, training_panels
 from alphago.training.watch.report import ConsoleReport, Progress, Report
 
 EVERY = 0.5  # smallest number of seconds between two updates of the picture
@@ -25,7 +23,6 @@ MOST_NOTES = 4  # number of latest notes that are shown
 COLUMNS = 2
 Show = Callable[[dict[str, str]], object]
 X = "games"  # the x axis
-MARGIN = 16  # pixels around the drawing beside the picture
 
 
 class LiveReport(Report):
@@ -105,22 +102,17 @@ class LiveReport(Report):
         parts = [f"{number(row, 'games') or 0:,.0f}{self.of_games} games"]
         if self.progress is not None:
             now = self.progress()
-            parts.insert(0, f"{now.share:.0%}")
-            if now.remaining is not None:
-                minutes, seconds = divmod(int(now.remaining), 60)
-                parts.append(f"{minutes}:{seconds:02d} left")
-            if now.activity:
-                parts.append(now.activity)
+            parts = [f"{now.share:.0%}", *parts, *now.texts()]
         return [f"{self.folder}: {', '.join(parts)}", *self.notes[-MOST_NOTES:]]
 
     def drawing(self) -> Drawing:
-        """Return the picture of the curves, with the final position of the newest game beside them."""
-        picture = curves_picture(list(self.panels()), COLUMNS, X, texts=self.texts())
-        if self.game is None:
-            return picture
-        env, record = self.game
-        end = record.position(env).drawing(Look(caption=f"newest game, {end_text(record)}", coordinates=False))
-        return beside(picture, end)
+        """Return the picture of the curves, with the final position of the newest game as the last panel."""
+        panels = list(self.panels())
+        if self.game is not None:
+            env, record = self.game
+            end = record.position(env).drawing(Look(coordinates=False))
+            panels.append(CurvePanel(f"Newest game, {end_text(record)}", picture=end))
+        return curves_picture(panels, COLUMNS, X, texts=self.texts())
 
     def panels(self) -> Iterator[CurvePanel]:
         """Yield those live panels of matches and of training that have a curve."""
@@ -132,20 +124,9 @@ class LiveReport(Report):
                 yield panel
 
 
-def beside(left: Drawing, right: Drawing) -> Drawing:
-    """Return two drawings side by side, with `right` scaled to a panel's width."""
-    scale = WIDE / right.width
-    shapes = tuple(move(shape, left.width, MARGIN, scale) for shape in flat(right.layers))
-    width = left.width + WIDE + MARGIN
-    height = max(left.height, right.height * scale + 2 * MARGIN)
-    ground = Rect(0, 0, width, height, Style(WHITE))
-    layers = ((ground,), *left.layers[1:], shapes)  # the first layer of `left` is its own, smaller ground
-    return Drawing(width, height, layers, label=left.label, shown=width)
-
-
-def usual_report(options: str = "") -> "ConsoleReport | LiveReport":
-    """Return the default report of a run: a picture in a notebook, else a progress bar; options: see ConsoleReport."""
-    return ConsoleReport(options) if notebook_shell() is None else LiveReport()
+def usual_report() -> ConsoleReport | LiveReport:
+    """Return the default report of a run: a picture in a notebook, else a progress bar."""
+    return ConsoleReport() if notebook_shell() is None else LiveReport()
 
 
 def notebook_display() -> Show:

@@ -1,24 +1,249 @@
-"""Draw the curves of one or several runs in one figure."""
+"""Draw the curves of one or several runs in one figure; its panels are in plots.toml."""
 
+import colorsys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from alphago.drawing.curves import CurvePanel, curves_picture
+import numpy as np
+
+from alphago.arena.match_result import result_for
+from alphago.drawing.curves import Curve, CurvePanel, Dash, curves_picture
 from alphago.drawing.image import check_format, save_drawing
+from alphago.drawing.shapes import SERIES, sheet
 from alphago.drawing.svg import Svg, to_svg
+from alphago.records.game_pictures import small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
-from alphago.training.history import History, read_history
-from alphago.training.watch.match_panels import board_panels, match_panels
-from alphago.training.watch.mean_history import mean_history
-from alphago.training.watch.panels import AXES, TRAINING, Panel, Source, curve_panel, in_words_of, run_colours
+from alphago.training.history import History, Row, number, opponent_name, read_history
+from alphago.training.runs.config import game_of, read_config
 
+# For each x axis: the key in rows of the logs, a divisor, and the axis' label.
+AXES = {
+    "minutes": ("seconds", 60.0, "minutes of training"),
+    "processor": ("processor_seconds", 60.0, "minutes of the processor"),
+    "games": ("games", 1.0, "games of self-play"),
+    "positions": ("positions", 1.0, "positions of self-play"),
+}
+TABLES: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")  # of the kinds of curves in a panel
+LOW, HIGH = ":low", ":high"  # suffixes of a metric's name for the ends of its band, in means over runs
+WORDS = TABLES["words"]
+LONGEST_NAME = 30  # letters of an opponent's name
+OTHER_AXIS = {"minutes": "games", "processor": "games", "games": "minutes", "positions": "minutes"}  # second x axis
+# Each colour has a contrast of at least 4.5 on white, so that text in it can be read.
+COLOURS = ("#20242c", "#86692f", "#1f6fb4", "#c8442c", "#24794b", "#8650a8", "#8f6808", "#137a80", "#a8417e")
+POLICY_ALONE: Dash = "--"
+SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves with different readouts
+BOARDS, BOARD_COLUMNS = 6, 3  # in a panel
+POINTS = 80  # largest number of points of a mean curve
 COLUMNS = 4
 UNLIKE = 4.0  # a run so many times as long as another makes the x axis logarithmic
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
+
+
+class Panel(NamedTuple):
+    """A panel of metrics or of a judge's measurement; plots.toml tells what the fields are."""
+
+    title: str
+    keys: Mapping[str, str]
+    unit: str = ""
+    interval: Sequence[str] = ()
+    level: float | None = None
+    live: bool = False
+
+
+class Source(NamedTuple):
+    """Rows of a log with a curve for each metric of a panel.
+
+    dash: the curves' style; None if their place in the panel decides.  name: the text at their ends.
+    """
+
+    rows: Sequence[Row]
+    colour: str
+    dash: Dash | None = None
+    name: str = ""
+
+
+TRAINING = [Panel(**table) for table in TABLES["training"]]
+MATCHES = [Panel(**table) for table in TABLES["match"]]
+
+
+def run_colours(count: int) -> list[str]:
+    """Return a colour for each of `count` runs; more runs than SERIES get a rainbow."""
+    if count <= len(SERIES):
+        return list(SERIES[:count])
+    # Hue, lightness and saturation: dark enough to be seen on white.
+    rainbow = [colorsys.hls_to_rgb(i / count, 0.42, 0.85) for i in range(count)]
+    return ["#" + "".join(f"{round(255 * part):02x}" for part in colour) for colour in rainbow]
+
+
+def curve_panel(panel: Panel, sources: Sequence[Source], x: str, title: str = "", x_label: str = "") -> CurvePanel:
+    """Return a panel with the curves of all sources that have points of its metrics.
+
+    x: the x axis, a name in AXES.  title: "" for the panel's.  x_label: as in CurvePanel.
+    """
+    curves = [curve for source in sources for curve in curves_of(panel, source, x)]
+    return CurvePanel(title or panel.title, curves, panel.unit, panel.level, x_label=x_label)
+
+
+def curves_of(panel: Panel, source: Source, x: str) -> Iterator[Curve]:
+    """Yield the curves of a panel's metrics in a source, with intervals, or with bands if the rows are means over runs.
+
+    An interval's end that is missing or infinite is replaced by the value, so that there is no bar on that side.
+    """
+    axis, divisor, _ = AXES[x]
+    for (key, label), dash in zip(panel.keys.items(), STYLES, strict=False):
+        rows = [row for row in source.rows if has_numbers(row, axis, key)]
+        if not rows:
+            continue
+        at, values = [row[axis] / divisor for row in rows], [float(row[key]) for row in rows]
+        is_band = all(has_numbers(row, key + LOW, key + HIGH) for row in rows)
+        intervals = [
+            [value if (end := number(row, end_key)) is None else end for row, value in zip(rows, values, strict=True)]
+            for end_key in ((key + LOW, key + HIGH) if is_band else panel.interval)
+        ]
+        low, high = intervals or (None, None)
+        look = source.colour, source.dash or dash, label, source.name
+        yield Curve(at, values, *look, low=low, high=high, is_band=is_band)
+
+
+def has_numbers(row: Row, *keys: str) -> bool:
+    """Return whether a row has a finite number for each of the keys."""
+    return all(number(row, key) is not None for key in keys)
+
+
+def in_words_of(histories: Sequence[History], text: str) -> str:
+    """Return `text`, a title or label for runs of self-play, reworded if some or all of the runs are supervised."""
+    are_supervised = [history.is_supervised for history in histories]
+    if text not in WORDS or not any(are_supervised):
+        return text
+    for_all, for_some = WORDS[text]
+    return str(for_all if all(are_supervised) else for_some)
+
+
+def match_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = MATCHES) -> Iterator[CurvePanel]:
+    """Yield the panels of all measurements, with or without curves.
+
+    For one run with several opponents, the opponents share each panel, with their names at the curves' ends; a dashed
+    curve is of the policy without search.  Otherwise each opponent has its own panels, with a colour for each run.
+    x: the x axis, a name in AXES.
+    """
+    looks = looks_of([row for history in histories for row in history.evaluations])
+    if len(histories) == 1 and len(looks) > 1:
+        rows = histories[0].evaluations
+        sources = [Source(rows_against(name, rows), *look, name=name) for name, look in looks.items()]
+        win_rate, *others = panels
+        *_, label = AXES[other := OTHER_AXIS[x]]
+        yield curve_panel(win_rate, sources, x, f"{win_rate.title} (dashed: the policy alone)")
+        title = f"{win_rate.title} by {other}"
+        yield curve_panel(win_rate, sources, other, title, x_label=in_words_of(histories, label))
+        yield from (curve_panel(panel, sources, x) for panel in others)
+        return
+    for name in looks:
+        colours = zip(run_colours(len(histories)), histories, strict=True)
+        sources = [Source(rows_against(name, history.evaluations), colour) for colour, history in colours]
+        yield from (curve_panel(panel, sources, x, f"{panel.title}, {name}") for panel in panels)
+
+
+def rows_against(name: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose opponent has the name `name` (see `name_of`)."""
+    return [row for row in rows if name_of(row) == name]
+
+
+def looks_of(rows: Sequence[Row]) -> dict[str, tuple[str, Dash]]:
+    """Return the colour and line style of the curve for each opponent, by the opponent's name (see `name_of`).
+
+    Each player has one colour.  A player's curves with different readouts of the network differ in style; the policy
+    alone is dashed.
+    """
+    players = list(dict.fromkeys(row["opponent"] for row in rows))
+    looks: dict[str, tuple[str, Dash]] = {}
+    for name, row in {name_of(row): row for row in rows}.items():
+        colour = COLOURS[players.index(row["opponent"]) % len(COLOURS)]
+        searched_before = sum(look[0] == colour and look[1] != POLICY_ALONE for look in looks.values())
+        is_searched = number(row, "readouts") != 0
+        looks[name] = colour, SEARCHED[searched_before % len(SEARCHED)] if is_searched else POLICY_ALONE
+    return looks
+
+
+def name_of(row: Row) -> str:
+    """Return the name of a row's opponent with the network's readouts; a long name is cut at its beginning."""
+    name = opponent_name(row)
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
+
+
+def board_panels(history: History) -> Iterator[CurvePanel]:
+    """Yield for each opponent a panel with final boards of the run's newest match against the opponent."""
+    newest: dict[str, Row] = {opponent_name(row): row for row in history.evaluations if row.get("moves")}
+    if not newest:
+        return
+    game = game_of(read_config(history.folder))
+    start = game.match_variant().position()
+    for name, row in newest.items():
+        drawings, captions = [], []
+        for i, played in enumerate(row["moves"][:BOARDS]):
+            try:
+                end = start.after(played["moves"].split())
+            except ValueError:  # a damaged game is left out
+                continue
+            is_over = end.is_over or len(end.moves) >= game.max_moves
+            drawings.append(small_drawing(end))
+            captions.append(f"{i + 1}: {result_for(end, played['outcome'], i, is_over)}")
+        if drawings:
+            title = f"Final boards, {name}, {number(row, 'games') or 0:,.0f} games"
+            yield CurvePanel(title, picture=sheet(drawings, captions, BOARD_COLUMNS))
+
+
+def mean_history(name: str, histories: Sequence[History], x: str) -> History:
+    """Return the means of several runs' rows as the rows of one run, with the least and the greatest values.
+
+    name: the name of the resulting run.  x: the axis along which rows are averaged, a name in AXES.
+    The rows end where the shortest run ends.  A single run stays as it is.
+    """
+    if len(histories) == 1:
+        return histories[0]
+    metrics: list[Row] = list(mean_rows([history.metrics for history in histories], x))
+    all_rows = [row for history in histories for row in history.evaluations]
+    opponents = dict.fromkeys((row["opponent"], opponent_name(row)) for row in all_rows)
+    evaluations: list[Row] = []
+    for opponent, label in opponents:
+        runs = [[row for row in history.evaluations if opponent_name(row) == label] for history in histories]
+        first = next(row for rows in runs for row in rows)
+        same = {"opponent": opponent} | {key: first[key] for key in ("readouts", "judge") if key in first}
+        evaluations += [row | same for row in mean_rows(runs, x)]
+    return History(Path(name), metrics, evaluations)
+
+
+def mean_rows(runs: Sequence[Sequence[Row]], x: str) -> Iterator[dict[str, Any]]:
+    """Yield rows at evenly spaced x, with the means over runs of every number that all runs have.
+
+    The numbers of a run are interpolated between its rows.
+    """
+    axis, *_ = AXES[x]
+    places = [[at for row in run if (at := number(row, axis)) is not None] for run in runs]  # the x of each run's rows
+    if not all(places):
+        return
+    # From `first` to `last` every run has rows.
+    first = max(map(min, places))
+    last = min(map(max, places))
+    count = min(POINTS, min(map(len, places))) if last > first else 1
+    grid = np.linspace(min(first, last), last, count)
+    columns: dict[str, list[np.ndarray]] = {}  # for each key, the numbers of each run on the grid
+    for key in dict.fromkeys(key for row in runs[0] for key in row):
+        curves = [sorted((row[axis], row[key]) for row in run if has_numbers(row, axis, key)) for run in runs]
+        if all(curves):
+            # The transpose of a curve's pairs is its x values and its y values.
+            columns[key] = [np.interp(grid, *np.array(curve, np.float64).T) for curve in curves]
+    for i, at in enumerate(grid):
+        row: dict[str, Any] = {}
+        for key, numbers_of_runs in columns.items():
+            values = [float(numbers[i]) for numbers in numbers_of_runs]
+            row |= {key: sum(values) / len(values), key + LOW: min(values), key + HIGH: max(values)}
+        yield row | {axis: float(at)}
 
 
 @checks_keywords()

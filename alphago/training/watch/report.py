@@ -34,6 +34,12 @@ class Progress(NamedTuple):
     activity: str
     seconds: float
 
+    def texts(self) -> list[str]:
+        """Return the time left and the activity as texts, as far as they are known."""
+        left = [] if self.remaining is None else [f"{tqdm.format_interval(self.remaining)} left"]
+        lasting = f" for {self.seconds:.0f} s" if self.seconds >= LASTING else ""
+        return [*left, self.activity + lasting] if self.activity else left
+
 
 class Report:
     """A callback that a run informs of its events.
@@ -75,7 +81,6 @@ class Reporter:
     settings: the run's settings by name, see `flat_settings`.
     rows: the metrics of earlier iterations, oldest first.
     meter: measures how busy the GPU is.
-    estimate: called with the metrics of each iteration until it returns a text.  The text is reported unless empty.
     """
 
     def __init__(
@@ -84,13 +89,11 @@ class Reporter:
         settings: dict[str, Any] | None = None,
         rows: Sequence[Row] = (),
         meter: GpuMeter | None = None,
-        estimate: Callable[[Row], str | None] | None = None,
     ) -> None:
         self.reports = reports
         self.shows_notes = bool(reports)  # the progress, which `start` adds, shows none
         self.metrics: dict[str, Any] = dict(rows[-1]) if rows else {}
         self.meter = meter or GpuMeter()
-        self.estimate = estimate
         self.diagnosis = Diagnosis(settings or {})
         self.diagnosis.remember(rows)
 
@@ -109,10 +112,6 @@ class Reporter:
         for report in self.reports:
             report.iteration(metrics)
         self.note(*map(str, self.diagnosis.update(metrics)))
-        if self.estimate is not None and (sentence := self.estimate(metrics)) is not None:
-            self.estimate = None
-            if sentence:
-                self.note(sentence)
 
     def games(self, env: GameEnv, records: Sequence[GameRecord]) -> None:
         """Report finished games on one board; do nothing if there are none."""
@@ -181,12 +180,9 @@ class ConsoleReport(Report):
 
     On a terminal the bar is redrawn twice a second.  As a context manager it closes the bar on exit, so that an error's
     message begins on a new line.
-
-    options: options of the call, such as "--workers 2", for the command that continues a stopped run.
     """
 
-    def __init__(self, options: str = "") -> None:
-        self.options = options
+    def __init__(self) -> None:
         self.bar: LiveBar | None = None
 
     def __enter__(self) -> Self:
@@ -213,14 +209,9 @@ class ConsoleReport(Report):
         """Set the bar to the run's current progress."""
         assert self.bar is not None
         now = self.progress()
-        parts = [f"{self.games_so_far}{self.of_games} games"]
-        if now.remaining is not None:
-            parts.append(f"{self.bar.format_interval(now.remaining)} left")
-        if now.activity:
-            lasting = f" for {now.seconds:.0f} s" if now.seconds >= LASTING else ""
-            parts.append(now.activity + lasting)
+        parts = [f"{self.games_so_far}{self.of_games} games", *now.texts(), self.rates]
         self.bar.n = now.share
-        self.bar.set_description_str(", ".join(filter(None, [*parts, self.rates])), refresh=False)
+        self.bar.set_description_str(", ".join(filter(None, parts)), refresh=False)
 
     def iteration(self, metrics: dict[str, Any]) -> None:
         """Show the iteration's speed, losses and slowest work in the bar."""
@@ -253,4 +244,4 @@ class ConsoleReport(Report):
         how = "stopped" if stopped else "finished"
         print(f"{how} after {metrics['games']} games; the network is in {weights}", file=sys.stderr)
         if stopped:
-            print(f"it goes on with: {how_to_continue(self.folder, self.options)}", file=sys.stderr)
+            print(f"it goes on with: {how_to_continue(self.folder)}", file=sys.stderr)

@@ -1,25 +1,135 @@
-"""GroupPlayer: the work of a run's workers: they play the run's groups with a version of the network.
+"""What travels between a run and its workers, as bytes without code, and how a worker plays it.
 
-On a GPU they share evaluators, which are reused with the weights of other versions.
+A task continues a group of games, by the moves that the group's state has left, with a version of the network.  The
+task and the version have all that is needed.  So any worker can do a task, and doing it again gives the same answer.
+On a GPU each thread has an evaluator, which is reused with the weights of other versions.
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import NamedTuple, Self
+import zlib
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+
+from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.network_digest import check_network
-from alphago.nn.inference.cpu import compiled_evaluator
+from alphago.mcts.network_digest import check_network, network_digest
+from alphago.nn.inference.cpu import compiled_evaluator, compiled_network
 from alphago.nn.inference.gpu import DeviceEvaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet
 from alphago.nn.threads import own_thread
+from alphago.nn.travel import net_from_arrays, net_to_arrays
+from alphago.records.record import GameRecord, read_arrays, to_arrays
+from alphago.system.settings import from_data, to_data
 from alphago.training.group import Group
-from alphago.training.workers.task import Played, Task, Version
-from alphago.workers.work import RemoteWork, WorkerRefused
+from alphago.training.settings.selfplay_settings import SelfPlaySettings
+from alphago.workers.work import RemoteWork, WorkerRefused, known_game, pack, plain_game, unpack
 
-MOST_FREE = 8  # evaluators kept for later tasks
+COMPILED = "compiled"  # name of the array beside those of the network's weights
+FASTEST = 1  # level of zlib
+LOCAL = threading.local()  # `seat` is the thread's Seat, if it has one
+
+
+@dataclass(kw_only=True)
+class Message:
+    """Plain data for JSON, and games; games that have travelled do not have their GameEnv."""
+
+    games: list[GameRecord]
+
+    def to_bytes(self) -> bytes:
+        plain = {name: value for name, value in vars(self).items() if name != "games"}
+        return zlib.compress(pack(plain, to_arrays(self.games)), FASTEST)  # since policies are mostly zeros
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return the message that `to_bytes` converted."""
+        plain, arrays = unpack(zlib.decompress(data))
+        return cls(games=read_arrays(arrays), **plain)
+
+
+@dataclass(kw_only=True)
+class Task(Message):
+    """A task: continue a group of games by the moves left in its state.
+
+    end, step: end and step of the range of the games' numbers; state["next"] is the first number that has not begun.
+    state: the result of `Group.state`.
+    games: the games in progress.
+    """
+
+    end: int
+    step: int
+    state: dict[str, Any]
+
+
+@dataclass(kw_only=True)
+class Played(Message):
+    """The answer to a task: the group's new state and games, and the work that was done.
+
+    games: the games in progress, then the finished games.
+    moves, readouts: numbers of moves and simulations.  seconds: seconds by kind of work.
+    """
+
+    state: dict[str, Any]
+    moves: int
+    readouts: int
+    seconds: dict[str, float]
+
+
+class Version(NamedTuple):
+    """A version of a run's network, with all data that its tasks have in common.
+
+    net: the network; None where a worker needs it no more.
+    dtype: dtype of inference.  seed: the run's seed.
+    check: the digest that `network_digest` must return on a worker; None if any result will do.
+    compiled: the result of `compiled_network` for the network; may be left out.
+    """
+
+    env: GameEnv
+    settings: SelfPlaySettings
+    net: NeuralNet | None
+    dtype: str | None
+    seed: int
+    check: str | None
+    compiled: bytes = b""
+
+    @classmethod
+    def of(
+        cls, env: GameEnv, settings: SelfPlaySettings, evaluator: Evaluator, *, exact: bool, **more: Any
+    ) -> "Version":
+        """Return the version whose network is that of the evaluator, which computes on a CPU.
+
+        exact: whether a worker's results must be those of this machine.  more: net, dtype and seed.
+        """
+        check = network_digest(env, evaluator) if exact else None
+        return cls(env, settings, check=check, compiled=compiled_network(evaluator), **more)
+
+    def to_bytes(self) -> bytes:
+        """Return the version as bytes; raise ValueError for a network of modules that only this program has."""
+        assert self.net is not None
+        config, weights = net_to_arrays(self.net)
+        plain = {
+            "game": plain_game(self.env),
+            "settings": to_data(self.settings),
+            "net": (plain_game(self.net.env), config),
+            "dtype": self.dtype,
+            "seed": self.seed,
+            "check": self.check,
+        }
+        return pack(plain, {**weights, COMPILED: np.frombuffer(self.compiled, np.uint8)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Version":
+        """Return the version that `to_bytes` converted; raise WorkerRefused for a game unknown to this program."""
+        fields, weights = unpack(data)
+        compiled = weights.pop(COMPILED).tobytes()
+        env = known_game(fields.pop("game"))
+        settings = from_data(SelfPlaySettings, fields.pop("settings"), given={}, who="this run")
+        # The rules of the network's game may differ from the run's, and matter: its random games calibrate int8.
+        game, config = fields.pop("net")
+        net = net_from_arrays(config, weights, known_game(game))
+        return cls(env, settings, net, compiled=compiled, **fields)  # dtype, seed and check as they are
 
 
 class Seat(NamedTuple):
@@ -30,42 +140,23 @@ class Seat(NamedTuple):
     net: NeuralNet
 
 
-class GpuSeats:
-    """Evaluators that tasks use one after another.
+def gpu_evaluator(net: NeuralNet, dtype: str | None, device: str) -> DeviceEvaluator:
+    """Return this thread's evaluator, with the weights of a network.
 
     A new evaluator takes seconds: it chooses a form, and captures a CUDA graph for each size of batch.  New weights
     take milliseconds.
+
+    dtype, device: as in DeviceEvaluator.
     """
-
-    def __init__(self) -> None:
-        self.free: list[Seat] = []  # the most recently used last
-        self.lock = threading.Lock()
-
-    @contextmanager
-    def taken(self, net: NeuralNet, dtype: str | None, device: str) -> Iterator[DeviceEvaluator]:
-        """Lend an evaluator of a network; no other task uses this evaluator within the `with` block.
-
-        dtype, device: as in DeviceEvaluator.
-        """
-        kind = (net.env, net.config, dtype, device)
-        with self.lock:
-            fitting = [seat for seat in self.free if seat.kind == kind]
-            seat = max(fitting, key=lambda seat: seat.net is net, default=None)  # rather a seat with these weights
-            self.free = [other for other in self.free if other is not seat]
-        if seat is None:
-            evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)
-        else:
-            evaluator = seat.evaluator
-            if seat.net is not net:
-                evaluator.load(net.base_net, net.value, net.policy)
-        try:
-            yield evaluator
-        finally:
-            with self.lock:
-                self.free = [*self.free, Seat(evaluator, kind, net)][-MOST_FREE:]
-
-
-SEATS = GpuSeats()
+    kind = (net.env, net.config, dtype, device)
+    seat: Seat | None = getattr(LOCAL, "seat", None)
+    if seat is None or seat.kind != kind:
+        evaluator = DeviceEvaluator(net.env, net.base_net, net.value, net.policy, dtype=dtype, device=device)
+        seat = Seat(evaluator, kind, net)
+    elif seat.net is not net:
+        seat.evaluator.load(net.base_net, net.value, net.policy)
+    LOCAL.seat = seat._replace(net=net)
+    return seat.evaluator
 
 
 class GroupPlayer(RemoteWork):
@@ -78,7 +169,7 @@ class GroupPlayer(RemoteWork):
     def __init__(self, version: Version, device: str = "cpu") -> None:
         self.version = version._replace(compiled=b"")  # which is large
         self.device = device
-        self.shared: Evaluator | None = None  # on the CPU all tasks share it; on a GPU they borrow evaluators of `net`
+        self.shared: Evaluator | None = None  # on the CPU all tasks share it; on a GPU threads have their own
         if device == "cpu":
             assert version.net is not None
             self.version = self.version._replace(net=None)
@@ -94,12 +185,12 @@ class GroupPlayer(RemoteWork):
         version = Version.from_bytes(data)
         return cls(version, device_for(version, device))
 
-    def evaluator(self) -> AbstractContextManager[Evaluator]:
-        """Lend the evaluator of the version's network for one task."""
+    def evaluator(self) -> Evaluator:
+        """Return the evaluator of the version's network for a task in this thread."""
         if self.shared is not None:
-            return nullcontext(self.shared)
+            return self.shared
         assert self.version.net is not None
-        return SEATS.taken(self.version.net, self.version.dtype, self.device)
+        return gpu_evaluator(self.version.net, self.version.dtype, self.device)
 
     def do(self, job: bytes, stop: threading.Event) -> bytes | None:
         with own_thread():
@@ -113,26 +204,25 @@ class GroupPlayer(RemoteWork):
         must then be done again from its beginning.
         """
         version = self.version
-        with self.evaluator() as evaluator:
-            group = Group(
-                version.env,
-                evaluator,
-                version.settings,
-                len(task.state["slots"]),
-                seed=version.seed,
-                numbers=range(task.state["next"], task.end, task.step),
-            )
-            group.restore(task.state, iter(task.games))
-            group.play(stop)
-            if group.left and version.settings.search.keeps_trees:
-                return None
-            return Played(
-                state=group.state(),
-                games=group.records(),
-                moves=group.moves,
-                readouts=group.readouts_done,
-                seconds=group.stopwatch.take(),
-            )
+        group = Group(
+            version.env,
+            self.evaluator(),
+            version.settings,
+            len(task.state["slots"]),
+            seed=version.seed,
+            numbers=range(task.state["next"], task.end, task.step),
+        )
+        group.restore(task.state, iter(task.games))
+        group.play(stop)
+        if group.left and version.settings.search.keeps_trees:
+            return None
+        return Played(
+            state=group.state(),
+            games=group.records(),
+            moves=group.moves,
+            readouts=group.readouts_done,
+            seconds=group.stopwatch.take(),
+        )
 
 
 def device_for(version: Version, device: str) -> str:

@@ -5,7 +5,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,11 +23,9 @@ from alphago.system.validation import check_int
 from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
-from alphago.training.workers.group_player import GroupPlayer
-from alphago.training.workers.task import Played, Task, Version
+from alphago.training.workers.group_player import GroupPlayer, Played, Task, Version
 from alphago.workers.crew import Crew, crew_of
 from alphago.workers.jobs import JobPool
-from alphago.workers.ray_process import RayProcess
 from alphago.workers.work import Transport
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
@@ -291,17 +288,12 @@ class PlayingCrew:
             source.pool.sentences.append(GOES_ON)
         return source
 
-    def default_settings(self, given: Mapping[str, Any]) -> dict[str, int]:
-        """Return the settings, by keyword, that a new run takes where its call gives none; given: those of the call.
+    def default_settings(self) -> dict[str, int]:
+        """Return the settings, by keyword, that a new run takes where its call gives none.
 
         Each core plays a group; this machine's cores take the gradient steps.
         """
-        crew = self.crew
-        groups = crew.count or available_cores()
-        if crew.address is not None and "groups" not in given:
-            with closing(RayProcess(crew.address, None)) as cluster:
-                groups = cluster.cores()
-        return {"groups": groups, "learner_threads": available_cores()}
+        return {"groups": self.crew.count or available_cores(), "learner_threads": available_cores()}
 
 
 def playing_crew(workers: str | int | None, max_lag: int | None = None) -> PlayingCrew | None:

@@ -19,8 +19,7 @@ from alphago.training.history import EVALUATIONS, METRICS, History, Row, number,
 from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
-from alphago.training.watch.panels import AXES, in_words_of, run_colours
-from alphago.training.watch.plots import names_of, panels_of
+from alphago.training.watch.plots import AXES, in_words_of, names_of, panels_of, run_colours
 from alphago.ui.web.new_game import GameTree
 
 LATEST_GAMES = 24  # games of self-play that are offered

@@ -111,7 +111,7 @@ class TestStopping:
         assert process.returncode == code, errors
         assert "Traceback" not in errors
         assert "stopped after" in errors
-        assert f"it goes on with: alphago train --folder {tmp_path / 'run'} --device cpu\n" in errors
+        assert f"it goes on with: alphago train --folder {tmp_path / 'run'}\n" in errors
         load_model(tmp_path / "run", GoEnv(3))
 
     @pytest.mark.slow

@@ -13,7 +13,7 @@ from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.net import NeuralNet
 from alphago.records.record import GameRecord
 from alphago.training.call.selfplay_call import selfplay
-from alphago.training.judges.held_out import HeldOut
+from alphago.training.judges.prediction import HeldOut
 
 ENV = GoEnv(4, komi=0.5)
 NEVER = threading.Event()

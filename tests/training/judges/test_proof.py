@@ -16,7 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
-from alphago.training.judges.proof import PROOF, Examiner, expectation
+from alphago.training.judges.proof import PROOF, Examiner
 from alphago.training.run import Stopped
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.watch.run_clock import RunClock
@@ -186,22 +186,6 @@ class TestExaminations:
         other = Examiner(GO, Opponent("random", 32, first=0.0), tmp_path)
         other.restore(run, {}, state)
         assert (other.examinations, other.next_at) == (2, 0.0)  # other seeds, its own times
-
-
-@pytest.mark.parametrize(
-    ("seconds", "needed", "sentence"),
-    [
-        (20.0, 320_000, None),
-        (40.0, 320_000, "100 positions a second here; another run was proved to be stronger than gnugo after 320,000 "),
-        (40.0, 320_000, "53.3 minutes"),
-        (40.0, 4000, ""),
-        (40.0, 4001, "stronger"),
-    ],
-)
-def test_when_to_expect_a_proof(seconds: float, needed: int, sentence: str | None) -> None:
-    """Told once the speed is known, unless the time is over."""
-    text = expectation(needed, "gnugo", {"positions": 4000, "seconds": seconds})
-    assert text == sentence if not sentence else sentence in str(text)
 
 
 @pytest.mark.parametrize(

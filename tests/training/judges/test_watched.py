@@ -24,7 +24,7 @@ from alphago.system.cores import available_cores
 from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
-from alphago.training.judges.watched import (
+from alphago.training.judges.watcher import (
     PAIRS,
     WatchedExam,
     WatchedOpponent,

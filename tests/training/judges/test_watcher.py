@@ -17,8 +17,7 @@ from alphago.env.go import GoEnv
 from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.results import WatchResult
-from alphago.training.judges.watched import PAIRS, more_pairs
-from alphago.training.judges.watcher import AT_THE_END, POINTS, Watcher
+from alphago.training.judges.watcher import AT_THE_END, PAIRS, POINTS, Watcher, more_pairs
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import check_watch, split_readouts
 from tests.training.conftest import STAGES

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from alphago.cli import main
-from alphago.cli.options import Parser
-from alphago.cli.train import add_options
 from alphago.nn.net import load_model
-from alphago.training.runs.config import call_options, parse_config, read_config, repair_config
+from alphago.training.runs.config import parse_config, read_config, repair_config
 from alphago.training.runs.folder import RunFolder
 from tests.training.small_runs import GO, files, go_on, spoil
 
@@ -101,14 +99,3 @@ class TestConfig:
             folder.write_state(state)
         with pytest.raises(ValueError, match=r"has a state of another version \('counts'\): it cannot go"):
             go_on(finished)
-
-
-def test_options_that_no_folder_holds() -> None:
-    """What was not given is left out, and the command line reads the others as they were."""
-    given = {"workers": "folder:a b", "max_lag": 0, "stop_after": None, "device": "cpu", "tensorboard": True}
-    text = call_options({**given, "verbose": False})
-    assert text == "--workers 'folder:a b' --max-lag 0 --device cpu --tensorboard"
-    parser = Parser(prog="alphago train")
-    add_options(parser)
-    read = vars(parser.parse_args(["--workers", "folder:a b", "--max-lag", "0", "--device", "cpu", "--tensorboard"]))
-    assert {name: read[name] for name in given} == given

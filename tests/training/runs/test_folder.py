@@ -18,8 +18,7 @@ from alphago.cli import main
 from alphago.env.go import GoEnv
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
-from alphago.training.runs.folder import RunFolder, State
-from alphago.training.runs.shards import digest_of, read_shard
+from alphago.training.runs.folder import RunFolder, State, digest_of, read_shard
 from tests.training.small_runs import (
     GO,
     Killed,

@@ -111,8 +111,8 @@ def test_other_settings_under_the_same_name(tmp_path: Path) -> None:
     sweep(score, TWO, 1, folder=tmp_path, processes=1)
     with pytest.raises(ValueError, match=r"must be of .*'gain': '4.0'.* choose another name or folder"):
         sweep(score, {"more": {"gain": 4.0}}, 1, folder=tmp_path, processes=1)
-    (tmp_path / "more" / "0" / "result.json").write_text(json.dumps({"numbers": [1]}))
-    with pytest.raises(ValueError, match=r"result.json is damaged .* remove it"):
+    (tmp_path / "more" / "0.json").write_text(json.dumps({"numbers": [1]}))
+    with pytest.raises(ValueError, match=r"0.json is damaged .* remove it"):
         sweep(score, TWO, 1, folder=tmp_path, processes=1)
     (tmp_path / "mine" / "0").mkdir(parents=True)
     (tmp_path / "mine" / "0" / "letter.txt").touch()
@@ -184,9 +184,8 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
     (tmp_path / "more" / "0" / "half.txt").touch()
     with pytest.raises(ValueError, match="more/0 must be new, or the folder of a run of this sweep"):
         sweep(score, TWO, 1, folder=tmp_path, processes=1)
-    (tmp_path / "more" / "0.begun.json").touch()
+    (tmp_path / "more" / "0" / "half.txt").unlink()
     assert len(sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers["more"]) == 1
-    assert not list(tmp_path.rglob("*.begun.json"))
 
 
 @pytest.mark.slow

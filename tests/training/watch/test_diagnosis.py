@@ -13,8 +13,7 @@ from alphago.system.settings import to_data
 from alphago.training.history import Row, read_rows
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
 from alphago.training.runs.config import flat_settings
-from alphago.training.watch.diagnosis import PERSISTENCE, TABLE, Diagnosis, Finding, diagnose
-from alphago.training.watch.recent import Recent
+from alphago.training.watch.diagnosis import PERSISTENCE, TABLE, Diagnosis, Finding, Recent, diagnose
 from tests.training.small_runs import run_settings
 
 HERE = Path(__file__).parent

@@ -38,7 +38,7 @@ def test_a_run_is_watched(tmp_path: Path) -> None:
     told = " ".join(texts(svg))
     assert "10 of 10 games" in shown[-1]["text/plain"]
     assert all(name in told for name in ("Policy loss", "Value error", "Game length", "Results of self-play", "Speed"))
-    assert "newest game," in told
+    assert "Newest game," in told
     # Only the last picture, at the end, may follow sooner.
     assert all(after - before > 0.9 * EVERY for before, after in pairwise(times[:-1]))
 
@@ -51,7 +51,7 @@ def test_what_it_says_while_it_runs(tmp_path: Path) -> None:
         report.match({"opponent": "random", "readouts": 4, "win_rate": 0.5, "games": 20})
         report.match({"opponent": "exam", "readouts": 0, "exam_points": 1.5, "games": 20})
         report.note("something happened")
-        assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 1:05 left, learning", "something happened"]
+        assert report.texts() == [f"{tmp_path}: 25%, 20 of 100 games, 01:05 left, learning", "something happened"]
         panels = {
             panel.title: [(one.x, one.y, one.name, one.label) for one in panel.curves] for panel in report.panels()
         }

@@ -15,9 +15,7 @@ from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.match_panels import match_panels
-from alphago.training.watch.panels import TRAINING
-from alphago.training.watch.plots import panels_of, plot
+from alphago.training.watch.plots import TRAINING, match_panels, panels_of, plot
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 

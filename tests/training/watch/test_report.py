@@ -120,16 +120,6 @@ def test_an_error_begins_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 class TestReporter:
-    @pytest.mark.parametrize("estimate", ["soon", ""])
-    def test_an_estimate_is_reported_once(self, estimate: str) -> None:
-        """As soon as there is one; an empty one is no note."""
-        listener, answers = Listener(), iter([None, None, estimate, "never asked for"])
-        reporter = Reporter([listener], estimate=lambda metrics: next(answers))
-        for games in range(5):
-            reporter.iteration({"games": games})
-        assert listener.notes == [estimate] * bool(estimate)
-        assert listener.rows == [{"games": games} for games in range(5)]
-
     def test_what_is_newly_wrong(self) -> None:
         """Also where the run went on: what went before is remembered."""
         rows = [iteration(number, capped=1.0) for number in range(1, 61)]

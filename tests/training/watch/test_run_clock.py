@@ -1,5 +1,6 @@
 """Training time, and when to save: by a clock that a test moves."""
 
+import errno
 import math
 import signal
 import threading
@@ -156,6 +157,26 @@ def test_a_signal_that_ends_the_process(name: str) -> None:
             assert signal.getsignal(number) == signal.SIG_IGN
     finally:
         signal.signal(number, before)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
+def test_a_write_to_a_closed_terminal_ends_as_its_signal_does() -> None:
+    """It fails before the signal comes; without one it is an error of a disk."""
+
+    def write(*, hang_up: bool) -> None:
+        with stopped_by_interrupt(threading.Event()):
+            if hang_up:
+                signal.raise_signal(signal.SIGHUP)
+            raise OSError(errno.EIO, "Input/output error")
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        with pytest.raises(SystemExit, match="129"):
+            write(hang_up=True)
+        with pytest.raises(OSError, match="Input/output error"):
+            write(hang_up=False)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_a_deadline_stops() -> None:

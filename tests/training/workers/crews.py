@@ -21,10 +21,6 @@ def failing(answer: JobAnswer) -> JobAnswer:
     return JobAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
 
 
-def damaging(answer: JobAnswer) -> JobAnswer:
-    return answer._replace(done=(answer.done or b"")[:-1])
-
-
 def refusing(answer: JobAnswer) -> JobAnswer:
     return JobAnswer(answer.worker, answer.key, refused="this worker must be another one")
 

@@ -1,0 +1,75 @@
+"""OwnWorkers: workers in processes of this machine, which share a folder of temporary files with the run."""
+
+import os
+import subprocess
+import sys
+import threading
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, is_packaged
+from alphago.system.children import child_environment, python_command
+from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
+
+
+class OwnWorkers(SharedFolder):
+    """A Transport to workers of one core each, which this process starts; one that ends is replaced.
+
+    count: their number.  env: the run's game; None if workers need no game.
+    Raises ValueError for a game that they cannot import.
+    """
+
+    def __init__(self, count: int, env: GameEnv | None = None) -> None:
+        self.count = count
+        game = ""
+        if env is not None and not is_packaged(kind := type(env)):
+            game = f"{kind.__module__}:{kind.__qualname__}"
+            if kind.__module__ == "__main__" or "<" in kind.__qualname__:
+                raise ValueError(f"workers must be able to import the game: its class must be a module's, got {game}")
+        self.files = TemporaryDirectory(prefix="alphago-workers-")
+        super().__init__(self.files.name)
+        self.command = python_command("-m", __name__, str(self.path), game)
+        self.processes: list[subprocess.Popen[bytes]] = []
+
+    def workers(self) -> dict[str, int]:
+        """Return the live workers; raise ChildProcessError if one could not begin."""
+        for process in [process for process in self.processes if process.poll() is not None]:
+            self.processes.remove(process)
+            process.communicate()
+            if process.returncode == 1:  # an exception, whose traceback Python has printed
+                raise ChildProcessError("a worker's process has failed, and the error that it has printed says why")
+            for folder in self.path.glob(f"{WORKERS}/*-{process.pid}-*"):
+                (folder / LEFT).touch()
+        while len(self.processes) < self.count:
+            # In a session of its own, Ctrl-C does not reach it.  Its standard input ends with this process.
+            options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "start_new_session": True}
+            self.processes.append(subprocess.Popen(self.command, env=child_environment(), **options))
+        return super().workers()
+
+    def how_to_join(self) -> str:
+        return "its workers start"
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()  # which loses nothing
+            process.communicate()
+        super().close()
+        self.files.cleanup()
+
+
+def end_with_run() -> None:
+    """End this process when the run closes its standard input, or dies."""
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=end_with_run, daemon=True).start()
+    path, game = sys.argv[1:]
+    if game:
+        module, _, name = game.partition(":")
+        kind = getattr(import_module(module), name)
+        GAMES[kind.name] = kind
+    FolderWorker(Path(path), 1, tell=str).work(threading.Event())
