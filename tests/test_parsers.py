@@ -20,15 +20,16 @@ from alphago.arena.entrant import parse_entrant
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
-from alphago.cli.options import Setting, format_value, read_value, settings_of
+from alphago.cli.options import Setting, format_value, read_value
+from alphago.cli.settings_flags import setting_of
 from alphago.env.packaged import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, records_to_bytes
+from alphago.system.settings import addresses
 from alphago.training.history import number, read_rows
 from alphago.training.optimizer import check_schedule, rate_factor
 from alphago.training.runs.folder import State, state_from_bytes, to_bytes
-from alphago.training.settings.learning_settings import LearningSettings
 from alphago.training.settings.run_settings import RunSettings, check_curriculum
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -37,7 +38,7 @@ NAN = float("nan")
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
 BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
-SETTINGS = {setting.name: setting for kind in (RunSettings, LearningSettings) for setting in settings_of(kind)}
+SETTINGS = {path: setting_of(address) for path, address in addresses(RunSettings).items()}
 
 
 def read(parse: Callable[[], Any], sentence: str, error: type[Exception] = ValueError) -> Any:

@@ -44,7 +44,10 @@ class TournamentSettings:
     """The settings shared by all matches of a tournament."""
 
     games: int = setting(
-        "games in each match, an even number, since each opening is played with both colours", default=200, least=2
+        "games in each match, an even number, since each opening is played with both colours",
+        default=200,
+        least=2,
+        shown="games in each match, an even number",
     )
     random_opening: int | None = setting(
         "first plies on random points, the same in all matches; None for the game's usual number: 2 in Go from 7x7 on, "
@@ -57,15 +60,16 @@ class TournamentSettings:
         default=None,
         least=0,
     )
-    seed: int = setting("random seed of openings and drawn moves", default=0, least=0)
+    seed: int = setting("random seed of openings and drawn moves", default=0, least=0, shown="random seed of openings")
     adjudicator: str | None = setting(
         'engine that scores final boards of Go instead of Tromp-Taylor rules: "gnugo" or "gnugo:LEVEL"; differences '
         "are reported",
         default=None,
     )
     sprt: tuple[float, float] | None = setting(
-        "(elo0, elo1): end a match early when `Sprt(elo0, elo1)` decides whether its first player is stronger",
+        "two Elo differences: end a match when a sequential test decides between them, with error rates of 5 %",
         default=None,
+        shown="end a match when a sequential test decides, as 0:20 in Elo",
     )
 
     def __post_init__(self) -> None:

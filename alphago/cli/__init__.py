@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import alphago
 from alphago.cli.errors import error_text, memory_warning
-from alphago.cli.options import Parser
+from alphago.cli.options import Parser, usage_of
 from alphago.system.files import user_path
 from alphago.system.interrupts import INTERRUPTED, ended_by_interrupt, ignore_interrupts, repeated_interrupts
 from alphago.system.validation import near_misses, printable, shortened
@@ -21,7 +21,8 @@ OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
 
-# For each verb, its module, which has `add_options(parser)` and `run(options)`, and a description.
+# For each verb, its module and its purpose.  The module has `run(options)`, whose docstring is the verb's help (see
+# Parser), and `add_options(parser)`.
 VERBS = {
     "train": ("train", "train a network from games against itself"),
     "selfplay": ("selfplay_games", "play games of a network against itself and save them"),
@@ -119,11 +120,10 @@ def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
 
         with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
             import_named_game(words)
-    name, purpose = VERBS[verb]
-    module = importlib.import_module(f"alphago.cli.{name}")
-    parser = Parser(prog=f"alphago {verb}", description=f"{purpose[0].upper()}{purpose[1:]}.")
+    module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
+    parser = Parser(f"alphago {verb}", module.run)
     module.add_options(parser)
-    parser.set_defaults(run=module.run)
+    parser.usage = usage_of(parser)
     return parser
 
 

@@ -14,21 +14,11 @@ IGNORED = "ignored; accepted for clients that pass it to KataGo"
 
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "the analysis protocol is for Go"
-    parser.description = (
-        "Answers queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard "
-        "output."
-    )
     add_model(parser)
     option(parser, "-model MODEL", "the same as MODEL, in KataGo's notation", dest="katago_model")
     option(parser, "-config FILE", IGNORED)
-    option(
-        parser,
-        "-override-config KEY=VALUE,…",
-        "sets maxVisits and reportAnalysisWinratesAs; other keys are ignored",
-        dest="override",
-        action="append",
-        default=[],
-    )
+    text = "sets maxVisits and reportAnalysisWinratesAs; other keys are ignored"
+    option(parser, "-override-config KEY=VALUE,…", text, dest="override", action="append", default=[])
     option(parser, "-quit-without-waiting", "end at once when the input ends", dest="quit", action="store_true")
     option(parser, "-analysis-threads N", IGNORED)
     option(parser, "--visits N", "visits for queries without maxVisits (500)", integer)
@@ -40,6 +30,9 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Answer queries of KataGo's analysis protocol: one JSON query per line on standard input, replies on standard
+    output.
+    """
     from alphago.ui.analysis_engine import AnalysisEngine
     from alphago.ui.analysis_query import Limits
     from alphago.ui.gtp.protocol import byte_lines, reserved_stdout

@@ -37,14 +37,14 @@ class SearchRun:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        f"Searches fixed positions of every game by every rule ({', '.join(SEARCHES)}), with priors and values that "
-        "are hashes of positions. The signature at the end is the same on every machine, and changes only if a game's "
-        "rules or the search change."
-    )
+    """Add nothing: the searches are always the same."""
 
 
 def run(options: argparse.Namespace) -> int:
+    """Search fixed positions of every game by every rule, with priors and values that are hashes of positions.
+
+    The signature at the end is the same on every machine, and changes only if a game's rules or the search change.
+    """
     runs = list(search_runs())
     rows = [["game", "search", "checksum", "simulations/s"]]
     rows += [[run.game, run.rule, f"{run.checksum}", f"{run.simulations / run.seconds:,.0f}"] for run in runs]

@@ -8,26 +8,14 @@ from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import ProgressBar, read_anchor, standings
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
-from alphago.cli.options import Parser, add_settings, given_settings, integer, number, option
+from alphago.cli.options import Parser, integer, number, option
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES
 from alphago.system.interrupts import INTERRUPTED
 from alphago.workers.jobs import pool_of
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Plays matches of all players against each other, and prints win rates and Elo ratings. "
-        "Games are saved in a folder, and the same command resumes an interrupted one."
-    )
-    parser.epilog = (
-        "A PLAYER is a network: a file, a run's folder, or the name of a packaged network (7x7), optionally with "
-        "readouts and search after an @ (runs/a@64; runs/a@0 for the policy alone; runs/a@64,gumbel), or a level, 1 "
-        "to 10 (9x9@level=7). "
-        "Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in "
-        "other games alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks "
-        "('gtp:./engine --argument')."
-    )
-    parser.usage = f"{parser.prog} PLAYER PLAYER... [OPTIONS]"
     option(parser, "players PLAYER", "two or more; see below", nargs="+")
     option(parser, "--readouts N", "a network's simulations per move (64)", integer, default=64)
     rules = list(SEARCHES)
@@ -35,39 +23,28 @@ def add_options(parser: Parser) -> None:
     add_game(parser, "the networks' game, or go", "the networks' size, or the game's default, in Go 9")
     option(parser, "--komi K", "komi (the networks', or the board's default)", number)
     option(
-        parser,
-        "--turns N",
-        "end games after N moves of each side; 0: two passes end a game (as in the networks' games)",
-        integer,
+        parser, "--turns N", "end games after N moves of each side; 0: after two passes (as in the networks')", integer
     )
     add_device(parser)
     add_workers(parser)
-    add_settings(parser, TournamentSettings, leave=["sprt"])
-    option(
-        parser,
-        "--sprt ELO0 ELO1",
-        "end a match when a sequential test between these Elo differences decides, with error rates of 5 %%",
-        number,
-    )
-    option(
-        parser,
-        "--anchor PLAYER[=ELO]",
-        "the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)",
-    )
-    option(parser, "--folder PATH", "folder for the games (a folder in runs, named after the players and settings)")
-    parser.shorten("--games", "games in each match, an even number (200)")
-    parser.shorten("--anchor", "the player whose rating is fixed, and the rating (0)")
-    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
-    parser.shorten("--workers", "who plays: a number, ADDRESS, folder:PATH")
+    add_flags(parser, TournamentSettings, "the matches")
+    text = "the player whose rating is fixed, and the rating (GNU Go, rave, uct, or the last player; 0)"
+    option(parser, "--anchor PLAYER[=ELO]", text)
+    option(parser, "--folder PATH", "folder for the games (one in runs, named after players and settings)")
     add_game_settings(parser)
-    for flag in ("--turns", "--random-opening", "--opening-plies", "--adjudicator"):
-        parser.shorten(flag)
+    parser.shorten("--turns")
 
 
 def run(options: argparse.Namespace) -> int:
-    given = given_settings(options, TournamentSettings)
-    given["sprt"] = None if options.sprt is None else tuple(options.sprt)
-    settings = TournamentSettings(**given)
+    """Play matches of all players against each other, and print win rates and Elo ratings.  Games are saved in a
+    folder, and the same command resumes an interrupted one.
+
+    A PLAYER is a network: a file, a run's folder, or the name of a packaged network (7x7), optionally with readouts and
+    search after an @ (runs/a@64; runs/a@0 for the policy alone; runs/a@64,gumbel), or a level, 1 to 10 (9x9@level=7).
+    Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in other games
+    alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks ('gtp:./engine --argument').
+    """
+    settings = TournamentSettings(**given_settings(options, TournamentSettings))
     env, players = read_entrants(
         options.players,
         board_size=options.board_size,

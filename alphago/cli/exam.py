@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from alphago.cli.label import with_bar
 from alphago.cli.models import add_device
-from alphago.cli.options import Parser, add_settings, given_settings, integer, option, read_value, settings_of
+from alphago.cli.options import Parser, integer, option, read_value
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.exams.drawn_positions import MakeSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import write_named
@@ -20,43 +21,23 @@ DTYPES = ("float32", "bfloat16", "int8", "fastest")
 
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "exams are of Go"
-    parser.description = (
-        "Grades networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and "
-        "win rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several "
-        "networks are compared on the same positions. With --make, makes such positions from games."
-    )
-    parser.usage = f"{parser.prog} NET... [OPTIONS]\n       {parser.prog} --make FILE --engine COMMAND --games PATH..."
-    parser.epilog = (
-        "A NET is a network's file, a run's folder, or the name of a packaged network (9x9), optionally with readouts "
-        "and search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7)."
-    )
     option(parser, "networks NET", "one or more; see below", nargs="*")
     option(parser, "--readouts N,…", "simulations per move; 0: the policy alone (0,64)", counts, default=(0, 64))
     option(parser, "--file FILE", "the exam (the package's for the networks' board)")
     option(parser, "--search", "the networks' search (puct)", choices=tuple(SEARCHES))
-    option(
-        parser,
-        "--dtype",
-        "the networks' numbers; float32 for grades that hardly depend on the machine (float32)",
-        choices=DTYPES,
-        default=DTYPES[0],
-    )
+    text = "the networks' numbers; in float32, grades hardly depend on the machine (float32)"
+    option(parser, "--dtype", text, choices=DTYPES, default=DTYPES[0])
     option(parser, "--threads N", "number of threads (one per core)", integer)
     option(parser, "--halves", "tell how much random halves of the exam differ", action="store_true")
     option(parser, "--sheet FILE", "draw the ten worst moves of the first network, as SVG")
     option(parser, "--json FILE", "write all grades as JSON lines")
     add_device(parser)
-    group = parser.add_argument_group("making an exam")
+    group = parser.section("making an exam")
     option(group, "--make FILE", "the file to make, or to go on with")
     option(group, "--engine COMMAND", "a program that speaks KataGo's analysis protocol ('alphago analysis 9x9')")
     option(group, "--games PATH", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
     option(group, "--board-size N", "size of the board (9)", integer, default=9)
-    add_settings(group, MakeSettings)
-    parser.shorten("--dtype", "the networks' numbers: float32, bfloat16, int8, fastest (float32)")
-    parser.shorten("--device", "the device of boards and networks: auto, cpu, cuda (auto)")
-    for setting in settings_of(MakeSettings):
-        if setting.name != "positions":
-            parser.shorten("--" + setting.name.replace("_", "-"))
+    add_flags(parser, MakeSettings, "making an exam")
 
 
 def counts(text: str) -> tuple[int, ...]:
@@ -68,6 +49,13 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Grade networks by positions of Go with the loss of every legal move, as a strong judge sees it: points and win
+    rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several networks are
+    compared on the same positions.  With --make, --engine and --games, make such positions from games.
+
+    A NET is a network's file, a run's folder, or the name of a packaged network (9x9), optionally with readouts and
+    search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7).
+    """
     if options.make is not None:
         return make(options)
     for_making = [f"--{name}" for name in ("engine", "games") if getattr(options, name) is not None]

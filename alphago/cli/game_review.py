@@ -25,10 +25,6 @@ SUFFIX = ".reviewed"
 
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "games to review are games of Go, in SGF files"
-    parser.description = (
-        "Reviews games of Go: writes an SGF file with win rates, scores, best lines and mistakes, and a graph."
-    )
-    parser.usage = f"{parser.prog} PATH... [OPTIONS]"
     option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
     option(parser, "--model MODEL", "a network's name, file or run folder (the package's network for the board)")
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
@@ -39,6 +35,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Review games of Go: write an SGF file with win rates, scores, best lines and mistakes, and a graph."""
     reviewer = Reviewer(options)
     for path, folder in sources(options.games, options.to):
         reviewer.review(path, folder)

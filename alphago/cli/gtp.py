@@ -14,15 +14,9 @@ from alphago.system.validation import MOST_READOUTS, check_float, check_int
 
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "the Go Text Protocol is for Go"
-    parser.description = "Speaks the Go Text Protocol, version 2, on standard input and output."
     add_model(parser)
-    option(
-        parser,
-        "--policy",
-        "how moves are chosen: at random, by the network's policy alone, or by search (mcts)",
-        choices=("random", "net", "mcts"),
-        default="mcts",
-    )
+    text = "how moves are chosen: at random, by the network's policy alone, or by search (mcts)"
+    option(parser, "--policy", text, choices=("random", "net", "mcts"), default="mcts")
     option(parser, "--readouts N", "simulations per move; 0: policy alone (800)", integer)
     add_level(parser)
     option(parser, "--board-size N", "size of the board (the model's, or 9)", integer)
@@ -36,6 +30,7 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Speak the Go Text Protocol, version 2, on standard input and output."""
     from alphago.ui.gtp.game_commands import serve
     from alphago.ui.gtp.protocol import reserved_stdout
 

@@ -21,12 +21,6 @@ from alphago.training.watch.game_log import worker_facts
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Prints versions and devices, and measures this machine's speed for about five seconds. With RUN it prints the "
-        "run's game, network, progress and results, the command that continues it, the shares of its time, and its "
-        "resignation threshold. With MODEL it describes the network."
-    )
-    parser.usage = f"{parser.prog} [RUN|MODEL] [OPTIONS]"
     option(
         parser, "what RUN|MODEL", "the folder of a run, finished or not; or a network's file or name (9x9)", nargs="?"
     )
@@ -35,6 +29,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print versions and devices, and measure this machine's speed for about five seconds.  With RUN, print the run's
+    game, network, progress and results, the command that continues it, the shares of its time, and its resignation
+    threshold. With MODEL, describe the network.
+    """
     seconds = options.seconds
     if seconds is None:
         seconds = 5.0 if options.what is None else 0.0

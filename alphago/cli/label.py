@@ -4,7 +4,8 @@ import argparse
 import sys
 from collections.abc import Callable
 
-from alphago.cli.options import Parser, add_settings, given_settings, integer, option
+from alphago.cli.options import Parser, integer, option
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.exams.drawn_positions import LabelSettings
 from alphago.system.files import typed_path
 from alphago.system.interrupts import INTERRUPTED
@@ -14,21 +15,19 @@ Tell = Callable[[int, int], object]  # (positions so far, positions wanted)
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Labels positions of games of Go by a teacher: its policy, win rate, lead and ownership become a dataset, from "
-        "which alphago supervised learns. The teacher is another program, or a network of this package with search. "
-        "The same command resumes an interrupted one. A network that learns from labels is taught, and says by whom."
-    )
-    parser.usage = f"{parser.prog} GAMES... --to DATASET (--engine COMMAND | --network NET) [OPTIONS]"
     option(parser, "games GAMES", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
     option(parser, "--to DATASET", "the dataset's folder, new or begun", required=True)
     option(parser, "--engine COMMAND", "a program that speaks KataGo's analysis protocol ('katago analysis …')")
-    option(parser, "--network NET", "a network's file or name (9x9), or a run's folder")
+    option(parser, "--network NET", "or a network's file or name (9x9), or a run's folder")
     option(parser, "--board-size N", "size of the board (9)", integer, default=9)
-    add_settings(parser, LabelSettings)
+    add_flags(parser, LabelSettings, "the positions")
 
 
 def run(options: argparse.Namespace) -> int:
+    """Label positions of games of Go by a teacher: its policy, win rate, lead and ownership become a dataset, from
+    which alphago supervised learns.  The teacher is another program, or a network of this package with search.  The
+    same command resumes an interrupted one.  A network that learns from labels is taught, and says by whom.
+    """
     from alphago.exams.labelling import label_games, own_engine  # imported late, since it loads the readers of games
 
     if (options.engine is None) == (options.network is None):

@@ -11,16 +11,15 @@ from alphago.env.go import GoEnv
 
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "the tools are for Go"
-    parser.description = (
-        "Serves tools for Go to assistants that speak the Model Context Protocol, on standard input and output: "
-        "analyse a position or an SGF file, find mistakes, explain a move, show a board."
-    )
     add_model(parser)
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
     add_device(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Serve tools for Go to assistants that speak the Model Context Protocol, on standard input and output: analyse a
+    position or an SGF file, find mistakes, explain a move, show a board.
+    """
     from alphago.ui.model_context import GoTools
 
     @cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from alphago.cli.options import Parser, Setting, add_setting, given_settings, in_shell, integer, option, settings_of
+from alphago.cli.options import Parser, Setting, add_setting, in_shell, integer, option, settings_of
 from alphago.cli.own_games import named_game
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, make_game, with_settings
@@ -18,16 +18,12 @@ from alphago.system.cores import available_cores
 RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
 MOST_PROCESSES = 8  # that read files of games, unless --workers asks for more
-WHO = (
-    "who does the work, instead of this process: a number of processes; auto for the Ray cluster that runs here; its "
-    "address, as 10.0.0.1:6379; or folder:PATH for those of alphago worker --folder PATH"
-)
+WHO = "who plays, instead of this process: a number, auto or HOST:PORT (of a Ray cluster), or folder:PATH"
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     option(parser, "model MODEL", "a network's name, file or run folder (a packaged one)", nargs="?")
-    parser.usage = f"{parser.prog} [MODEL] [OPTIONS]"
 
 
 def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:
@@ -43,14 +39,9 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str
 
     default: the device; argparse.SUPPRESS for "auto" where the parsed options are to have `device` only if it is given.
     """
-    shown_default = "auto" if default is argparse.SUPPRESS else default
-    option(
-        parser,
-        "--device",
-        f"the device {what}; auto: the GPU if there is one that supports them ({shown_default})",
-        choices=("cpu", "cuda", "auto"),
-        default=default,
-    )
+    usual = "auto" if default is argparse.SUPPRESS else default
+    text = f"the device {what}; auto: the GPU if there is one that supports them ({usual})"
+    option(parser, "--device", text, choices=("cpu", "cuda", "auto"), default=default)
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +95,7 @@ def add_game_settings(parser: Parser) -> None:
         for setting in settings_of(env):
             if setting.name != "board_size" and setting.types:
                 keywords.setdefault(setting.name, []).append((name, setting))
-    group = parser.add_argument_group("the game")
+    group = parser.section("the game")
     flags = {name: "--" + name.replace("_", "-") for name in keywords}
     for name, settings in keywords.items():
         if (flag := flags[name]) not in parser._option_string_actions:
@@ -135,9 +126,7 @@ def given_game_settings(options: argparse.Namespace) -> dict[str, Any]:
     The name of rules of Go is replaced by Go's keywords for ko and suicide.
     Raises ValueError for the name of rules by which games cannot be scored.
     """
-    given: dict[str, Any] = {}
-    for env in GAMES.values():
-        given |= given_settings(options, env, GAME)
+    given = {name.removeprefix(GAME): value for name, value in vars(options).items() if name.startswith(GAME)}
     names_rules_of_go = RULES in given and not is_rules_of_oware(given[RULES])
     if names_rules_of_go and options.game in (None, USUAL_GAME):
         given |= named_rules(given.pop(RULES))._asdict()

@@ -15,24 +15,13 @@ READOUTS = 64  # of the exam
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Writes a network for other programs, and prints the largest difference of its outputs from torch's on "
-        "positions of random games. Formats: onnx, one file with named inputs and outputs, for any number of "
-        "positions, and any board if the network is size-free; w32 and w16, float32 or float16 weights, layer after "
-        "layer, with a list of the network's operations in FILE.json; page, one "
-        "HTML file that plays the network in any browser, without a server, with the page of alphago web."
-    )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     option(parser, "--format", "the format (FILE's suffix, or onnx)", choices=("onnx", "w32", "w16", "page"))
     option(parser, "--out FILE", "the file to write (in this folder, with the model's name)")
     option(parser, "--strength TEXT", "page: what was measured of the network, a sentence")
-    option(
-        parser,
-        "--exam",
-        "page: take the packaged exam of the board (64 readouts, some minutes) and write the result in as its strength",
-        action="store_true",
-    )
+    text = "page: write in how the network does in the packaged exam of the board (some minutes)"
+    option(parser, "--exam", text, action="store_true")
     option(parser, "--licence TEXT", "page: the network's licence")
     option(parser, "--positions N", "positions to compare (500)", integer, default=500)
     add_game_settings(parser)
@@ -54,6 +43,14 @@ def exam_sentence(network: "NeuralNet") -> str:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Write a network for other programs, and print the largest difference of its outputs from torch's on positions of
+    random games.
+
+    The formats are onnx, one file with named inputs and outputs, for any number of positions, and any board if the
+    network is size-free; w32 and w16, float32 or float16 weights, layer after layer, with a list of the network's
+    operations in FILE.json; page, one HTML file that plays the network in any browser, without a server, with the page
+    of alphago web.
+    """
     given = given_game_settings(options)
     env, network = load(options.model, options.board_size, given.pop("komi", None), game=options.game, given=given)
     name = f"{env.N}x{env.N}" if options.model is None else Path(options.model).resolve().stem

@@ -1,7 +1,4 @@
-"""Make options of the command line from classes of settings.
-
-`add_settings` adds an option for each field of a settings class, or each keyword of a class such as `GoEnv`, with its
-type, default and help.  `given_settings` returns the values that were given.
+"""The parser of a command, and its options: how their values are written, and what help says of them.
 
 Values are written as in Python, except for tuples: 7:0.25,9:0.25 is ((7, 0.25), (9, 0.25)).  The word none sets an
 optional setting to None.
@@ -41,16 +38,22 @@ class Formatter(argparse.HelpFormatter):
 class Parser(argparse.ArgumentParser):
     """An argument parser with errors of one line and suggestions for mistyped flags, which cannot be abbreviated."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, prog: str, run: Callable[[argparse.Namespace], int] | None = None) -> None:
+        """Make the parser of the command `prog`.
+
+        run: runs the command with the parsed options, which have it as `run`.  The first paragraph of its docstring is
+            the description of the command, and the others stand below the options.
+        """
         width = max(60, min(120, shutil.get_terminal_size().columns - 2))  # less 2, as argparse itself has it
+        description, _, epilog = (inspect.getdoc(run) or "" if run else "").partition("\n\n")
         super().__init__(
-            **{
-                "allow_abbrev": False,  # --game of a command without it would be taken as --games
-                "usage": f"{options.get('prog')} [OPTIONS]",
-                "formatter_class": lambda prog: Formatter(prog, max_help_position=30, width=width),
-                **options,
-            }
+            prog,
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,  # --game of a command without it would be taken as --games
+            formatter_class=lambda prog: Formatter(prog, max_help_position=30, width=width),
         )
+        self.set_defaults(run=run)
         self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
         self.brief: dict[str, str] = {}  # by flag, the text of --help instead of the option's help; "" to leave it out
 
@@ -63,6 +66,11 @@ class Parser(argparse.ArgumentParser):
             option(self, "--help-all", "show this help message and exit", action=HelpAll)
             self.brief["--help-all"] = ""  # the last line of --help names it
         self.brief[flag] = text
+
+    def section(self, title: str, note: str | None = None) -> argparse._ArgumentGroup:
+        """Return the group of options called `title` in --help-all, with a sentence below its title when it is new."""
+        known = {group.title: group for group in self._action_groups}
+        return known.get(title) or self.add_argument_group(title, note)
 
     def format_help(self, *, all_options: bool = False) -> str:
         """Return the text of --help; with `all_options`, or if no option was shortened, that of --help-all."""
@@ -114,6 +122,18 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\n")
+
+
+def usage_of(parser: Parser) -> str:
+    """Return how a command is called: its arguments, the options that must be given, and [OPTIONS]."""
+    words = [parser.prog]
+    for action in parser._actions:
+        value = f"{action.metavar or action.dest}"
+        if not action.option_strings:
+            words.append({"?": f"[{value}]", "*": f"[{value}...]", "+": f"{value}..."}.get(f"{action.nargs}", value))
+        elif action.required:
+            words += [action.option_strings[0], value]
+    return " ".join([*words, "[OPTIONS]"])
 
 
 class HelpAll(argparse._HelpAction):
@@ -255,7 +275,7 @@ def shell_notation(value: str) -> str:
 
 
 def settings_of(target: type) -> list[Setting]:
-    """Return a Setting for each keyword of a class's constructor, in order."""
+    """Return a Setting for each keyword of a class such as `GoEnv`, in order."""
     hints = get_type_hints(target.__init__)  # type: ignore[misc]
     settings = []
     for name, parameter in inspect.signature(target).parameters.items():
@@ -282,14 +302,7 @@ def is_typed(kind: object) -> bool:
 
 
 def help_of(target: type, name: str) -> str:
-    """Return the help of a class's setting.
-
-    The help is the entry `help` of the field's metadata.  Without such an entry, it is the paragraph of the class's
-    docstring that begins with `name: `.
-    """
-    field = getattr(target, "__dataclass_fields__", {}).get(name)
-    if field is not None and "help" in field.metadata:
-        return str(field.metadata["help"])
+    """Return the help of a class's keyword: the paragraph of the class's docstring that begins with `name: `."""
     for match in PARAGRAPH.finditer(inspect.cleandoc(target.__doc__ or "")):
         if name in match["names"].split(", "):
             return " ".join(match["text"].split()).removesuffix(".")
@@ -311,13 +324,6 @@ def option(parser: argparse._ActionsContainer, words: str, text: str, kind: Any 
     parser.add_argument(name, help=text, **more)
 
 
-def add_settings(parser: argparse._ActionsContainer, target: type, *, leave: Sequence[str] = ()) -> None:
-    """Add an option to `parser` for every setting of the class `target`; leave: names of settings to leave out."""
-    for setting in settings_of(target):
-        if setting.name not in leave:
-            add_setting(parser, "--" + setting.name.replace("_", "-"), setting)
-
-
 def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting) -> argparse.Action:
     """Add one option to `parser`; the parsed options have the setting's name only if the option was given."""
     text = in_shell(setting.help, {}).replace("%", "%%")
@@ -337,13 +343,3 @@ def given_options(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     names: the options to consider; the default of each is None.
     """
     return {name: value for name in names if (value := getattr(options, name)) is not None}
-
-
-def given_settings(options: argparse.Namespace, target: type, prefix: str = "") -> dict[str, Any]:
-    """Return the settings of the class `target` that were given on the command line, by name.
-
-    options: the parsed options.  prefix: of the settings' names among them.
-    """
-    given = vars(options)
-    names = [setting.name for setting in settings_of(target)]
-    return {name: given[prefix + name] for name in names if prefix + name in given}

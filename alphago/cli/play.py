@@ -15,35 +15,25 @@ from alphago.cli.options import Parser, integer, number, option
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Plays a game against a network. You type moves such as D4, or pass, undo, hint, score, save FILE, load FILE, "
-        "resign, quit or help."
-    )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     option(parser, "--komi K", "White's points before a game of Go", number)
     option(parser, "--handicap N", "handicap stones in a game of Go (0)", integer, default=0)
     option(parser, "--white", "play White instead of Black", action="store_true")
-    option(
-        parser,
-        "--readouts N",
-        "simulations per move (200; with --seconds, as many as fit); 0: the policy alone",
-        integer,
-        dest="num_readouts",
-    )
+    text = "simulations per move (200; with --seconds, as many as fit); 0: the policy alone"
+    option(parser, "--readouts N", text, integer, dest="num_readouts")
     option(parser, "--seconds S", "time per move; --readouts may end a move earlier", number)
     add_level(parser)
-    option(
-        parser,
-        "--teach POINTS",
-        "explain each of your moves that loses more than so many points, and offer to take it back",
-        number,
-    )
+    text = "explain each of your moves that loses more than so many points, and offer to take it back"
+    option(parser, "--teach POINTS", text, number)
     add_device(parser)
     add_game_settings(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Play a game against a network.  You type moves such as D4, or pass, undo, hint, score, save FILE, load FILE,
+    resign, quit or help.
+    """
     from alphago.ui.terminal.play_call import play
 
     given = given_game_settings(options)

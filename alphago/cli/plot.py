@@ -9,11 +9,6 @@ OUT = {"curves": "curves.png", "games": "games.svg", "network": "network.svg"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Draws the curves of one or several runs in one picture: losses, games, speed and matches.  Or draws games of "
-        "a run from its beginning to now (--games), or a network (--network)."
-    )
-    parser.usage = f"{parser.prog} RUN... [OPTIONS]"
     option(parser, "runs RUN", "the folder of a run, finished or not", nargs="+")
     kinds = parser.add_mutually_exclusive_group()
     for flag, text in (
@@ -21,15 +16,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         ("--network", "draw a network; RUN is a run's folder, a network's file or name (9x9)"),
     ):
         option(kinds, flag, text, dest="kind", action="store_const", const=flag[2:], default="curves")
-    option(
-        parser,
-        "--out FILE",
-        ".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)",
-    )
+    text = ".png, .svg or .pdf (curves.png); .svg for --games (games.svg) and --network (network.svg)"
+    option(parser, "--out FILE", text)
     option(parser, "--x", "x axis (minutes)", default="minutes", choices=("minutes", "processor", "games", "positions"))
 
 
 def run(options: argparse.Namespace) -> int:
+    """Draw the curves of one or several runs in one picture: losses, games, speed and matches.  Or draw games of a run
+    from its beginning to now (--games), or a network (--network).
+    """
     out = options.out or OUT[options.kind]
     if options.kind == "curves":
         from alphago.training.watch.plots import plot  # imported late, since other pictures do not need it

@@ -17,7 +17,7 @@ from alphago.cli.models import (
     load,
 )
 from alphago.cli.options import Parser, integer, option
-from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import as_evaluator
 from alphago.mcts.rule import measured_threshold
@@ -35,10 +35,6 @@ from alphago.training.watch.game_log import game_text
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Plays games of a network against itself and saves them in a folder: as SGF files for Go; for other games, or "
-        "with --records, as one file of records (games.npz, which alphago.records.record.load_records reads)."
-    )
     add_model(parser)
     add_game(parser, "the model's own, or go", "the model's own, or 9")
     option(parser, "--games N", "number of games (10)", integer, default=10)
@@ -53,10 +49,13 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Play games of a network against itself and save them in a folder: as SGF files for Go; for other games, or with
+    --records, as one file of records (games.npz, which alphago.records.record.load_records reads).
+    """
     game_settings = given_game_settings(options)
     komi = game_settings.pop("komi", None)
     env, network = load(options.model, options.board_size, komi, game=options.game, given=game_settings)
-    given = given_settings_of(options, SelfPlaySettings)
+    given = given_settings(options, SelfPlaySettings)
     make(SelfPlaySettings, given)  # raises before there is a progress bar
     # Workers get the network itself, and make their own evaluators.
     player = network if options.workers is not None else as_evaluator(network, env, options.device)

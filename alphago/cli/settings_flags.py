@@ -1,6 +1,6 @@
 """Flags of settings: one for each keyword of a settings class, and --set for settings that have a path only.
 
-`--help` shows the flags that most people set, `--help-all` shows all flags.
+If a class says what `--help` shows, that is what most people set, `--help-all` shows all flags.
 """
 
 import argparse
@@ -31,16 +31,15 @@ def add_flags(
     defaults: values, by keyword, that the help shows instead of the settings' own.
     notes: sentences below headings, by heading.
     """
-    groups: dict[str, argparse._ArgumentGroup] = {}
     known = addresses(root)
     by_path = [path for path, address in known.items() if not address.keyword]
+    is_long = any(declaration(address).metadata["shown"] for address in known.values())
     for address in known.values():
         setting = setting_of(address)
         if not (address.keyword and (setting.types or setting.choices)):
             continue
         heading = address.title or title
-        if heading not in groups:
-            groups[heading] = parser.add_argument_group(heading, (notes or {}).get(heading))
+        group = parser.section(heading, (notes or {}).get(heading))
         default = (defaults or {}).get(address.keyword, setting.default)
         # A help text names settings by their keywords, and settings of its own class also by their fields' names.
         names = {other.keyword: flag_of(other.keyword) for other in known.values() if other.keyword}
@@ -48,8 +47,9 @@ def add_flags(
         names |= {sibling.field.name: flag_of(sibling.keyword) for sibling in siblings}
         setting = replace(setting, default=default, text=in_shell(setting.text, names))
         flag = flag_of(address.keyword)
-        add_setting(groups[heading], flag, setting)
-        parser.shorten(flag, brief(setting, address))
+        add_setting(group, flag, setting)
+        if is_long:
+            parser.shorten(flag, brief(setting, address))
     if by_path:
         text = f"another setting, by its path: {', '.join(by_path)}"
         option(parser, "--set PATH=VALUE", text, action=SetByPath, default={}, dest=BY_PATH, root=root)
@@ -79,7 +79,7 @@ class SetByPath(argparse.Action):
         setattr(namespace, self.dest, getattr(namespace, self.dest) | {path: value})
 
 
-def given_settings_of(options: argparse.Namespace, root: type) -> dict[str, Any]:
+def given_settings(options: argparse.Namespace, root: type) -> dict[str, Any]:
     """Return the settings of the class `root` that were given on the command line, by keyword or by path."""
     names = [address.keyword for address in addresses(root).values() if address.keyword]
     given = {name: value for name, value in vars(options).items() if name in names}

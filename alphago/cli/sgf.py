@@ -6,7 +6,8 @@ import tempfile
 from pathlib import Path
 
 from alphago.cli.models import add_files_workers, chosen_processes
-from alphago.cli.options import Parser, add_settings, given_options, given_settings, integer, number, option
+from alphago.cli.options import Parser, given_options, integer, number, option
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
@@ -15,38 +16,28 @@ from alphago.system.live_bar import LiveBar
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Imports games of Go from files, folders and archives into a dataset, on which alphago supervised trains. "
-        "Games that the dataset already has, also rotated or reflected ones, are left out. The same command resumes "
-        "an interrupted one. Without --to it only reports what is wrong with the games. If PATH is a dataset, it "
-        "describes the dataset."
-    )
-    parser.epilog = (
-        "A PATH is an SGF file, a .tar.gz or .zip file, a text file with a game on each line (ID, a tab, "
-        ";B[pd];W[dp]…), or a folder of such files."
-    )
-    parser.usage = f"{parser.prog} PATH... [--to DATASET] [OPTIONS]"
     option(parser, "paths PATH", "files, folders and archives; see below", nargs="+")
     option(parser, "--to DATASET", "the dataset's folder, new or existing")
-    option(
-        parser,
-        "--index FILE",
-        "a file with results and komi of games in text files (index files beside and above the text files)",
-        action="append",
-    )
+    text = "a file with results and komi of games in text files (index files beside and above the text files)"
+    option(parser, "--index FILE", text, action="append")
     add_files_workers(parser)
-    filters = parser.add_argument_group("the games to keep")
-    add_settings(filters, GameFilter)
-    split = parser.add_argument_group("the dataset's splits")
+    add_flags(parser, GameFilter, "the games to keep")
+    split = parser.section("the dataset's splits")
     option(split, "--validation X", "share of games for choosing networks (0.05)", number)
     option(split, "--test X", "share of games for testing the result (0.05)", number)
     option(split, "--split-seed N", "random seed of the splits (0)", integer, dest="seed")
-    parser.shorten("--min-rank", "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional")
-    for flag in ("--index", "--max-moves", "--any-result", "--rank", "--split-seed"):
-        parser.shorten(flag)
+    parser.shorten("--index")
+    parser.shorten("--split-seed")
 
 
 def run(options: argparse.Namespace) -> int:
+    """Import games of Go from files, folders and archives into a dataset, on which alphago supervised trains.  Games
+    that the dataset already has, also rotated or reflected ones, are left out.  The same command resumes an interrupted
+    one. Without --to it only reports what is wrong with the games.  If PATH is a dataset, it describes the dataset.
+
+    A PATH is an SGF file, a .tar.gz or .zip file, a text file with a game on each line (ID, a tab, ;B[pd];W[dp]…), or a
+    folder of such files.
+    """
     if options.to is None and len(options.paths) == 1 and is_dataset(options.paths[0]):
         describe(Path(options.paths[0]))
         return 0

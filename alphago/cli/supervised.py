@@ -9,32 +9,19 @@ from typing import Any
 
 from alphago.cli.models import add_device
 from alphago.cli.options import Parser, given_options, integer, number, option
-from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Trains a network to predict the moves and results of given games. At intervals the network is tested on "
-        "held-out games; the network that predicts the most moves is kept. alphago train --model can continue with it. "
-        "Ctrl-C saves and stops; the same --folder resumes."
-    )
-    parser.usage = f"{parser.prog} DATASET [OPTIONS]"
-    option(
-        parser,
-        "dataset DATASET",
-        "a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games",
-    )
+    text = "a dataset (alphago sgf FILES --to DATASET), a run of self-play, or a file or folder of games"
+    option(parser, "dataset DATASET", text)
     option(parser, "--board-size N", "size of the board (the model's, or the dataset's usual one)", integer)
     option(parser, "--komi K", "komi of games without one (the board's default)", number)
     option(parser, "--model FILE", "a network to start from; its file is not changed")
     option(parser, "--test", "only test --model, on the test games; train nothing", action="store_true")
-    option(
-        parser,
-        "--epochs X",
-        "how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)",
-        number,
-    )
+    text = "how often each game is trained on, on average, instead of --games (1; a resumed run keeps its own)"
+    option(parser, "--epochs X", text, number)
     option(parser, "--tower-height N", "residual blocks (the board's recipe's); a --model grows", integer)
     option(parser, "--channels N", "channels (the board's recipe's); a --model grows", integer)
     option(parser, "--folder PATH", "the run's folder (a new one in runs)")
@@ -45,6 +32,10 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Train a network to predict the moves and results of given games.  At intervals the network is tested on held-out
+    games; the network that predicts the most moves is kept.  alphago train --model can continue with it.  Ctrl-C saves
+    and stops; the same --folder resumes.
+    """
     from alphago.training.supervised.call import predict_games, train_supervised
     from alphago.training.watch.report import ConsoleReport, TensorBoardReport
 
@@ -55,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         print(measures_text(predict_games(net, options.dataset)))
         return 0
     given = given_options(options, "folder", "tower_height", "channels", "stop_after")
-    given |= given_settings_of(options, SupervisedSettings)
+    given |= given_settings(options, SupervisedSettings)
     with ConsoleReport() as console:
         reports = [console, *([TensorBoardReport()] if options.tensorboard else [])]
         best = train_supervised(

@@ -7,7 +7,7 @@ from typing import Any
 
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, check_named, given_game_settings
 from alphago.cli.options import Parser, given_options, integer, number, option
-from alphago.cli.settings_flags import add_flags, given_settings_of
+from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, make_game, with_settings
 from alphago.system.validation import near_names
@@ -17,14 +17,11 @@ from alphago.training.settings.run_settings import RunSettings
 BRIEF = {
     "--game": "go, gomoku, connect-four, reversi, oware, …",
     "--board-size": "size of the board",
-    "--preset": "a recipe and its game: 9x9, cody2007, oware, …",
     "--model": "a network to start from",
     "--stop-after": "save and stop; --folder resumes",
     "--device": "cpu, cuda or auto",
     "--tensorboard": "write curves for TensorBoard",
     "--workers": "who plays: a number, ADDRESS, folder:PATH",
-    "--max-lag": "",
-    "--verbose": "",
 }
 NOTES = {
     "the run": "Values in parentheses are defaults, which a recipe may replace.",
@@ -33,37 +30,34 @@ NOTES = {
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Trains with the recipe of the board, or of the next larger board that has one, for the recipe's time. "
-        "Ctrl-C and SIGTERM save and stop. If --folder holds a run, it goes on; options then change only the settings "
-        "that they name, and the value none removes one."
-    )
     parser.hints["--max-minutes"] = "--minutes is the length of the whole run, --stop-after ends only this call"
     add_game(parser, "go, or the model's own", "the preset's or the model's own, or the game's usual one, in Go 9")
-    option(parser, "--preset NAME", "a recipe and its game, instead of the board's own: 9x9, cody2007, oware, …")
+    option(parser, "--preset NAME", "a recipe and its game: 9x9, cody2007, oware, … (the board's own)")
     option(parser, "--tower-height N", "residual blocks (the recipe's)", integer)
     option(parser, "--channels N", "channels of the network (the recipe's)", integer)
     option(parser, "--model FILE", "a network to start from; its file is not changed")
     option(parser, "--folder PATH", "the run's folder (a new one in runs)")
     option(parser, "--stop-after MINUTES", "save and stop after so many minutes; --folder resumes", number)
     add_workers(parser)
-    option(
-        parser,
-        "--max-lag N",
+    text = (
         "let workers play on while the network learns, with one that is at most N versions old; the run is then "
-        "not bit-identical to another one (0: they wait for each network; 1 with 64 or more --groups)",
-        integer,
+        "not bit-identical to another one (0: they wait for each network; 1 with 64 or more --groups)"
     )
+    option(parser, "--max-lag N", text, integer)
     add_device(parser, default=argparse.SUPPRESS)
     option(parser, "--tensorboard", "write curves for TensorBoard into the run's folder", action="store_true")
     option(parser, "--verbose", "print a line for each game of self-play", action="store_true")
     add_flags(parser, RunSettings, "the run", notes=NOTES)
     add_game_settings(parser)
-    for flag, text in BRIEF.items():
+    for flag, text in {**BRIEF, "--max-lag": "", "--verbose": ""}.items():
         parser.shorten(flag, text)
 
 
 def run(options: argparse.Namespace) -> int:
+    """Train with the recipe of the board, or of the next larger board that has one, for the recipe's time.  Ctrl-C and
+    SIGTERM save and stop.  If --folder holds a run, it goes on; options then change only the settings that they name,
+    and the value none removes one.
+    """
     from alphago.nn.model_files import model_file
     from alphago.nn.net import load_model
     from alphago.training.call.train_call import train
@@ -74,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     given = given_options(options, *names)
     # These flags, and those of settings, are in `options` only if they were given.
     given |= {"device": options.device} if "device" in options else {}
-    given |= given_settings_of(options, RunSettings)
+    given |= given_settings(options, RunSettings)
     game_settings = given_game_settings(options)
     if options.model is not None:
         path = model_file(options.model)

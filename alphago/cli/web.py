@@ -17,26 +17,13 @@ LOADING_SECONDS = 20.0  # longest wait at the end for what is still loading
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Serves a page on this machine and opens it in a browser.  On the page you play any game against a network, "
-        "study positions, open and save SGF files, and watch runs train."
-    )
-    parser.usage = f"{parser.prog} [MODEL|RUN...] [OPTIONS]"
-    option(
-        parser,
-        "what MODEL|RUN",
-        "networks to play against, and folders of runs to watch (the package's networks)",
-        nargs="*",
-    )
+    text = "networks to play against, and folders of runs to watch (the package's networks)"
+    option(parser, "what MODEL|RUN", text, nargs="*")
     add_game(parser, "the first model's own, or go", "the model's own, or 9")
     option(parser, "--port N", f"the server's port; 0 for any free one ({PORT})", integer, default=PORT)
     option(parser, "--no-browser", "print the page's address, and open no browser", action="store_true")
-    option(
-        parser,
-        "--host ADDRESS",
-        "address to listen on (127.0.0.1, this machine only); other addresses need --token",
-        default="127.0.0.1",
-    )
+    text = "address to listen on (127.0.0.1, this machine only); other addresses need --token"
+    option(parser, "--host ADDRESS", text, default="127.0.0.1")
     option(parser, "--token TEXT", "a password for browsers on other machines (none)")
     add_level(parser, f"{FIRST_LEVEL}; 10 if a network or a run is named")
     add_device(parser)
@@ -44,6 +31,9 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Serve a page on this machine and open it in a browser.  On the page you play any game against a network, study
+    positions, open and save SGF files, and watch runs train.
+    """
     from alphago.system.validation import check_int
     from alphago.ui.web.guard import Guard
 

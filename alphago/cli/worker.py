@@ -12,11 +12,6 @@ from alphago.system.validation import check_int
 
 
 def add_options(parser: Parser) -> None:
-    parser.description = (
-        "Plays games for a run of alphago train --workers. A worker may join at any time; on Ctrl-C and SIGTERM it "
-        "leaves after at most one move, and nothing is lost."
-    )
-    parser.usage = f"{parser.prog} [ADDRESS] [OPTIONS]"
     option(parser, "address ADDRESS", "a Ray cluster, as HOST:PORT (needs alphago[ray])", nargs="?")
     option(parser, "--folder PATH", "or a folder that is shared with the run")
     option(parser, "--cores N", "groups of games to play at the same time (one per core)", integer)
@@ -25,6 +20,9 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Play games for a run of alphago train --workers.  A worker may join at any time; on Ctrl-C and SIGTERM it leaves
+    after at most one move, and nothing is lost.
+    """
     from alphago.mcts.warm_up import warm_up
     from alphago.system.interrupts import stopped_by_interrupt
     from alphago.workers.ray_cluster import join_cluster

@@ -25,7 +25,7 @@ POINTS = 10.0  # in the choice of the best move, so many points count as much as
 class DrawSettings:
     """How positions are drawn from games."""
 
-    positions: int = setting("number of positions", default=250, least=1)
+    positions: int = setting("number of positions", default=250, least=1, shown="number of positions")
     first_ply: int = setting("least number of moves before a position", default=4, least=0)
     last_ply: int | None = setting(
         "largest number of moves before a position; None for no limit", default=None, least=0

@@ -41,28 +41,20 @@ class GameFilter:
 
     size: int | None = setting("only games on boards of this size", default=None, least=2, most=25)
     min_rank: int | None = setting(
-        "only games between players of at least this rank, both known: 1 to 9 dan, -30 to -1 kyu, 101 to 109 "
-        "professional dan; from 1000 on an Elo rating",
+        "least rank of both players: 1 to 9 dan, -30 to -1 kyu, 101 to 109 professional dan; from 1000 an Elo rating",
         default=None,
         least=-30,
         most=9999,
     )
-    max_rank: int | None = setting(
-        "only games between players of at most this rank, both known",
-        default=None,
-        least=-30,
-        most=9999,
-    )
-    player: str | None = setting("only games of a player whose name has this text in it, in any case", default=None)
+    max_rank: int | None = setting("greatest rank of both players", default=None, least=-30, most=9999)
+    player: str | None = setting("only games of a player with this text in the name", default=None)
     max_handicap: int = setting("most handicap stones", default=9, least=0, most=99)
     min_moves: int = setting("fewest moves of a game", default=20, least=0, most=LONGEST_GAME)
     max_moves: int = setting("most moves of a game", default=1000, least=1, most=LONGEST_GAME)
-    any_result: bool = setting("keep games without a known winner too: they train the policy only", default=False)
+    any_result: bool = setting("keep games without a known winner, for the policy", default=False)
     komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000)
     rank: int | None = setting("rank of players whose files name none", default=None, least=-30, most=9999)
-    cut: bool = setting(
-        "keep the legal beginning of games that are damaged, truncated or have an illegal move", default=False
-    )
+    cut: bool = setting("keep the legal beginning of damaged games", default=False)
 
     def has_player(self, players: Sequence[str]) -> bool:
         """Return whether the filter's player, if it has one, is among a game's players; players: their names."""

@@ -258,7 +258,7 @@ FOREIGN = """
 
 
 def test_every_option_that_the_package_names_exists() -> None:
-    """In each text of its sources but docstrings; those behind `alphago VERB` are options of this command."""
+    """In each text of its sources but docstrings, the help of commands apart; behind `alphago VERB` are its options."""
     parsers = {verb: set(parser_of(verb)._option_string_actions) | {"--help-all"} for verb in VERBS}
     foreign = set(FOREIGN.split())
     every = set().union(*parsers.values(), foreign, {"--version"})
@@ -267,6 +267,8 @@ def test_every_option_that_the_package_names_exists() -> None:
     for path in sorted(Path(alphago.__file__).parent.rglob("*.py")):
         nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
         docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        if path.parent.name == "cli":
+            docstrings -= {id(one.body[0].value) for one in nodes if getattr(one, "name", "") == "run"}
         for node in nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
                 wrong += [(path.name, name) for name in re.findall(flag, node.value) if name not in every]

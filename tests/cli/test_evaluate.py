@@ -64,7 +64,7 @@ class TestEvaluate:
 
     def test_options(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         command = "--games 4 --readouts 6 --search gumbel --board-size 4 --komi 1.5 --random-opening 1"
-        command += " --opening-plies 3 --seed 7 --sprt -300 100.5 --anchor random=-50"
+        command += " --opening-plies 3 --seed 7 --sprt=-300:100.5 --anchor random=-50"
         assert evaluate(f"{nets / 'four.safetensors'} random {command}") == 0
         (path,) = Path("runs").iterdir()
         known = json.loads((path / "evaluation.json").read_text())
@@ -129,7 +129,7 @@ class TestEvaluate:
             ),
             ("random {nets}/new.safetensors --turns -2", "--turns must be an integer >= 1, got -2"),
             ("random {nets}/new.safetensors --games 3", "--games must be even"),
-            ("random {nets}/new.safetensors --sprt 5 5", "elo0 must be below elo1"),
+            ("random {nets}/new.safetensors --sprt 5:5", "elo0 must be below elo1"),
             ("random {nets}/new.safetensors --anchor me", "no player is called 'me': there are random, {nets}/new"),
             ("random {nets}/new.safetensors --adjudicator uct", "--adjudicator must be 'gnugo', "),
             ("random {nets}/new.safetensors --folder {nets}", "{nets} must be a new or empty folder or an evaluation"),

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from alphago.cli.options import Parser
-from alphago.cli.settings_flags import SHORT, add_flags, given_settings_of
+from alphago.cli.settings_flags import SHORT, add_flags, given_settings
 from alphago.system.settings import group, make, part
 from alphago.system.validation import setting, settings
 
@@ -53,25 +53,25 @@ class House:
 @pytest.fixture
 def parser(monkeypatch: pytest.MonkeyPatch) -> Parser:
     monkeypatch.setitem(SHORT, "most_watts", "limit")
-    parser = Parser(prog="house")
+    parser = Parser("house")
     add_flags(parser, House, "house", notes={"the aunt": "Any of these invites her."})
     return parser
 
 
 def test_what_is_given(parser: Parser) -> None:
     words = "--limit none --doors 2 --threads none --no-fast --light candle --hours 3 --aunt 0.25 --aunt-chairs 2"
-    given = given_settings_of(parser.parse_args(words.split()), House)
+    given = given_settings(parser.parse_args(words.split()), House)
     expected = {"most_watts": None, "doors": 2, "threads": None, "fast": False, "light": "candle", "hours": 3.0}
     assert given == {**expected, "aunt": 0.25, "aunt_chairs": 2}
     assert make(House, given).aunt == Guest(0.25, 2)
-    assert given_settings_of(parser.parse_args([]), House) == {}
-    assert given_settings_of(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
+    assert given_settings(parser.parse_args([]), House) == {}
+    assert given_settings(parser.parse_args(["--aunt", "none"]), House) == {"aunt": None}
 
 
 def test_what_is_given_by_path(parser: Parser, capsys: pytest.CaptureFixture[str]) -> None:
     """A value is read as its setting's type; a path that there is not is answered with near misses."""
     words = ["--set", "windows=6", "--set", "paint=red", "--set", "light.hours=2", "--light", "candle"]
-    given = given_settings_of(parser.parse_args(words), House)
+    given = given_settings(parser.parse_args(words), House)
     assert given == {"windows": 6, "paint": "red", "light.hours": 2.0, "light": "candle"}
     made = make(House, given)
     assert (made.windows, made.paint, made.light) == (6, "red", Candle(2.0))
@@ -113,4 +113,4 @@ def test_help_all_shows_all(parser: Parser, capsys: pytest.CaptureFixture[str]) 
     ):
         assert line in " ".join(text.split()), line
     assert "Fuse" not in text
-    assert parser.format_help().count("--watts") == 0, "--help is as short as before"
+    assert parser.format_help().count("\n  --watts") == 0, "--help is as short as before"

@@ -10,7 +10,7 @@ from alphago.arena.entrant import parse_entrant
 from alphago.arena.match import evaluate
 from alphago.cli import parser_of
 from alphago.cli.bench import search_runs
-from alphago.cli.settings_flags import given_settings_of
+from alphago.cli.settings_flags import given_settings
 from alphago.env.go import GoEnv
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
@@ -226,8 +226,8 @@ def test_a_name_is_all_that_a_third_rule_takes(monkeypatch: pytest.MonkeyPatch) 
     """Its flags, its readers' errors, its entrants and its place in `alphago bench` come from the registry."""
     monkeypatch.setitem(SEARCHES, "first", FirstSettings)
     options = parser_of("selfplay").parse_args(["--search", "first", "--patience", "2", "--c-puct", "3"])
-    assert given_settings_of(options, SelfPlaySettings) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
-    settings = make(SelfPlaySettings, given_settings_of(options, SelfPlaySettings)).completed(9, 1)
+    assert given_settings(options, SelfPlaySettings) == {"search": "first", "patience": 2.0, "c_puct": 3.0}
+    settings = make(SelfPlaySettings, given_settings(options, SelfPlaySettings)).completed(9, 1)
     assert settings.search == FirstSettings(patience=2.0, c_puct=3.0, leaves=8)
     help_text = " ".join(parser_of("selfplay").format_help(all_options=True).split())
     assert "nothing yet [first] (1.0)" in help_text
