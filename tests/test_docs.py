@@ -10,7 +10,7 @@ from textwrap import indent
 import pytest
 
 from alphago import GoEnv, NeuralNet, OwareEnv, load_model
-from alphago.cli import VERBS, parser_of
+from alphago.cli import VERBS, parser_of, with_own_classes
 from alphago.training.call.session import FEW_STEPS
 from alphago.training.recipes import BOARDS, RECIPES
 from alphago.training.settings.learning_settings import Window
@@ -84,7 +84,7 @@ def parsed(line: str) -> argparse.Namespace:
     verb, *words = shlex.split(VARIABLE.sub("1", line))
     if verb not in VERBS:
         raise SystemExit(f"no command {verb}")
-    return parser_of(verb, words).parse_args(words)
+    return parser_of(verb).parse_args(with_own_classes(words))
 
 
 LINES = [(name_of(page), line) for page in PAGES for line in command_lines(page.read_text("utf-8"))]

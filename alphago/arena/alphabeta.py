@@ -171,18 +171,13 @@ class PlainAlphaBetaPlayer:
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
         positions = [self.batch.env.position_of(self.batch, int(game)) for game in games]
-        return np.array([best_action(position, self.depth) for position in positions], np.int32)
+        return np.array([look_ahead(position, self.depth)[1] for position in positions], np.int32)
 
     def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
         self.batch.play(games, actions)
 
 
-def best_action(position: Position, depth: int) -> int:
-    """Return the best action of a position that is not over, looking `depth` plies ahead."""
-    return look_ahead(position, depth, -np.inf, np.inf)[1]
-
-
-def look_ahead(position: Position, depth: int, low: float, high: float) -> tuple[float, int]:
+def look_ahead(position: Position, depth: int, low: float = -np.inf, high: float = np.inf) -> tuple[float, int]:
     """Return a position's value, from Black's view, and its best action (NO_ACTION if it is not searched).
 
     depth: plies to look ahead.  low, high: a value between them is exact; a value beyond them is a bound (alpha-beta,

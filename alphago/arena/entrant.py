@@ -72,9 +72,7 @@ class EntrantText:
         if self.model is None:
             return self
         return replace(
-            self,
-            readouts=readouts if self.readouts is None else self.readouts,
-            search=search if self.search is None else self.search,
+            self, readouts=readouts if self.readouts is None else self.readouts, search=self.search or search
         )
 
     @property

@@ -10,41 +10,8 @@ from alphago.arena.elo import elo_ratings
 from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
-from alphago.system.live_bar import LiveBar
 
 MAX_QUOTED = 3  # most faults, and most disagreements, listed for a match; games.jsonl has all of them
-
-
-class ProgressBar:
-    """Shows the progress of a tournament on stderr, as a bar."""
-
-    def __init__(self) -> None:
-        self.bar: LiveBar | None = None
-
-    def start(self, games: int, done: int) -> None:
-        self.close()  # closes the bar of an earlier evaluation
-        self.bar = LiveBar(total=games, initial=done, unit="game")
-
-    def game(self, match: str, result: MatchResult) -> None:
-        """Count a finished game, and show the result so far.
-
-        match: the title of its match.  result: the result of this match so far.
-        """
-        assert self.bar is not None
-        text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
-        self.bar.set_description(match, refresh=False)
-        self.bar.set_postfix_str(text, refresh=False)
-        self.bar.update()
-
-    def skip(self, games: int) -> None:
-        assert self.bar is not None
-        self.bar.total -= games
-        self.bar.refresh()
-
-    def close(self) -> None:
-        """End the bar and leave its last line visible; if `start` was not called, do nothing."""
-        if self.bar is not None:
-            self.bar.close()
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:

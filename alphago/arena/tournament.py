@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import find_adjudicator, play_match
@@ -16,6 +16,7 @@ from alphago.env.game import GameEnv
 from alphago.mcts.levels import LevelTerms, terms_of
 from alphago.mcts.rule import temperature_plies
 from alphago.system.files import lock
+from alphago.system.live_bar import LiveBar
 from alphago.system.validation import check_ranges, setting, settings
 from alphago.workers.jobs import JobPool
 
@@ -23,20 +24,37 @@ BATCH_GAMES = 64  # games at once: enough to fill a network's batches, few enoug
 SPRT_GAMES = 32  # the sequential test is made after every so many games
 
 
-class ProgressListener(Protocol):
-    """Callbacks that show the progress of an evaluation."""
+class ProgressBar:
+    """Shows the progress of a tournament on stderr, as a bar; or, as a base class, hears of it."""
+
+    def __init__(self) -> None:
+        self.bar: LiveBar | None = None
 
     def start(self, games: int, done: int) -> None:
-        """An evaluation of `games` games begins; earlier calls have played `done` of them."""
+        """Begin with an evaluation of `games` games, of which earlier calls have played `done`."""
+        self.bar = LiveBar(total=games, initial=done, unit="game")
 
     def game(self, match: str, result: MatchResult) -> None:
-        """A game has ended.
+        """Count a finished game, and show the result so far.
 
         match: the title of its match.  result: the result of this match so far.
         """
+        assert self.bar is not None
+        text = f"{len(result.games) // 2} pairs: {result.wins} won, {result.draws} drawn, {result.losses} lost"
+        self.bar.set_description(match, refresh=False)
+        self.bar.set_postfix_str(text, refresh=False)
+        self.bar.update()
 
     def skip(self, games: int) -> None:
-        """A sequential test has ended a match early, so that `games` games are not played."""
+        """Leave out games of a match that a sequential test has ended early."""
+        assert self.bar is not None
+        self.bar.total -= games
+        self.bar.refresh()
+
+    def close(self) -> None:
+        """End the bar and leave its last line visible; if `start` was not called, do nothing."""
+        if self.bar is not None:
+            self.bar.close()
 
 
 @settings
@@ -140,10 +158,10 @@ class Tournament:
         # One leaf a wave, so that strength does not depend on how many games are played at once.
         return MatchPlan(settings.games, opening_plies, settings.random_opening, settings.seed, leaves=1)
 
-    def play(self, listener: ProgressListener, pool: JobPool | None = None) -> None:
+    def play(self, bar: ProgressBar, pool: JobPool | None = None) -> None:
         """Play the games that are missing.
 
-        listener: its methods are called for each game.
+        bar: shows the progress.
         pool: the workers that play, as in `evaluate`; None for threads of this process.
 
         Ctrl-C stops unfinished games at their next move; a later call plays them again from the start. Raises
@@ -151,14 +169,14 @@ class Tournament:
         """
         with lock(self.folder.path):
             done = sum(len(self.games(match)) for match in self.matches)
-            listener.start(len(self.matches) * self.settings.games, done)
+            bar.start(len(self.matches) * self.settings.games, done)
             for match in self.matches:
-                self._play_match(match, listener, pool)
+                self._play_match(match, bar, pool)
 
-    def _play_match(self, match: Match, listener: ProgressListener, pool: JobPool | None) -> None:
+    def _play_match(self, match: Match, bar: ProgressBar, pool: JobPool | None) -> None:
         """Play the missing games of a match, at most until the sequential test decides; save each game as it ends.
 
-        match: the indices of the two players.  listener, pool: as in `play`.
+        match: the indices of the two players.  bar, pool: as in `play`.
         """
         plan = self.plan()
         entrants = self.entrants[match[0]], self.entrants[match[1]]
@@ -166,7 +184,7 @@ class Tournament:
 
         def add(game: MatchGame) -> None:
             self.folder.add(match, game)
-            listener.game(title, self.result(match))
+            bar.game(title, self.result(match))
 
         if self.settings.sprt:
             step = SPRT_GAMES
@@ -176,7 +194,7 @@ class Tournament:
             played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, begin)
             if verdict is not None and verdict.state != "continue":
-                listener.skip(plan.games - len(played))
+                bar.skip(plan.games - len(played))
                 return
             numbers = [number for number in range(begin, min(begin + step, plan.games)) if number not in played]
             if numbers:

@@ -69,11 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         gc.disable()  # what the imports make stays, and looking for garbage in it takes a fifth of their time
     with ended_by_interrupt():
         try:
-            words = with_own_searches(words)
+            words = with_own_classes(words)
         except argparse.ArgumentTypeError as error:
             print(f"alphago {verb}: {error}", file=sys.stderr)
             return USAGE_ERROR
-        parser = parser_of(verb, words[1:])
+        parser = parser_of(verb)
         options = parser.parse_args(words[1:])
     if is_process:
         gc.freeze()  # nor do later collections look at it
@@ -101,25 +101,22 @@ def run(verb: str, parser: Parser, options: argparse.Namespace) -> int:
         return USAGE_ERROR
 
 
-def with_own_searches(words: list[str]) -> list[str]:
-    """Return the words of a command line as `import_named_searches` does."""
+def with_own_classes(words: list[str]) -> list[str]:
+    """Import the games and searches of one's own that a command line names; return it as `import_named_searches`."""
     if not any(OWN_CLASS.search(word) for word in words):
         return words
-    from alphago.cli.own_games import import_named_searches  # imported late, since most commands do not need it
+    from alphago.cli.own_games import import_named_game, import_named_searches  # since most commands do not need it
 
+    with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
+        import_named_game(words)
     return import_named_searches(words)
 
 
-def parser_of(verb: str, words: Sequence[str] = ()) -> Parser:
+def parser_of(verb: str) -> Parser:
     """Return the parser of a verb; the parsed options' attribute `run` is the function that runs the command.
 
-    words: the arguments to parse; if they name a custom game, the parser gets the game's options.
+    It has the options of all games in GAMES.
     """
-    if any(word.startswith("--game") for word in words):
-        from alphago.cli.own_games import import_named_game  # imported late, since most commands do not need it
-
-        with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
-            import_named_game(words)
     module = importlib.import_module(f"alphago.cli.{VERBS[verb][0]}")
     parser = Parser(f"alphago {verb}", module.run)
     module.add_options(parser)

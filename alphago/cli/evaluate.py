@@ -5,8 +5,8 @@ import sys
 from typing import Any
 
 from alphago.arena.entrant import read_entrants
-from alphago.arena.standings import ProgressBar, read_anchor, standings
-from alphago.arena.tournament import Tournament, TournamentSettings
+from alphago.arena.standings import read_anchor, standings
+from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings

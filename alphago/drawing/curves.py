@@ -65,13 +65,11 @@ class Curve(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A circle, or a square, of some half width (in units of the drawing) at a point of a diagram."""
+    """A shape around the origin, in units of the drawing, that is drawn at a point of a diagram."""
 
     x: float
     y: float
-    radius: float
-    style: Style
-    is_square: bool = False
+    shape: Shape
 
 
 class CurvePanel(NamedTuple):
@@ -79,7 +77,6 @@ class CurvePanel(NamedTuple):
 
     unit: the unit of the y axis; if it begins with SHARE, its numbers are written in percent.
     level: the y of a thin horizontal line, such as a win rate of 0.5; None for no line.
-    vertical: the x of a thin vertical line; None for no line.
     low, high: the ends of the y axis; None for the least and the greatest value.
     x_label: the label of the x axis if it differs from that of the other panels.
     places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
@@ -94,7 +91,6 @@ class CurvePanel(NamedTuple):
     low: float | None = None
     high: float | None = None
     x_label: str = ""
-    vertical: float | None = None
     marks: Sequence[Mark] = ()
     fills: bool = False
     picture: Drawing | None = None
@@ -186,7 +182,7 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     shapes += axes_shapes(panel, box, (x_first, x_last), (y_low, y_high), place) + band_shapes(curves, place)
     for curve in curves:
         shapes += curve_shapes(curve, place, panel.level if panel.fills else None)
-    shapes += [mark_shape(mark, *place(mark.x, mark.y)) for mark in panel.marks]
+    shapes += [move(mark.shape, *place(mark.x, mark.y)) for mark in panel.marks]
     return shapes + name_shapes(curves, place, box)
 
 
@@ -282,9 +278,6 @@ def axes_shapes(
     if panel.level is not None and low <= panel.level <= high:
         at = down(panel.level)
         shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
-    if panel.vertical is not None and first <= panel.vertical <= last:
-        at = across(panel.vertical)
-        shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes
@@ -335,13 +328,6 @@ def band_shapes(curves: Sequence[Curve], place: Place) -> list[Shape]:
             bands.append(Polygon((*lower, *reversed(upper)), Style(mix(WHITE, curve.colour, 0.13))))
             edges += [Polygon(end, pale, is_open=True) for end in (lower, upper)]
     return bands + edges
-
-
-def mark_shape(mark: Mark, x: float, y: float) -> Shape:
-    """Return a mark at (x, y) of the drawing."""
-    if mark.is_square:
-        return Rect(x - mark.radius, y - mark.radius, 2 * mark.radius, 2 * mark.radius, mark.style)
-    return Circle(x, y, mark.radius, mark.style)
 
 
 def name_shapes(curves: Sequence[Curve], place: Place, box: Rect) -> list[Shape]:

@@ -169,10 +169,7 @@ def overlay_of(exam: Exam, row: int, action: int) -> Overlay:
     judged, mover = exam.positions[row], exam.boards[row].to_play
     best_rate = judged.black_win if mover > 0 else 1 - judged.black_win  # the mover's, if it plays the best move
     q, priors = np.full(len(judged.rates), np.nan), np.zeros(len(judged.rates))
-    for move, prior in (
-        (action, 0.3),
-        (judged.best, 1.0),
-    ):  # paler; the largest prior gets the ring
+    for move, prior in ((action, 0.3), (judged.best, 1.0)):  # the largest prior gets the ring, the other one is paler
         priors[move] = prior
         q[move] = 2 * np.clip(best_rate - judged.rates[move], 0, 1) - 1
     return Overlay(q=q, priors=priors, show="q")

@@ -98,10 +98,7 @@ def labels(
         if answered is None:
             continue  # the reply is not about one of these positions
         found[str(answered.number)] = label_of(client, env, reply, answered.position.to_play, readouts)
-        while asked:
-            first = next(iter(asked))
-            if first not in found:
-                break
+        while asked and (first := next(iter(asked))) in found:
             yield asked.pop(first), found.pop(first)
 
 

@@ -166,12 +166,11 @@ def read_exam(path: Path) -> Exam:
     for number, line in numbered:
         where = f"{path}, line {number}"
         row = parse_row(line, where)
-        is_first = size == 0
-        if is_first and "exam" in row:  # a header
+        if not size and "exam" in row:  # a header
             provenance, size = read_header(row, where)
-            continue
-        size = size or row_size(row, where)
-        positions.append(read_position(row, size, where))
+        else:
+            size = size or row_size(row, where)
+            positions.append(read_position(row, size, where))
     if not positions:
         raise ValueError(f"{path} must hold at least one position, got none")
     return Exam(size, tuple(positions), provenance, str(path))

@@ -18,7 +18,7 @@ from alphago.system.validation import UnusedSetting, plain_number, shown
 
 SEARCHES: dict[str, type[SearchSettings]] = {"puct": Puct, "gumbel": Gumbel}
 PLAYER_RULE, SELF_PLAY_RULE = "puct", "gumbel"  # the default rules of players and of self-play
-SEARCH = PartField(SEARCHES, Puct, title="the search")
+SEARCH = PartField(Puct, "the search", SEARCHES)
 
 SearchForm = SearchSettings | Mapping[str, Any] | str | None
 

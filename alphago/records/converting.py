@@ -133,11 +133,9 @@ class Converter:
         wanted = self.filter
         kinds = [fault.kind for fault in game.faults]
         fatal = [kind for kind in kinds if kind in FATAL]
-        cutting = [kind for kind in kinds if kind in CUT]  # faults after which a game was cut off
-        if fatal:
-            return fatal[0]
-        if cutting and not wanted.cut:
-            return cutting[0]
+        cutting = [] if wanted.cut else [kind for kind in kinds if kind in CUT]  # faults after which a game was cut off
+        if fatal or cutting:
+            return (fatal + cutting)[0]
         if not wanted.has_player(game.players):
             return PLAYER
         if wanted.size is not None and game.board_size != wanted.size:

@@ -15,7 +15,7 @@ A labelled dataset (`alphago.records.labels`) has `labels-000000.npy` too, with 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -312,8 +312,5 @@ def rules_code(rules: Rules) -> int:
 
 def digest_of(path: Path) -> str:
     """Return the BLAKE2b digest of a file as hexadecimal digits."""
-    digest = hashlib.blake2b(digest_size=16)
     with open(path, "rb") as file:
-        while piece := file.read(2**20):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=16)).hexdigest()

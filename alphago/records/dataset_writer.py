@@ -104,10 +104,14 @@ class Collector:
 
     def reject(self, reason: str, sentence: str) -> None:
         """Count a game that is left out for `reason`; of the first few such games, keep `sentence`, the message."""
-        self.rejected[reason] += 1
-        kept = self.examples.setdefault(reason, [])
-        if len(kept) < EXAMPLES:
-            kept.append(sentence[:LONGEST_MESSAGE])
+        self.add_rejected({reason: 1}, {reason: [sentence]})
+
+    def add_rejected(self, counts: Mapping[str, int], examples: Mapping[str, Sequence[str]]) -> None:
+        """Count games that are left out, by reason, and keep the first messages for each reason."""
+        self.rejected.update(counts)
+        for reason, sentences in examples.items():
+            kept = self.examples.setdefault(reason, [])
+            kept += [sentence[:LONGEST_MESSAGE] for sentence in sentences[: EXAMPLES - len(kept)]]
 
     def take(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the games since the last call: rows, [n] of dtype GAME, and stones and plies, uint16."""
@@ -194,9 +198,7 @@ class DatasetWriter:
 
     def _open(self, split: Split | None) -> None:
         """Read or begin the index, and remove files that the index does not name; split: as in the constructor."""
-        self.waiting = Collector()  # games that are yet to be written
-        self.rejected: Counter[str] = Counter()
-        self.examples: dict[str, list[str]] = {}
+        self.waiting = Collector()  # games that are yet to be written, and what was left out
         if (self.path / INDEX).exists():
             self.index = read_index(self.path)
             self.split = Split(**self.index["split"])
@@ -256,7 +258,7 @@ class DatasetWriter:
                     f"{self.path} has an interrupted import of {paths}: repeat that call, or choose another folder"
                 )
             if last["sources"] == wanted["sources"]:
-                self.rejected, self.examples = Counter(last["rejected"]), dict(last["examples"])
+                self.waiting.add_rejected(last["rejected"], last["examples"])
                 return int(last["jobs"])
             imports.pop()  # the sources have changed: the import begins again
         elif any({"sources": done["sources"], "options": done["options"]} == wanted for done in imports):
@@ -270,12 +272,9 @@ class DatasetWriter:
         jobs: how many jobs of the import are done, with this batch.
         """
         is_new = self.seen.add_new(batch.games["hash"])
-        self.rejected.update(batch.rejected)
+        self.waiting.add_rejected(batch.rejected, batch.examples)
         if not is_new.all():
-            self.rejected["duplicate"] += int((~is_new).sum())
-        for reason, sentences in batch.examples.items():
-            kept = self.examples.setdefault(reason, [])
-            kept += sentences[: EXAMPLES - len(kept)]
+            self.waiting.add_rejected({"duplicate": int((~is_new).sum())}, {})
         for row in batch.games[is_new]:
             words = batch.moves[row["start"] :][: int(row["stones"]) + int(row["length"])]
             self.waiting.add(dict(zip(GAME.names or (), row.item(), strict=True)), words)
@@ -294,7 +293,7 @@ class DatasetWriter:
             games, moves = self.waiting.take()
             self.write_part({"games": games, "moves": moves})
         last = self.index["imports"][-1]
-        last["rejected"], last["examples"] = dict(self.rejected), self.examples
+        last["rejected"], last["examples"] = dict(self.waiting.rejected), self.waiting.examples
         self.write_index()
 
     def write_part(self, arrays: Mapping[str, np.ndarray], **more: object) -> None:

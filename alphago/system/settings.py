@@ -11,8 +11,9 @@ one has its path only.
 """
 
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
 from alphago.system.validation import (
@@ -35,18 +36,18 @@ VALUES = (str, bool, int, float, list, tuple, set, bytes)  # types that are valu
 class PartField:
     """The declaration of a field that holds an object with settings of its own.
 
-    choices: the parts that have names: classes, or objects with certain settings.
     kind: the class of which a part is made if only its settings are given.
     title: the heading of the flags of its settings.
+    choices: the parts that have names: classes, or objects with certain settings.
     prefix: the beginning of the keywords of its settings.
     first: whether a number, a text or a sequence may stand for the part: the value of its first setting.
     optional: whether None may be given, for no part.
     is_group: whether the field has no keyword of its own, since there is one class only.
     """
 
-    choices: Mapping[str, Any]
     kind: type
     title: str
+    choices: Mapping[str, Any] = MappingProxyType({})
     prefix: str = ""
     first: bool = False
     optional: bool = False
@@ -129,24 +130,13 @@ class PartField:
         )
 
 
-def part(
-    text: str,
-    *,
-    default: Any,
-    title: str,
-    choices: Mapping[str, Any] | None = None,
-    kind: type | None = None,
-    prefix: str = "",
-    first: bool = False,
-    optional: bool = False,
-    **more: Any,
-) -> Any:
+def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> Any:
     """Declare a field that holds an object with settings of its own.
 
-    text: the help.  kind: by default the class of `default`.  more: as in `setting`.  The others: see PartField.
+    text: the help.  kind: by default the class of `default`.  more: fields of PartField, and keywords of `setting`.
     """
-    declared = PartField(choices or {}, kind or type(default), title, prefix, first, optional)
-    return setting(text, default=default, part=declared, **more)
+    own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
+    return setting(text, default=default, part=PartField(kind=kind or type(default), **own), **more)
 
 
 def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
@@ -154,7 +144,7 @@ def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
 
     defaults: defaults other than those of `kind`.
     """
-    made: Kind = setting(title, default=kind(**defaults), part=PartField({}, kind, title, is_group=True))
+    made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, is_group=True))
     return made
 
 
@@ -272,14 +262,18 @@ def change(before: Kind, given: Mapping[str, Any]) -> Kind:
             is_usual = declared is not None and given[name] is None and field.metadata.get("automatic", False)
             value = field.default if is_usual else given[name]
             made[name] = value if declared is None else declared.read(name, value, made[name])
-        inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
-        if inner:
+        if inner := below(given, name):
             assert declared is not None
             if name in given and given[name] is None:
                 path, value = next(iter(inner.items()))
                 raise ValueError(f"{declared.prefix}{path} must be left out where {name} is None, got {shown(value)}")
             made[name] = declared.change(name, made[name], inner)
     return type(before)(**made)
+
+
+def below(given: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the values of a part's settings, by path relative to the part; given: by path."""
+    return {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
 
 
 def to_data(settings: Any) -> dict[str, Any]:
@@ -317,8 +311,7 @@ def from_data(kind: type[Kind], data: Mapping[str, Any], given: Mapping[str, Any
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]
         name, declared = field.name, part_of(field)
-        inner = {path.partition(".")[2]: value for path, value in given.items() if path.startswith(f"{name}.")}
-        inner = dict(given) if declared is not None and declared.is_group else inner
+        inner = given if declared is not None and declared.is_group else below(given, name)
         values[name] = value_from_data(data[name], declared, given.get(name), inner, keyword=name, who=who)
     return kind(**values)
 
@@ -339,33 +332,22 @@ def value_from_data(
         return data
     items = candidates if isinstance(candidates, (tuple, list)) else [candidates]
     if "function" in data:
-        return named_function(data["function"], items, keyword=keyword, who=who)
-    values = {name: value for name, value in data.items() if name != KIND}
+        name = data["function"]
+        for item in items:
+            if hasattr(item, "__qualname__") and qualified_name(item) == name:
+                return item
+        raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
+    if declared is None and KIND not in data:
+        raise TypeError(f"{keyword} has no {KIND}")
     name = data.get(KIND)
-    if name is None:
-        if declared is None:
-            raise TypeError(f"{keyword} has no {KIND}")
-        return from_data(declared.kind, values, given, who)
-    kind: Any = next((kind for kind, known in (declared.names if declared else {}).items() if known == name), None)
     same_class = next((item for item in items if qualified_name(type(item)) == name), None)
-    if kind is None and same_class is not None:
-        kind = type(same_class)
-    if kind is None:
-        kind = named_class(str(name), keyword, who)
-    if isinstance(kind, type) and is_dataclass(kind):
-        return from_data(kind, values, given, who)
-    return same_class  # an object without saved settings, which only the call can give
-
-
-def named_function(name: str, given: Iterable[object], *, keyword: str, who: str) -> Any:
-    """Return the function called `name`, "module:name", among the given objects.
-
-    Raises ValueError if it is not among them.
-    """
-    for item in given:
-        if hasattr(item, "__qualname__") and qualified_name(item) == name:
-            return item
-    raise ValueError(f"{who} has a custom {keyword}, {name}: pass that function as {keyword}=…")
+    kinds: dict[Any, Any] = {}  # by name
+    if declared is not None:
+        kinds = {None: declared.kind} | {known: kind for kind, known in declared.names.items()}
+    kind = kinds.get(name) or (named_class(str(name), keyword, who) if same_class is None else type(same_class))
+    if not is_dataclass(kind):
+        return same_class  # an object without saved settings, which only the call can give
+    return from_data(kind, {name: value for name, value in data.items() if name != KIND}, given, who)
 
 
 def named_class(name: str, keyword: str, who: str) -> type:

@@ -195,8 +195,9 @@ def checks_keywords(*further: type | Sequence[str]) -> Callable[[Call], Call]:
 
 def keywords_of(call: Callable[..., object]) -> list[str]:
     """Return the names of the arguments that can be passed to a function or class by keyword, without `self`."""
-    parameters = inspect.signature(call).parameters.values()
-    return [parameter.name for parameter in parameters if parameter.kind in BY_KEYWORD and parameter.name != "self"]
+    return [
+        name for name, item in inspect.signature(call).parameters.items() if item.kind in BY_KEYWORD and name != "self"
+    ]
 
 
 def takes_any_keyword(call: Callable[..., object]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from alphago.drawing.axes import SHARE
 from alphago.drawing.curves import Curve, CurvePanel, Mark, curves_picture
-from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Drawing, Style
+from alphago.drawing.shapes import BLUE, ORANGE, WHITE, Circle, Drawing, Rect, Style
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis
@@ -220,8 +220,9 @@ def draw_review(analysis: Analysis, mistakes: Sequence[MoveReview], title: str) 
 
 def mark(move: MoveReview, height: float) -> Mark:
     """Return the mark of a mistake; height: of the curve at the position after it."""
-    style = Style(ORANGE if move.colour == 1 else WHITE, ORANGE, 1.5)
-    return Mark(move.ply + 1, height, RADII[move.grade], style, is_square=move.colour == -1)
+    style, radius = Style(ORANGE if move.colour == 1 else WHITE, ORANGE, 1.5), RADII[move.grade]
+    square = Rect(-radius, -radius, 2 * radius, 2 * radius, style)
+    return Mark(move.ply + 1, height, Circle(0, 0, radius, style) if move.colour == 1 else square)
 
 
 def notes_of(analysis: Analysis, moves: Sequence[int]) -> dict[int, MoveNote]:

@@ -9,8 +9,8 @@ from alphago.arena.alphabeta import (
     AlphaBetaSearch,
     AlphaBetaSettings,
     alphabeta_settings,
-    best_action,
     best_move,
+    look_ahead,
 )
 from alphago.arena.entrant import read_entrants
 from alphago.arena.match import evaluate
@@ -196,7 +196,7 @@ def test_agrees_with_minimax(env: GameEnv, plies: int, depth: int) -> None:
     for seed in range(4):
         position = going_on(env, seed, plies)
         best = outcome(position, depth)
-        assert outcome(position.play(best_action(position, depth)), depth - 1) == best
+        assert outcome(position.play(look_ahead(position, depth)[1]), depth - 1) == best
         decided += best != 0
     assert decided
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.cli import VERBS, main, parser_of
+from alphago.cli import VERBS, main, parser_of, with_own_classes
 from alphago.cli.models import given_game_settings
 from alphago.env.games import GAMES
 from alphago.nn.model_files import saved_game
@@ -60,8 +60,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, games_as_before: Non
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "worker"])
 def test_the_options_of_a_game_are_options_of_each_command_that_takes_it(verb: str) -> None:
-    words = ["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"]
-    parser = parser_of(verb, words)
+    words = with_own_classes(["--game", f"{EXAMPLES}/go_variants.py:OutlineGoEnv", "--height", "4", "--missing", "B2"])
+    parser = parser_of(verb)
     if "--game" not in parser._option_string_actions:
         return
     positional = [action for action in parser._actions if not action.option_strings and action.nargs != "*"]

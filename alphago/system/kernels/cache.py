@@ -16,6 +16,7 @@ import warnings
 from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
+from typing import BinaryIO
 
 import numba
 from numba.core.base import BaseContext
@@ -72,48 +73,25 @@ class CompilingTime:
 compiling_time = CompilingTime()
 
 
-class Turn:
-    """A file lock, held by the one process that compiles a function into the file `path`.
+def lock_beside(path: Path) -> BinaryIO | None:
+    """Wait until no other process compiles a function into the file `path`; return a lock, which closing it releases.
 
     The lock only saves work: a process that does not get it (after PATIENCE, on Windows, or if no lock can be created)
-    compiles too.  The lock is a file beside `path`, which `end` removes; the system releases the lock of a killed
-    process.
+    compiles too.  The system releases the lock of a killed process.
     """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.lock = path.with_name(f"{path.name}.lock")
-        self.handle: int | None = None
-
-    def take(self) -> bool:
-        """Wait for the lock; return whether this process has to compile the function.
-
-        If another process has written the file meanwhile, the lock is released and the result is False.
-        """
-        if sys.platform == "win32":
-            return True
-        until = time.monotonic() + PATIENCE
-        with contextlib.suppress(OSError):
-            make_private(self.path.parent)
-            self.handle = os.open(self.lock, os.O_CREAT | os.O_RDWR)
-            while time.monotonic() < until:
-                try:
-                    fcntl.flock(self.handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    time.sleep(GLANCE)
-        if self.path.exists():
-            self.end()
-            return False
-        return True  # with the lock, or without it
-
-    def end(self) -> None:
-        """Release the lock, so that other processes can continue."""
-        if self.handle is not None:
-            with contextlib.suppress(OSError):
-                self.lock.unlink(missing_ok=True)
-            os.close(self.handle)
-            self.handle = None
+    if sys.platform == "win32":
+        return None
+    until = time.monotonic() + PATIENCE
+    with contextlib.suppress(OSError):
+        make_private(path.parent)
+        lock = open(f"{path}.lock", "wb")
+        while time.monotonic() < until:
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(GLANCE)
+        return lock
+    return None
 
 
 class KernelCache:
@@ -136,7 +114,7 @@ class KernelCache:
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
-        self.turns: dict[Path, Turn] = {}  # by file, of what this process compiles now while others wait for the file
+        self.locks: dict[Path, BinaryIO | None] = {}  # by file, of what this process compiles while others wait for it
 
     def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
@@ -154,18 +132,22 @@ class KernelCache:
         target_context.refresh()
         path = self.path(signature, target_context.codegen())
         found = self.read(path, signature, target_context)
-        if found is not None:
-            return found
-        compiling_time.begin()
-        if not path.exists() and path not in self.turns:
-            turn = Turn(path)  # a damaged file is compiled again without a turn
-            if turn.take():  # waits for another process that has the turn
-                self.turns[path] = turn
-            else:
+        if found is None:
+            compiling_time.begin()
+            if not path.exists() and path not in self.locks:  # a damaged file is compiled again without a lock
+                self.locks[path] = lock_beside(path)  # waits for another process that has it
                 found = self.read(path, signature, target_context)
-                if found is not None:
-                    compiling_time.end()
+            if found is not None:
+                self.end(path)
         return found
+
+    def end(self, path: Path) -> None:
+        """End compiling into a file: other processes can go on."""
+        compiling_time.end()
+        if (lock := self.locks.pop(path, None)) is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(lock.name)
+            lock.close()
 
     def make_folders(self) -> None:
         """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
@@ -190,7 +172,7 @@ class KernelCache:
     def save_overload(self, signature: Signature, result: CompileResult) -> None:
         """Write a compiled function atomically, unless its code holds addresses of this process.
 
-        Ends the turn that `load_overload` took, if it took one.
+        Ends what `load_overload` began.
         """
         path = self.path(signature, result.codegen)
         try:
@@ -200,10 +182,7 @@ class KernelCache:
                 without_annotation = result._replace(type_annotation="")
                 self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
-            compiling_time.end()
-            turn = self.turns.pop(path, None)
-            if turn is not None:
-                turn.end()
+            self.end(path)
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a file with its digest; warn once if it cannot be written."""
