@@ -13,7 +13,6 @@ one has its path only.
 import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
-from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar
 
 from alphago.system.validation import (
@@ -47,7 +46,7 @@ class PartField:
 
     kind: type
     title: str
-    choices: Mapping[str, Any] = MappingProxyType({})
+    choices: Mapping[str, Any]
     prefix: str = ""
     first: bool = False
     optional: bool = False
@@ -136,7 +135,9 @@ def part(text: str, *, default: Any, kind: type | None = None, **more: Any) -> A
     text: the help.  kind: by default the class of `default`.  more: fields of PartField, and keywords of `setting`.
     """
     own = {field.name: more.pop(field.name) for field in fields(PartField) if field.name in more}
-    return setting(text, default=default, part=PartField(kind=kind or type(default), **own), **more)
+    return setting(
+        text, default=default, part=PartField(**{"kind": kind or type(default), "choices": {}, **own}), **more
+    )
 
 
 def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
@@ -144,7 +145,7 @@ def group(title: str, kind: type[Kind], **defaults: object) -> Kind:
 
     defaults: defaults other than those of `kind`.
     """
-    made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, is_group=True))
+    made: Kind = setting(title, default=kind(**defaults), part=PartField(kind, title, {}, is_group=True))
     return made
 
 

@@ -6,6 +6,8 @@ import stat
 import sys
 from pathlib import Path
 
+ROOT = 0  # the user id
+
 
 def make_private(folder: Path) -> None:
     """Make a folder, closed to other users, and the folders above it.
@@ -20,7 +22,7 @@ def make_private(folder: Path) -> None:
     status = os.lstat(folder)
     faults = {
         "is a link": stat.S_ISLNK(status.st_mode),
-        "belongs to another user": status.st_uid not in (os.geteuid(), 0),
+        "belongs to another user": status.st_uid not in (os.geteuid(), ROOT),
         "may be written by other users": status.st_mode & (stat.S_IWGRP | stat.S_IWOTH),
     }
     for fault in filter(faults.get, faults):
