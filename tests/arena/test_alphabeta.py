@@ -25,8 +25,6 @@ from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.judges.watcher import make_watched
-from alphago.training.settings.judge_settings import WatchList
 from tests.naive.minimax import minimax
 from tests.random_games import going_on
 
@@ -69,24 +67,6 @@ class TestForcedWins:
         assert (found.outcome, found.action in (2, 5)) == (1, True)
         assert best_move(played(ConnectFourEnv(), "D G E G"), 2).outcome is None
 
-    def test_gomoku(self) -> None:
-        """An open three becomes an open four, which wins two moves later."""
-        found = best_move(played(GomokuEnv(9), "E5 A1 E6 A3 E7 C1"), 4)
-        assert found.outcome == 1
-        assert GomokuEnv(9).to_text(found.action) in ("E4", "E8")
-
-    def test_the_shortest_win_and_the_longest_loss(self) -> None:
-        win = best_move(played(ConnectFourEnv(), "D G D G D F"), 6)
-        assert ConnectFourEnv().to_text(win.action) == "D"
-        threatened = played(ConnectFourEnv(), "D G D G D")
-        assert ConnectFourEnv().to_text(best_move(threatened, 6).action) == "D"
-
-    def test_oware_takes_what_wins(self) -> None:
-        """F takes three seeds, the 25th among them."""
-        start = OwareEnv().position(houses=[0, 0, 0, 0, 1, 1, 2, 5, 5, 0, 0, 0], margin=10)
-        found = best_move(start, 3)
-        assert (OwareEnv().to_text(found.action), found.outcome) == ("F", 1)
-
 
 class TestSolvedBoards:
     def test_reversi_4x4(self) -> None:
@@ -97,20 +77,6 @@ class TestSolvedBoards:
     def test_tic_tac_toe(self) -> None:
         found = best_move(GomokuEnv(3, 3, planes=3).position())
         assert (found.outcome, found.margin, found.is_exact) == (0, 0, True)
-
-    def test_four_in_a_row_on_4x4(self) -> None:
-        """Nobody wins; of three in a row the first player does, who then mates within five plies."""
-        assert best_move(GomokuEnv(4, 4, planes=3).position(), 5).outcome is None
-        assert best_move(GomokuEnv(4, 3, planes=3).position(), 5).outcome == 1
-
-    def test_an_end_of_reversi_6x6(self) -> None:
-        """Ten empty points: as plain minimax counts it, whoever passes."""
-        for seed in range(3):
-            position = going_on(ReversiEnv(6), seed, 26)
-            value, actions = minimax(position, 40)
-            found = best_move(position)
-            assert found.is_exact
-            assert (found.value, found.action in actions) == (value, True)
 
 
 class TestPlayer:
@@ -172,10 +138,6 @@ class TestNames:
         assert [entrant.name for entrant in entrants] == ["net.safetensors@8", "alphabeta:8"]
         with pytest.raises(ValueError, match="only networks take readouts"):
             read_entrants(["net.safetensors@8", "alphabeta:8@3"])
-
-    def test_watched_by_a_run(self) -> None:
-        (watched,) = make_watched(WatchList(("alphabeta:4@16",)), OwareEnv())
-        assert watched.name == "alphabeta:4@16"
 
 
 def outcome(position: Position, depth: int) -> float:

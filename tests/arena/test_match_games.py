@@ -3,7 +3,6 @@
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
@@ -16,7 +15,6 @@ from alphago.arena.match_games import (
     ParallelGames,
     opening_length,
     play_games,
-    random_points,
 )
 from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
 from alphago.arena.tournament import Tournament, TournamentSettings
@@ -129,16 +127,6 @@ def test_games_are_legal_and_fill_no_eyes(env: GameEnv) -> None:
         assert end.is_over
 
 
-def test_the_same_seed_gives_the_same_games() -> None:
-    games: list[list[MatchGame]] = [[], []]
-    for own in games:
-        entrants = Entrant(HashEvaluator(), level=2), Entrant(HashEvaluator(), 4)
-        play_match(GoEnv(4).match_variant(), entrants, MatchPlan(4, 0, 0, 1, 1), range(4), own.append, cores=1)
-    first, second = (sorted(game.moves for game in own) for own in games)
-    assert first == second
-    assert np.isfinite([game.outcome for game in games[0]]).all()
-
-
 @pytest.mark.parametrize(
     ("env", "plies"),
     [
@@ -158,19 +146,6 @@ def test_the_same_seed_gives_the_same_games() -> None:
 )
 def test_usual_number_of_plies(env: GameEnv, plies: int) -> None:
     assert opening_length(env) == plies <= MOST_PLIES
-
-
-@pytest.mark.parametrize("env", [GoEnv(7), OwareEnv(), ConnectFourEnv(), ReversiEnv(6)])
-def test_openings_seldom_repeat(env: GameEnv) -> None:
-    """Of a hundred openings at least eighty differ; with two plies on 6x6 Reversi there are twelve in all."""
-    games, plies = np.arange(100), opening_length(env)
-    board = env.new_batch(100)
-    generators = [np.random.default_rng([7, number]) for number in games]
-    moves = []
-    for _ in range(plies):
-        moves.append(random_points(board, games, generators))
-        board.play(games, moves[-1])
-    assert distinct_games([tuple(game) for game in np.stack(moves, axis=1).tolist()]) >= 80
 
 
 def test_a_tournament_has_them(tmp_path: Path) -> None:

@@ -109,53 +109,7 @@ def same_tree(player: PlayoutPlayer, search: NaivePlayoutSearch) -> bool:
     return len(pairs) == tree.used[0]
 
 
-CAPTURE = """
-    . X X O .
-    . O O X .
-    . X O X O
-    . . X . O
-    . . . O .
-"""
-SAVE = """
-    . X X O .
-    . O O X .
-    . X O X .
-    . . X . .
-    . . . . .
-"""
-CONNECT = """
-    . . O X .
-    O O O X .
-    X X . X X
-    . O X O O
-    . O X O .
-"""
-LADDER = """
-    . . X . .
-    . X O X .
-    . . O . .
-    . . X . .
-    . . . . .
-"""
-
-
-class TestTactics:
-    @pytest.mark.parametrize("name", ["uct:3000", "rave:3000"])
-    @pytest.mark.parametrize(
-        ("drawing", "to_play", "wanted"),
-        [
-            (CAPTURE, "black", "A4"),  # takes three stones that would take two
-            (SAVE, "white", "A5"),  # takes the two by which it is caught
-            (CONNECT, "black", "C3"),  # four chains to one
-            (CONNECT, "white", "C3"),  # and the cut
-            (LADDER, "black", "B3 D3"),  # the ladder ends at the edge, whichever way it goes
-        ],
-    )
-    def test_finds(self, drawing: str, to_play: str, wanted: str, name: str) -> None:
-        start = position(drawing, env=GoEnv(5, komi=0.5), to_play=to_play)
-        for chance in (0.1, 0.5, 0.9):
-            assert chosen(start, name, chance) in wanted.split()
-
+class TestStrength:
     @pytest.mark.parametrize("name", ["uct:100", "rave:100"])
     def test_beats_random_moves(self, name: str) -> None:
         match = evaluate(GoEnv(5, komi=0.5), name, "random", 20, random_opening=2)

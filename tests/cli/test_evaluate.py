@@ -144,13 +144,6 @@ class TestEvaluate:
         assert text == ""
         assert list(Path().iterdir()) == []
 
-    def test_gnugo_that_is_not_installed(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.setattr("shutil.which", lambda name, path: None)
-        assert evaluate("gnugo:1 random") == 2
-        assert capsys.readouterr().err.startswith("alphago evaluate: GNU Go is not installed: there is no program")
-
     @pytest.mark.slow
     def test_fixed_turns_and_rules(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """The networks' own turns, or the given ones; header and folder name them."""
@@ -171,8 +164,3 @@ class TestEvaluate:
         known = json.loads((Path("other") / "evaluation.json").read_text())
         assert (known["ko"], known["suicide"], known["turns"]) == ("situational", True, 3)
         assert read_sgf(Path("other") / "games" / "1-2-0001.sgf").rules == "NZ"
-
-    @pytest.mark.slow
-    def test_a_komi_for_networks_that_differ(self, nets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert evaluate(f"{nets / 'new.safetensors'}@0 {nets / 'komi.safetensors'}@0 --games 2 --komi 1.5") == 0
-        assert capsys.readouterr().out.startswith("3x3, komi 1.5,")

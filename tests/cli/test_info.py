@@ -8,7 +8,6 @@ import pytest
 
 from alphago.cli import main
 from alphago.cli.info import readable
-from alphago.cli.rates import rate
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
@@ -38,15 +37,6 @@ def test_rates(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
     assert names[-1] == "training"
     assert set(names[2:-1]) == {"positions"}
     assert {"versions", "machine", "rates"} == set(facts)
-
-
-def test_rate(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first call does not count; at least one does."""
-    clock = iter(range(0, 100, 2))
-    monkeypatch.setattr("time.perf_counter", lambda: next(clock))
-    calls = []
-    assert rate(lambda: calls.append(1) or 6.0, 5) == 18 / 8
-    assert len(calls) == 1 + 3
 
 
 def facts_about(what: object, capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, str]]:
