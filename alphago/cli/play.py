@@ -2,15 +2,7 @@
 
 import argparse
 
-from alphago.cli.models import (
-    add_device,
-    add_game,
-    add_game_settings,
-    add_level,
-    add_model,
-    given_game_settings,
-    load,
-)
+from alphago.cli.models import add_device, add_game, add_game_settings, add_level, add_model, given_game_settings, load
 from alphago.cli.options import Parser, integer, number, option
 
 

@@ -8,14 +8,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import evaluate, play_match
-from alphago.arena.match_games import (
-    MOST_PLIES,
-    MatchGame,
-    MatchPlan,
-    ParallelGames,
-    opening_length,
-    play_games,
-)
+from alphago.arena.match_games import MOST_PLIES, MatchGame, MatchPlan, ParallelGames, opening_length, play_games
 from alphago.arena.match_result import FinalBoards, distinct_games, final_boards
 from alphago.arena.tournament import Tournament, TournamentSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv

@@ -125,10 +125,7 @@ class TestSettings:
         assert error.startswith(f"lamp: {sentence}")
         assert error.count("\n") == 1
 
-    @pytest.mark.parametrize(
-        "target",
-        [RunSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()],
-    )
+    @pytest.mark.parametrize("target", [RunSettings, *SEARCHES.values(), TournamentSettings, *GAMES.values()])
     def test_every_setting_is_described(self, target: type) -> None:
         found = settings_of(target) if target in GAMES.values() else map(setting_of, addresses(target).values())
         texts = {one.name: one.text for one in found if one.name != "board_size"}

@@ -108,8 +108,7 @@ QUICK = ("7x7", "connect-four")
 
 class TestPackaged:
     @pytest.mark.parametrize(
-        "name",
-        [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in packaged_nets()],
+        "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in packaged_nets()]
     )
     def test_each_plays(self, name: str) -> None:
         """It beats random moves: in Go without search, in other games (a drawn opening may lose) with 32 readouts.

@@ -5,18 +5,7 @@ import pytest
 
 from alphago.env.go_position import GoPosition
 from alphago.exams.exam_result import ExamResult
-from alphago.exams.kinds import (
-    GROUP,
-    KINDS,
-    NEAR,
-    PHASES,
-    URGENT,
-    is_enclosed,
-    is_race,
-    kind_of,
-    phase_of,
-    urgency,
-)
+from alphago.exams.kinds import GROUP, KINDS, NEAR, PHASES, URGENT, is_enclosed, is_race, kind_of, phase_of, urgency
 from alphago.exams.ladders import Stones
 from alphago.exams.positions import ExamPosition, exam_env, find_exam
 from tests.exams.test_ladders import BROKEN, LADDER, stones_of

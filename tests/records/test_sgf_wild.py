@@ -18,16 +18,7 @@ from hypothesis import strategies as st
 
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.records.sgf import (
-    MoveNote,
-    SgfGame,
-    format_sgf,
-    parse_sgf,
-    read_komi,
-    read_sgf,
-    salvage_sgf,
-    write_sgf,
-)
+from alphago.records.sgf import MoveNote, SgfGame, format_sgf, parse_sgf, read_komi, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode

@@ -10,16 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.system.files import (
-    append,
-    lock,
-    parse_json,
-    read_file,
-    read_named,
-    typed_path,
-    user_path,
-    write_atomic,
-)
+from alphago.system.files import append, lock, parse_json, read_file, read_named, typed_path, user_path, write_atomic
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files on Windows")
 
