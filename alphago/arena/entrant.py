@@ -23,6 +23,7 @@ from alphago.system.validation import MOST_READOUTS, check_int, checks_keywords
 
 # Options of `alphago evaluate` for settings in which networks may differ.
 OPTIONS = {"board_size": "--board-size", "komi": "--komi", "ko": "--rules", "suicide": "--rules", "turns": "--turns"}
+Players = dict[tuple[str, bool], tuple[PlayerSource, str, object]]  # see `read_player`; by name, and whether at a level
 
 
 @checks_keywords()
@@ -201,13 +202,11 @@ def read_entrants(
         if names.count(name) > 1:
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
-    players: dict[tuple[str, bool], tuple[PlayerSource, str, object]] = {}
+    players: Players = {}
     return env, [make_entrant(entry, env, device, players) for entry in entries]
 
 
-def make_entrant(
-    entry: EntrantText, env: GameEnv, device: str, players: dict[tuple[str, bool], tuple[PlayerSource, str, object]]
-) -> Entrant:
+def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: Players) -> Entrant:
     """Return an entrant; players: what `read_player` has returned, which entries that differ in numbers only share."""
     key = entry.base, entry.level is not None
     if key not in players:

@@ -2,8 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -55,14 +54,6 @@ class GameFilter:
     komi: float | None = setting("komi of files that name none", default=None, least=-1000, most=1000)
     rank: int | None = setting("rank of players whose files name none", default=None, least=-30, most=9999)
     cut: bool = setting("keep the legal beginning of damaged games", default=False)
-
-    def has_player(self, players: Sequence[str]) -> bool:
-        """Return whether the filter's player, if it has one, is among a game's players; players: their names."""
-        return self.player is None or any(self.player.casefold() in name.casefold() for name in players)
-
-    def plain(self) -> dict[str, object]:
-        """Return the filter as a dictionary of its options, for JSON."""
-        return {option.name: getattr(self, option.name) for option in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -136,7 +127,7 @@ class Converter:
         cutting = [] if wanted.cut else [kind for kind in kinds if kind in CUT]  # faults after which a game was cut off
         if fatal or cutting:
             return (fatal + cutting)[0]
-        if not wanted.has_player(game.players):
+        if wanted.player is not None and not any(wanted.player.casefold() in name.casefold() for name in game.players):
             return PLAYER
         if wanted.size is not None and game.board_size != wanted.size:
             return SIZE

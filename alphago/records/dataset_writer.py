@@ -337,17 +337,13 @@ class LabelWriter(DatasetWriter):
         # The number of the position that was drawn last, -1 before the first.
         self.drawn = max((int(part["drawn"]) for part in self.index["parts"]), default=-1)
         try:
-            self.check_begun(teacher)
+            if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
+                raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
+            check_begun(self.path, self.index.get("teacher", teacher), teacher)
         except ValueError:
             self.__exit__()
             raise
         self.index.setdefault("teacher", {**teacher, "date": datetime.date.today().isoformat()})
-
-    def check_begun(self, teacher: Mapping[str, Any]) -> None:
-        """Raise ValueError unless the dataset is new, or was begun with the same teacher."""
-        if "teacher" not in self.index and (self.index["parts"] or self.index["imports"]):
-            raise ValueError(f"{self.path} must be a new or a labelled dataset, got one of games")
-        check_begun(self.path, self.index.get("teacher", teacher), teacher)
 
     def label(self, moves: np.ndarray, ply: int, komi: float, label: np.ndarray, drawn: int) -> None:
         """Add the position before a ply of a game from the empty board.

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -111,7 +111,7 @@ def import_games(
     converter = Converter(filter, read_indexes(indexes))
     sources = [stamp(path, dataset) for path in places]
     with DatasetWriter(dataset, split) as writer:
-        jobs_done = writer.begin(sources, {"filter": filter.plain(), "index": len(converter.index)})
+        jobs_done = writer.begin(sources, {"filter": asdict(filter), "index": len(converter.index)})
         if jobs_done is None:  # the import is complete
             return ImportReport(kept=0, total=writer.games)
         batches = convert_jobs(converter, islice(jobs(places), jobs_done, None), workers)
@@ -168,8 +168,8 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
         if pool is None:  # there are no others: this process converts
             yield from map(converter.convert, groups)
         else:
-            packed = map(pieces_to_bytes, groups)
-            yield from map(batch_from_bytes, pool.in_order(ConvertingWork, converter_to_bytes(converter), packed))
+            data = pack(asdict(converter.filter), {"index": converter.index})
+            yield from map(batch_from_bytes, pool.in_order(ConvertingWork, data, map(pieces_to_bytes, groups)))
 
 
 def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
@@ -231,10 +231,6 @@ class ConvertingWork(RemoteWork):
     def do(self, job: bytes, stop: threading.Event) -> bytes:
         batch = self.converter.convert(pieces_from_bytes(job))
         return pack([batch.rejected, batch.examples], {"games": batch.games, "moves": batch.moves})
-
-
-def converter_to_bytes(converter: Converter) -> bytes:
-    return pack(converter.filter.plain(), {"index": converter.index})
 
 
 def batch_from_bytes(data: bytes) -> Batch:

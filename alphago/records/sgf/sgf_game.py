@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -158,11 +159,9 @@ class SgfGame:
 
     def shared(self, other: "SgfGame") -> int:
         """Return how many first moves two games have in common."""
-        own_turns = zip(self.movers, self.moves, strict=False)
-        other_turns = zip(other.movers, other.moves, strict=False)
-        pairs = enumerate(zip(own_turns, other_turns, strict=False))
-        shorter = min(len(self.moves), len(other.moves))
-        return next((ply for ply, (own, others) in pairs if own != others), shorter)
+        turns = (zip(game.movers, game.moves, strict=True) for game in (self, other))
+        alike = (own == others for own, others in zip(*turns, strict=False))
+        return sum(takewhile(bool, alike))
 
     def with_moves(self, other: "SgfGame", **rest: Any) -> "SgfGame":
         """Return this game with the moves of `other`, without comments and notes on moves that differ.
