@@ -26,7 +26,6 @@ from collections.abc import Callable
 from statistics import median
 
 import numpy as np
-from figures import Figures, add_option
 
 from alphago import GoEnv, VectorEnv
 from alphago.system.cores import available_cores
@@ -94,7 +93,6 @@ def main() -> None:
     parser.add_argument("--boards", type=int, default=4096, help="at once (4096)")
     parser.add_argument("--seconds", type=float, default=5.0, help="length of one measurement (5)")
     parser.add_argument("--turns", type=int, default=5, help="how often each side runs (5)")
-    add_option(parser)
     options = parser.parse_args()
     print(f"{platform.platform()}, {available_cores()} cores, jax {jax.__version__}, pgx {pgx.__version__}", flush=True)
     sides = [OurBoards(options.boards), PgxBoards(options.boards)]
@@ -107,9 +105,6 @@ def main() -> None:
     print(f"  alphago                                   {median(mine for mine, _ in turns):16,.0f}")
     print(f"  pgx                                       {median(other for _, other in turns):16,.0f}")
     print(f"  ratio {median(ratios):.1f} (from {min(ratios):.1f} to {max(ratios):.1f}); at least {WANTED:g} is wanted")
-    figures = Figures(options.json)
-    figures.add("pgx-boards", median(ratios), min(ratios), max(ratios))
-    figures.save()
 
 
 if __name__ == "__main__":
