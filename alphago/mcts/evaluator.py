@@ -112,7 +112,9 @@ class HashEvaluator(Evaluator):
 class FunctionEvaluator(Evaluator):
     """An evaluator that calls a function on positions.
 
-    The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.
+    The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.  Its
+    positions know no moves that led to them, since a search has none: `moves` is (), and `str` marks no last stone.
+    What stands for a position, such as a key, is therefore `planes()` or `board`, not `str(position)`.
     """
 
     def __init__(self, function: Callable[[Position], tuple[object, object]]) -> None:

@@ -67,14 +67,22 @@ class GameRecord(PicturedGame):
         winner = "B" if self.outcome > 0 else "W"
         return f"{winner}+{'R' if self.resigned else format(abs(self.score), 'g')}"
 
+    @property
+    def training_plies(self) -> np.ndarray:
+        """The plies, int64 [n], from 0, of `training_data`: those with a weight > 0 and a policy that is not all 0.
+
+        An array with an item a ply fits the lists by it, such as `record.values[record.training_plies]`.
+        """
+        return np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))
+
     def training_data(self, env: GameEnv) -> tuple[list[Position], list[np.ndarray], list[float]]:
-        """Return three lists with one entry for each move that has a weight > 0: positions, policies, outcomes.
+        """Return three lists with one entry for each of the `training_plies`: positions, policies, outcomes.
 
         Positions are those before the moves.  Policies are float32 [A] and sum to 1.  Every outcome is the outcome of
         the game, from Black's view, -1 .. 1.  AlphaGo.jl has the same method.
         """
         positions = [before for before, _ in self.position(env).turns()]
-        kept = np.flatnonzero((self.weights > 0) & self.policies.any(axis=1))  # an empty policy cannot sum to 1
+        kept = self.training_plies
         shares = self.policies[kept].astype(np.float32)
         return (
             [positions[ply] for ply in kept],

@@ -1,10 +1,13 @@
 """OpenVINO computes what torch does, in any number of positions; without it everything works."""
 
+import re
+
 import numpy as np
 import pytest
+import torch
 
 from alphago import GoEnv, NeuralNet
-from alphago.nn.inference import openvino
+from alphago.nn.inference import cpu_forms, openvino
 from alphago.nn.inference.cpu import NetEvaluator, compiled_evaluator, compiled_network
 from alphago.nn.inference.hardware import has_native_bfloat16
 from alphago.nn.inference.openvino import BATCH_SIZE, SIZES, SharedModel, calls_for
@@ -92,6 +95,26 @@ def test_copies_compute_the_same_bits(monkeypatch, dtype):
         assert compiled_evaluator(net.env, damaged) is None
     monkeypatch.setattr(openvino, "kind_of_machine", lambda: "another")
     assert compiled_evaluator(net.env, sent) is None
+
+
+class Turned(torch.nn.Conv2d):
+    """A tower with an operation that has no translation."""
+
+    def forward(self, planes: torch.Tensor) -> torch.Tensor:
+        return super().forward(torch.rot90(torch.rot90(planes, 1, (2, 3)), -1, (2, 3)))
+
+
+@needs_openvino
+def test_a_tower_that_torch_computes_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu_forms, "TOLD", set())
+    net = NeuralNet(GoEnv(5), base_net=Turned(16, 8, 3, padding=1))
+    with pytest.warns(RuntimeWarning) as told:
+        assert "openvino" not in (net.evaluator().form, net.evaluator().form)
+    (warning,) = told
+    said = (
+        r"OpenVINO cannot compute this network \(Turned\), so torch does, in the form '\w+': about [\d,]+ positions a"
+    )
+    assert re.match(said, str(warning.message))
 
 
 # --- where it is not installed ---------------------------------------------------------------------
