@@ -1,6 +1,7 @@
 """The package from outside: its public names, and that nothing is imported before it is used."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -66,6 +67,14 @@ def test_the_versions_that_the_tests_ran_with_are_allowed() -> None:
     everything = {Requirement(text).name for text in (*project["dependencies"], *extras["dev"])}
     of_users = {Requirement(text).name for extra in extras.values() for text in extra}
     assert of_users - everything == {"cupy-cuda12x", "cupy-cuda13x", "mcp", "ray"}  # for a GPU, or other programs
+
+
+def test_texts_name_extras_that_exist() -> None:
+    extras = {*tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]}
+    texts = [path for kind in ("*.md", "*.py", "*.ipynb") for path in ROOT.glob(f"[!.b]*/**/{kind}")]
+    for path in [*texts, ROOT / "Makefile", *ROOT.glob("*.md")]:
+        named = re.findall(r"""(?:alphago|["' ]\.)\[([a-z0-9_,]+)\]""", path.read_text("utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= extras, path
 
 
 def test_no_two_files_share_a_name() -> None:

@@ -35,5 +35,5 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
 def on_post_build(config: Any) -> None:
     folder = Path(config.site_dir) / "boards"
     folder.mkdir(exist_ok=True)
-    for net in {*BOARDS.values()}:
+    for net in {*BOARDS.values(), "7x7"}:  # 7x7: the board of the tutorial
         export_page(net, folder / f"{net}.html")
