@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,11 @@ from alphago.cli.rates import measure_rates
 from alphago.nn.inference.hardware import describe_machine
 from alphago.nn.model_files import LATEST, model_file, read_weights
 from alphago.system.validation import check_float, printable
-from alphago.training.call.summary import network_facts, run_summary
+from alphago.training.call.summary import network_facts, next_steps, run_summary
 from alphago.training.history import METRICS, read_history, read_rows
 from alphago.training.history import number as number_of
 from alphago.training.metrics import mean_shares
-from alphago.training.runs.config import holds_run
+from alphago.training.runs.config import holds_run, read_config
 from alphago.training.watch.diagnosis import RECENT_ROWS
 from alphago.training.watch.game_log import worker_facts
 
@@ -30,8 +32,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print versions and devices, and measure this machine's speed for about five seconds.  With RUN, print the run's
-    game, network, progress and results, the command that continues it, the shares of its time, and its resignation
-    threshold. With MODEL, describe the network.
+    game, network, progress and results, the command that continues it, the shares of its time, its resignation
+    threshold, and what to do next.  With MODEL, describe the network.
     """
     seconds = options.seconds
     if seconds is None:
@@ -54,7 +56,24 @@ def run(options: argparse.Namespace) -> int:
         print("rates, per second")
         for name, rate in rates.items():
             print(f"  {name:<42} {rate:12,.0f}")
+    if options.what is None:
+        print(f"to cite (CITATION.cff)\n  {bibtex()}")
     return 0
+
+
+def bibtex() -> str:
+    """Return this version as an entry for BibTeX, with the commit where the package is in a clone."""
+    root, commit = Path(alphago.__file__).parents[1], ""
+    with suppress(OSError):
+        if (root / ".git").exists():
+            command = ["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"]
+            commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    title = "{alphago: train, study and play {AlphaZero} on one machine}"
+    note = f", note = {{commit {commit}}}" if commit else ""
+    return (
+        f"@software{{alphago, author = {{{{alphago contributors}}}}, title = {title}, "
+        f"version = {{{alphago.__version__}}}, year = {{2026}}{note}}}"
+    )
 
 
 def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -76,7 +95,8 @@ def facts_of(what: str) -> tuple[dict[str, Any], dict[str, Any]]:
             raise
         shares = {}  # a run without two iterations yet
     before = {"run": {"folder": what, **run_summary(path)}} if is_run else {}
-    return before, {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
+    after = {"time": shares, **workers_of(path), "resignation": resignation_notes(path / LATEST)}
+    return before, after | ({"next": next_steps(path, read_config(path))} if is_run else {})
 
 
 def workers_of(folder: Path) -> dict[str, dict[str, Any]]:

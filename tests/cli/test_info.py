@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
+import alphago
 from alphago.cli import main
 from alphago.cli.info import readable
 from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.net import NeuralNet
-from alphago.training.call.summary import of_total
+from alphago.training.call.summary import next_steps, of_total
 from alphago.training.recipes import RECIPES
 from alphago.training.resignation import Resignation
 from alphago.training.runs.config import read_config, write_config
@@ -24,6 +25,10 @@ def test_facts(capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("alphago", "python", "torch", "numba", "numpy", "openvino", "cores", "bfloat16 on the CPU"):
         assert f"\n  {name} " in text
     assert "rates" not in text
+    (bibtex,) = re.findall(r"^  (@software\{alphago, .*\})$", text, re.M)
+    assert f"version = {{{alphago.__version__}}}" in bibtex
+    assert bibtex.count("{") == bibtex.count("}")
+    assert f"\nversion: {alphago.__version__}\n" in (Path(alphago.__file__).parents[1] / "CITATION.cff").read_text()
 
 
 @pytest.mark.slow
@@ -82,6 +87,20 @@ def test_what_a_run_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert 0 < float(facts["policy loss"]) < 10
     assert re.fullmatch(r"\d+\.\d% of 2 games \(.*% to .*%\), after 8 games", facts["against best so far@2"])
     assert re.fullmatch(r"\d of \d accepted", facts["candidates of the gate"])
+    assert facts_about(folder, capsys)["next"] == {
+        "stronger": "a run by the clock, as train --minutes 30, plays thousands of games",
+        "how good it is": f"alphago evaluate {folder} random",  # there is no exam of this board
+        "play it": f"alphago web {folder}",
+    }
+
+
+def test_how_far_a_run_is_from_its_recipe(tmp_path: Path) -> None:
+    config = {"recipe": "9x9", "game": "go", "env": {"board_size": 9}}
+    for positions, more in ((121_000, ": train on"), (484_000, "")):
+        (tmp_path / "metrics.jsonl").write_text(json.dumps({"seconds": 9.0, "positions": positions}) + "\n")
+        told = f"{positions:,} of some 484,000 positions after which its run beat gnugo:10{more}"
+        assert next_steps(tmp_path, config)["recipe 9x9"] == told
+    assert next_steps(tmp_path, config)["how good it is"] == f"alphago exam {tmp_path}@0 {tmp_path}"
 
 
 def test_of_a_starved_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
-from alphago.training.runs.config import flat_settings, game_of, how_to_continue, read_config
+from alphago.training.recipes import RECIPES
+from alphago.training.runs.config import flat_settings, game_flag, game_of, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
 
 PROVED = "proved to be stronger"
+EXAM_SIZES = (7, 9, 13)  # boards of Go of which the package has an exam
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
 
@@ -50,6 +52,26 @@ def run_summary(folder: Path) -> dict[str, Any]:
             for finding in diagnose(rows, settings)
         },
     }
+
+
+def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
+    """Return how far a run is from its recipe's proof, if that was measured, and commands to go on with, by name.
+
+    config: the run's.
+    """
+    rows, name = read_rows(folder / METRICS, "seconds"), config.get("recipe", "")
+    proofs = RECIPES[name].proved_after if name in RECIPES else {}
+    steps = {}
+    for opponent, needed in [*proofs.items()][-1:]:
+        positions = int(number(rows[-1], "positions") or 0) if rows else 0
+        told = f"{positions:,} of some {needed:,} positions after which its run beat {opponent}"
+        steps[f"recipe {name}"] = told + ("" if positions >= needed else ": train on")
+    if name == "few games":
+        steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
+    has_exam = config["game"] == "go" and config["env"].get("board_size") in EXAM_SIZES
+    grade = f"alphago exam {folder}@0 {folder}" if has_exam else f"alphago evaluate {folder} random"
+    game = game_flag(config["game"], folder)
+    return {**steps, "how good it is": grade + game, "play it": f"alphago web {folder}{game}"}
 
 
 def game_text(config: Mapping[str, Any]) -> str:
