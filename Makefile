@@ -21,6 +21,7 @@ PYTHON = python3
 VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
+FOR_USERS = $(VENV)/installed-for-users
 # Three tests at a time, those of a file one after the other: on two cores one waits for a process or a clock.  Files
 # begin in the order of tests/conftest.py.
 PYTEST_ARGUMENTS = -n 3 --dist loadfile --no-loadscope-reorder --durations=15
@@ -34,7 +35,7 @@ SLOW_TESTS = $(if $(and $(SINCE),$(if $(filter $(SHARED),$(CHANGED)),,rooms)),\
 
 .PHONY: demo test tests looks slow style page matrix campaign cluster format docs benchmark gpu strength clean
 
-demo: $(INSTALLED)
+demo: $(FOR_USERS)
 	@$(BIN)/python examples/demo.py
 
 # Style, types and then the page beside the tests, so that two cores always have work.
@@ -103,6 +104,12 @@ strength: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --prefer-binary --no-compile -c constraints.txt -e ".[dev]"
+	@touch $@ $(FOR_USERS)
+
+# The demo needs none of the developers' tools, a quarter of it all.
+$(FOR_USERS): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --prefer-binary --no-compile -c constraints.txt -e ".[plot,web]"
 	@touch $@
 
 clean:

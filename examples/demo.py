@@ -13,7 +13,7 @@ from alphago.arena.engine import EngineError, gnugo
 from alphago.training.recipes import RECIPES
 from alphago.training.runs.folder import new_folder
 
-READOUTS = 64
+FEW, READOUTS = 16, 64
 ANCHOR = "rave:1000"  # without a network; docs/results.md rates it
 
 
@@ -35,8 +35,8 @@ def main() -> None:
 
     print(f"\nIts results, {arguments.games} games each, pairs from the same 2 random first moves:", flush=True)
     matches: list[tuple[Any, int, str]] = [
-        ("random", 0, "its policy alone against random moves"),
-        (load_model("7x7"), 16, "with 16 readouts against the network that comes with the package"),
+        ("random", FEW, f"with {FEW} readouts against random moves"),  # a young policy alone may lose to them
+        (load_model("7x7"), FEW, f"with {FEW} readouts against the network that comes with the package"),
         (ANCHOR, READOUTS, f"with {READOUTS} readouts against {ANCHOR}, a search without a network"),
     ]
     try:
@@ -53,6 +53,9 @@ def main() -> None:
     if sys.stdin.isatty() and input("Play it now? [y/N] ").strip().lower().startswith("y"):
         play(env, net, num_readouts=READOUTS)
     print(f"In the browser, with the curves and games of its training: .venv/bin/alphago web {folder}")
+    print(
+        f"How good it is, move by move: .venv/bin/alphago exam {folder}@0; what to do next: .venv/bin/alphago info {folder}"
+    )
 
 
 if __name__ == "__main__":
