@@ -53,9 +53,8 @@ def main() -> None:
     if sys.stdin.isatty() and input("Play it now? [y/N] ").strip().lower().startswith("y"):
         play(env, net, num_readouts=READOUTS)
     print(f"In the browser, with the curves and games of its training: .venv/bin/alphago web {folder}")
-    print(
-        f"How good it is, move by move: .venv/bin/alphago exam {folder}@0; what to do next: .venv/bin/alphago info {folder}"
-    )
+    print(f"How good it is, move by move: .venv/bin/alphago exam {folder}@0")
+    print(f"What to do next: .venv/bin/alphago info {folder}")
 
 
 if __name__ == "__main__":
