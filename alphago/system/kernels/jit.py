@@ -137,14 +137,14 @@ def compiled(function: Any, **options: bool) -> Any:
         try:
             return compile_for_args(*arguments, **named)
         except NumbaError as error:
-            tell(function, str(error))
+            tell(function, arguments, str(error))
 
     made._compile_for_args = compile_or_tell
     return compiled_once(made)
 
 
-def tell(function: Any, text: str) -> NoReturn:
-    """Raise KernelError for numba's text about an error in a function, or in one that it calls."""
+def tell(function: Any, arguments: tuple[object, ...], text: str) -> NoReturn:
+    """Raise KernelError for numba's text about an error in a function called with `arguments`, or in one it calls."""
     plain = re.sub(r"\x1b\[\d*m", "", text)
     inner, *_ = re.split(r"During: resolving callee type: type\(CPUDispatcher", plain)  # about the innermost function
     called = re.search(r"CPUDispatcher\(<function (\w+) at", plain)
@@ -155,7 +155,8 @@ def tell(function: Any, text: str) -> NoReturn:
     reason = ALLOCATES if "NRT required" in plain else next(filter(None, said), "numba does not say why")
     at = f"{os.path.basename(file)}{line and f', line {line}'}"
     name = called[1] if called else function.__name__
-    raise KernelError(f"the kernel {name} ({at}) cannot be compiled: {reason}") from None
+    given = ", ".join(type(argument).__name__ for argument in arguments)
+    raise KernelError(f"the kernel {name} ({at}) cannot be compiled for {given}: {reason}") from None
 
 
 def compiled_once(kernel: Any) -> Any:
