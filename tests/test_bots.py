@@ -273,11 +273,3 @@ class TestPacking:
         net = NeuralNet(OWARE, DenseBase(16, (2, 6), (256, 64)))
         with pytest.raises(ValueError, match=r"weights must be at most 80,000 bytes as float16, got 1"):
             pack.pack("oware", net)
-
-    @pytest.mark.parametrize(
-        ("game", "env"), [("go", GoEnv(5)), ("oware", GoEnv(5, planes=3)), ("go", OWARE)], ids=repr
-    )
-    def test_planes_that_a_bot_does_not_draw(self, game: str, env: GameEnv, pack: ModuleType) -> None:
-        net = NeuralNet(env, DenseBase(env.planes, env.plane_shape, (4,)))
-        with pytest.raises(ValueError, match=r"the network must be for .* or alike, got one for"):
-            pack.pack(game, net)

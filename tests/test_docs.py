@@ -109,9 +109,7 @@ def test_commands_in_sentences_have_their_verbs_and_options() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "```\nalphago paly\n```",
         "```\n.venv/bin/alphago train --minuts 3  # quick\n```",
-        "```\nsrun -n 2 alphago train --seeds $NUMBER\n```",
         '```\nsbatch --wrap "alphago train --minuts 3"\n```',
     ],
 )

@@ -104,14 +104,10 @@ class TestCommandLineErrors:
         ("command", "sentence"),
         [
             ("train --game connect-four --board-size 8", "connect-four has no board_size, got 8"),
-            ("train --game gomoku --komi 7", "gomoku has no komi, got 7.0"),
             ("train --game gomoku --board-size 4", "--connect-row must be an integer from 1 to 4, got 5"),
             ("play 7x7 --game gomoku", "{packaged} must hold a network for gomoku, got one for GoEnv(7"),
             ("evaluate 7x7@0 random --game gomoku", "every network must be for gomoku, got 7x7 for go"),
             ("evaluate random gnugo --game gomoku --games 2", "env must be Go for gnugo:10, got GomokuEnv("),
-            ("evaluate rave:10 random --game gomoku", "env must be Go for rave:10, got GomokuEnv("),
-            ("evaluate random uct:1 --game oware --turns 9", "oware has no turns, got 9"),
-            ("evaluate random uct:1 --game oware --rules nz", "--rules must be 'tournament' or 'cgzero'"),
         ],
     )
     def test_one_line(
@@ -132,10 +128,3 @@ class TestCommandLineErrors:
         assert main(["play", "--game", "gomoku"]) == 2
         sentence = "no network for gomoku comes with the package: name one (alphago train --game gomoku)"
         assert capsys.readouterr().err == f"alphago play: {sentence}\n"
-
-    def test_an_unknown_game(self, capsys: pytest.CaptureFixture[str]) -> None:
-        with pytest.raises(SystemExit):
-            main(["train", "--game", "chess"])
-        assert "--game: must be one of go, gomoku, " in capsys.readouterr().err
-        with pytest.raises(ValueError, match="game must be one of go, gomoku, connect-four"):
-            make_game("chess")

@@ -20,11 +20,10 @@ from alphago.arena.entrant import parse_entrant
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutSettings
 from alphago.arena.standings import read_anchor
-from alphago.cli.options import Setting, format_value, read_value
+from alphago.cli.options import format_value, read_value
 from alphago.cli.settings_flags import setting_of
 from alphago.env.packaged import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.nn.model_files import ModelError, read_weights
 from alphago.records.record import RecordBuilder, load_records, records_to_bytes
 from alphago.system.settings import addresses
 from alphago.training.history import number, read_rows
@@ -34,7 +33,6 @@ from alphago.training.settings.run_settings import RunSettings, check_curriculum
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 REFUSED = object()
-NAN = float("nan")
 NUMBER = st.one_of(st.floats(), st.integers(-3, 30), st.booleans(), st.none(), st.text(max_size=3))
 BOARDS = st.one_of(NUMBER, st.lists(st.tuples(NUMBER, NUMBER), max_size=3).map(tuple))
 GAMES: list[GameEnv] = [GomokuEnv(6), ConnectFourEnv(), ReversiEnv(6), OwareEnv(), TicTacToeEnv()]
@@ -89,10 +87,6 @@ def test_what_stands_after_a_flag(name: str, text: str) -> None:
     if isinstance(value, tuple) and "nan" not in str(value):
         (kind,) = (kind for kind in setting.types if "tuple" in str(kind))
         assert read_value(kind, format_value(value) or "none") == value
-
-
-def test_none_after_a_flag() -> None:
-    assert Setting("", (int, type(None))).read("NONE") is None
 
 
 @MANY
@@ -186,11 +180,3 @@ def test_metrics_are_rows_or_refused(tmp_path: Path, lines: list[bytes]) -> None
     if rows is not REFUSED:
         values = [number(row, "seconds") for row in rows]
         assert all(value is None or math.isfinite(value) for value in values)
-
-
-@MANY
-@given(st.one_of(spoilt(A_STATE), st.binary(max_size=30).map(lambda tail: b"\x10\0\0\0\0\0\0\0{" + tail)))
-def test_a_file_that_is_no_network(tmp_path: Path, data: bytes) -> None:
-    path = tmp_path / "net.safetensors"
-    path.write_bytes(data)
-    assert read(lambda: read_weights(path), rf"{path} \w+", ModelError) is REFUSED

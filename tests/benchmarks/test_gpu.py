@@ -1,6 +1,5 @@
 """`make gpu` on a machine without one: so little that it takes seconds, on the host build of the kernels."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -59,17 +58,6 @@ def test_equal(bench: Bench) -> None:
 
 
 @needs_compiler
-def test_figures_are_kept(bench: Bench, tmp_path: Path) -> None:
-    """Of several calls in one file."""
-    kept = ("--json", str(tmp_path / "figures.json"))
-    bench.run("gpu.py", *HOST, "--only", "memcheck", *kept)
-    bench.run("gpu.py", *HOST, "--only", "racecheck", *kept)
-    rows = json.loads((tmp_path / "figures.json").read_text())
-    targets = [("memcheck", "0 errors", None), ("racecheck", "0 hazards", None)]
-    assert [(row["part"], row["target"], row["held"]) for row in rows] == targets
-
-
-@needs_compiler
 @pytest.mark.slow
 def test_all_of_it(bench: Bench) -> None:
     table = table_of(bench.run("gpu.py", *HOST))
@@ -125,20 +113,6 @@ def test_cut_off(bench: Bench) -> None:
     assert list(table_of(told)) == ["figure", "compute-sanitizer, memcheck"]
 
 
-def test_a_slice_without_an_iteration(bench: Bench) -> None:
-    """So slow a machine has one row that says so."""
-    import gpu_figures
-    import gpu_networks
-
-    def stopped(env: object, folder: Path, **how: object) -> None:
-        folder.mkdir()
-        (folder / "weights.safetensors").write_bytes(b"")
-
-    bench.patch.setattr(gpu_networks, "train", stopped)
-    (figure,) = gpu_networks.training(gpu_figures.Scale("host", minutes=0.5))
-    assert figure.measured == "no iteration came to its end in 0.5 minutes"
-
-
 @pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="there is a GPU")
 def test_no_gpu(bench: Bench) -> None:
     with pytest.raises(SystemExit, match=r"^make gpu: .*CUDA device"):
@@ -152,9 +126,3 @@ def test_training_share(bench: Bench, tmp_path: Path) -> None:
     told = bench.run("training_share.py", str(tmp_path))
     assert "share of training's wall time" in told
     assert "neither inference nor gradient steps: 10.0% (at most 12% are wanted)" in told
-
-
-def test_training_share_of_too_little(bench: Bench, tmp_path: Path) -> None:
-    (tmp_path / "metrics.jsonl").write_text('{"seconds": 1.0}\n' * 3)
-    with pytest.raises(SystemExit, match="training_share: rows must be two or more iterations"):
-        bench.run("training_share.py", str(tmp_path))

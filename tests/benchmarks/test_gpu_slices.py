@@ -74,22 +74,3 @@ def test_a_part_that_takes_too_long_is_stopped(
         assert slices.run_limited([sys.executable, "-c", deaf + HANGS], 2.0, log) is None
     assert time.monotonic() - began < 60
     assert (tmp_path / "log").read_text() == "begun\n"
-
-
-def test_the_summary_begins_with_what_was_missed(slices: ModuleType, tmp_path: Path) -> None:
-    rows = [
-        {"part": "wave", "name": "a wave", "measured": "70 us", "target": "at most 80 us", "held": True},
-        {"part": "network", "name": "share", "measured": "20%", "target": "at least 30%", "held": False},
-        {"part": "network", "name": "product", "measured": "790 TFLOP/s", "target": "", "held": None},
-    ]
-    (tmp_path / "figures.json").write_text(json.dumps(rows))
-    assert list(slices.summary(tmp_path)) == [
-        "  NO  share: 20% (at least 30%)",
-        " yes  a wave: 70 us (at most 80 us)",
-        "   -  product: 790 TFLOP/s",
-    ]
-
-
-def test_an_unknown_part(bench: Bench, tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="gpu_slices: no part tea; tests, equal, "):
-        bench.run("gpu_slices.py", "--out", str(tmp_path), "--only", "tea")

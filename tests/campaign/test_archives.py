@@ -14,6 +14,7 @@ from tests.campaign.tally import Area
 
 pytestmark = pytest.mark.campaign
 ROOT = Path(__file__).parents[2]
+DOCUMENTS = ["LICENSE", "README.md", "CHANGELOG.md", "constraints.txt", "pyproject.toml", "Makefile", "mkdocs.yml"]
 LEFT_OUT = ("__pycache__", ".pyc", ".git/", ".venv", ".egg-info")
 
 
@@ -47,20 +48,11 @@ def test_what_is_in_them(built: Path) -> None:
             area.check(f"the wheel has {name}", name.startswith("alphago") and not any(o in name for o in LEFT_OUT))
         with tarfile.open(sdist) as archive:
             inside = {name.partition("/")[2] for name in archive.getnames()}
-        for name in (
-            "LICENSE",
-            "README.md",
-            "CHANGELOG.md",
-            "constraints.txt",
-            "pyproject.toml",
-            "Makefile",
-            "mkdocs.yml",
-        ):
+        beside = [
+            path for folder in ("tests", "docs", "examples", "benchmarks") for path in ROOT.glob(f"{folder}/**/*.py")
+        ]
+        for name in (*DOCUMENTS, *(path.relative_to(ROOT).as_posix() for path in beside)):
             area.check(f"the source lacks {name}", name in inside)
-        for folder in ("tests", "docs", "examples", "benchmarks"):
-            for path in (ROOT / folder).rglob("*.py"):
-                name = path.relative_to(ROOT).as_posix()
-                area.check(f"the source lacks {name}", name in inside)
         text = next(name for name in names if name.endswith("METADATA"))
         metadata = Parser().parsestr(zipfile.ZipFile(wheel).read(text).decode())
         area.check("no licence", metadata["License-Expression"] == "MIT")

@@ -49,12 +49,9 @@ def test_each_file_is_there_once(game: str) -> None:
     included = {name for name in FILES if text.count(f'#line 1 "{name}"') == 1}
     assert {name for name in FILES if f'#line 1 "{name}"' in text} == included
     assert {"loops.cuh", "bits.cuh", "planes.cuh", "batch.cuh"} < included
+    assert {name for name in FILES for program in PROGRAMS.values() if f'"{name}"' in program.text} == FILES
     gos = {name for name in FILES if name.startswith(("go.", "go_", "playouts."))}
     assert included & gos == (gos if game == "go" else set())
-
-
-def test_every_file_is_in_a_program() -> None:
-    assert {name for name in FILES for program in PROGRAMS.values() if f'"{name}"' in program.text} == FILES
 
 
 @needs_compiler

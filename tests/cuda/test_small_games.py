@@ -79,7 +79,7 @@ def test_a_board_that_no_game_has_is_refused(backend: Backend) -> None:
     assert np.array_equal(batch.rows, before)
 
 
-@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7)], ids=repr)
+@pytest.mark.parametrize("env", [ReversiEnv(6), GomokuEnv(5, 4, 7), GoEnv(5)], ids=repr)
 def test_positions_come_back_to_the_cpu(backend: Backend, env: GameEnv) -> None:
     """From one batch to another, and as positions to read."""
     twins = Twins(env, 3, backend)

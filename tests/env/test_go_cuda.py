@@ -14,7 +14,6 @@ from alphago.env.gomoku import GomokuBatch
 from alphago.env.reversi import ReversiBatch
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
-from tests.diagrams import draw, stones
 
 
 def played(backend: Backend, size: int = 5, **options: object) -> Twins:
@@ -22,39 +21,6 @@ def played(backend: Backend, size: int = 5, **options: object) -> Twins:
     twins = Twins(GoEnv(size, **options), 6, backend)
     twins.play_on(np.random.default_rng(3), 12, every=12)
     return twins
-
-
-def test_copies_within_a_batch_and_between_batches(backend: Backend) -> None:
-    twins = played(backend)
-    twins.do("copy", np.array([1, 2]), np.array([4, 5]))
-    twins.compare()
-    env, slots = twins.env, np.arange(3)
-    there, back = CudaGoBatch(env, env.start, 3, backend), CudaGoBatch(env, env.start, 3, backend)
-    there.copy(np.array([0, 4, 3]), slots, of=twins.ours)
-    back.copy(slots, slots, of=there)
-    here = env.new_batch(3)
-    here.copy(slots, slots, of=back)
-    assert np.array_equal(
-        here.hash(slots, np.empty(3, np.int64)), twins.ours.hash(np.array([0, 4, 3]), np.empty(3, int))
-    )
-    here.play(slots, np.full(3, env.pass_action, np.int32))
-    assert np.array_equal(there.rows, back.rows)
-
-
-def test_replay_leaves_the_root(backend: Backend) -> None:
-    twins = played(backend, max_moves=100)
-    roots, targets = np.array([1, 1, 3]), np.array([0, 2, 5])
-    random = np.random.default_rng(5)
-    lengths, paths = np.array([3, 0, 2], np.int32), np.zeros((3, 7), np.int32)
-    for i, root in enumerate(roots):
-        position = twins.env.position_of(twins.ours, root)
-        for ply in range(lengths[i]):
-            paths[i, ply] = random.choice(np.flatnonzero(position.legal_mask))
-            position = position.play(int(paths[i, ply]))
-    before = twins.theirs.rows[roots].copy()
-    twins.do("replay", roots, paths, lengths, targets)
-    assert np.array_equal(twins.theirs.rows[roots], before)
-    twins.compare()
 
 
 def test_bfloat16_is_torchs(backend: Backend) -> None:
@@ -134,27 +100,6 @@ def test_arrays_on_the_device_fit_or_are_refused() -> None:
     states = OnDevice(np.arange(6))
     batch.playout(slots, states)
     assert (states.array != np.arange(6)).all()
-
-
-def test_arrays_of_others_that_no_kernel_reaches_are_refused(backend: Backend) -> None:
-    torch = pytest.importorskip("torch")
-    twins = played(backend)
-    with pytest.raises(ValueError, match=r"kernels reach, got a Tensor of torch\.float32"):
-        twins.theirs.score(twins.slots, torch.zeros(6))
-
-
-def test_a_slot_is_a_position_to_read(backend: Backend) -> None:
-    env = GoEnv(3)
-    batch = CudaGoBatch(env, env.start, 2, backend)
-    drawing = """
-        . X .
-        O . .
-        . . .
-        """
-    batch.reset(np.array([1]), stones=env.place(**stones(drawing)), to_play="white", komi=2)
-    position = env.position_of(batch, 1)
-    assert draw(position) == draw(env.position(**stones(drawing)))
-    assert (position.to_play, position.komi) == (-1, 2)
 
 
 @needs_compiler

@@ -1,9 +1,8 @@
 """The rules of Go in a few positions; test_go_agreement.py holds the kernels to plain Go in thousands."""
 
 import numpy as np
-import pytest
 
-from alphago import GoEnv, IllegalMove
+from alphago import GoEnv
 from alphago.env.kernels.playouts import random_action
 from tests.diagrams import beside, draw, is_legal, play, position
 
@@ -38,19 +37,6 @@ def test_two_passes_end_the_game() -> None:
 def test_the_move_cap_is_seven_fifths_of_the_board() -> None:
     caps = {size: GoEnv(size).max_moves for size in (2, 3, 5, 7, 9, 13, 19)}
     assert caps == {2: 5, 3: 12, 5: 35, 7: 68, 9: 113, 13: 236, 19: 505}
-
-
-def test_at_the_move_cap_the_game_is_scored_as_it_stands() -> None:
-    start = GoEnv(3, max_moves=3, komi=0.5).position()
-    going = play(start, "B B2, W pass")
-    assert not going.is_over
-    ended = play(going, "B A1")
-    assert ended.is_over
-    assert not ended.legal_mask.any()
-    assert ended.score() == 8.5
-    assert ended.result == 1
-    with pytest.raises(IllegalMove, match=r"illegal move pass: the game is over, in GoEnv\(3, komi=0.5"):
-        ended.play(9)
 
 
 def test_random_play_chooses_every_legal_point_equally_often() -> None:

@@ -168,11 +168,6 @@ def test_an_expected_line() -> None:
         now.svg(line="C3")
 
 
-def test_numbers_of_another_game_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"priors must be an array of shape \[26\], got \[82\]"):
-        GoEnv(5).position().svg(priors=np.zeros(82))
-
-
 def test_the_last_stone_of_a_column_is_ringed() -> None:
     """In a game of columns that does not know where its stones land."""
     now = Columns().position().play(3).play(3)

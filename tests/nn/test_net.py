@@ -50,25 +50,6 @@ def flat_policy(features: int, actions: int = ENV.action_space) -> nn.Module:
     return nn.Sequential(nn.Flatten(), nn.Linear(features, actions))
 
 
-@pytest.mark.parametrize("size_free", [False, True])
-def test_colours_exchanged_gives_the_same_view_and_the_opposite_winner(size_free):
-    """Stones, mover and komi turned round, from a set-up and some moves on: the mover sees the same."""
-    net = lived_in(small(size_free=size_free), sharpness=2)
-    one = ENV.position(black=BLACK, white=WHITE, to_play="black", komi=3.5)
-    other = ENV.position(black=WHITE, white=BLACK, to_play="white", komi=-3.5)
-    values = []
-    for action in (0, 24, 1, ENV.pass_action, 2):
-        (mine, mine_value), (theirs, their_value) = net(one), net(other)
-        np.testing.assert_allclose(mine, theirs, atol=1e-6)
-        assert mine_value == pytest.approx(-their_value, abs=1e-6)
-        values.append(mine_value)
-        one, other = one.play(action), other.play(action)
-    assert np.abs(values).min() > 0.01
-    assert np.ptp(values) > 0.1  # it does look at the board
-    unlike = ENV.position(black=WHITE, white=BLACK, to_play="white", komi=3.5)
-    assert abs(net(unlike)[1] + values[0]) > 1e-4  # and at komi
-
-
 def test_value_is_blacks_and_forward_is_the_movers():
     net = lived_in(small())
     position = ENV.position(black=BLACK, white=WHITE, to_play="white")
@@ -121,11 +102,6 @@ def test_untrained_network_knows_nothing(size_free):
         assert policy[position.legal_mask].max() < 3 / 81
         assert policy[position.legal_mask].min() > 0.3 / 81
         assert abs(value) < 0.3
-
-
-def test_position_of_another_game_is_an_error_with_both():
-    with pytest.raises(ValueError, match=r"GoEnv\(5\).*GoEnv\(7\)"):
-        small()(GoEnv(7).position())
 
 
 @pytest.mark.parametrize("inputs", [3, "D4", [1, 2], None])
@@ -270,13 +246,6 @@ def test_misfits_name_the_slot_and_both_shapes(slot, part, text):
         TypeError if is_type_error else ValueError, match=f"^{slot}.*{text}" if slot not in text else text
     ):
         NeuralNet(ENV, **{slot: part})
-
-
-def test_the_trial_run_leaves_statistics_alone():
-    norm = nn.BatchNorm2d(ENV.planes)
-    NeuralNet(ENV, norm)
-    assert norm.training
-    assert norm.num_batches_tracked == 0
 
 
 def test_a_game_whose_actions_are_no_points_gets_dense_heads():

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-import torch
 
 from alphago import GoEnv, NeuralNet
 from alphago.drawing.network import Box, join_repeats
@@ -42,14 +41,6 @@ policy head/PointPolicy/policy [26]/value head/ForecastValue/score and ownership
 )
 def test_other_networks(options: dict[str, Any], part: str) -> None:
     assert part in told(NeuralNet(GO, **options))
-
-
-def test_it_changes_nothing() -> None:
-    net = NeuralNet(GO, tower_height=1, channels=8).train()
-    before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    net.svg()
-    assert net.training
-    assert all(torch.equal(before[name], tensor) for name, tensor in net.state_dict().items())
 
 
 def test_repeated_boxes() -> None:

@@ -9,7 +9,7 @@ from alphago import GoEnv, NeuralNet, load_model
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.model_files import ModelError, write_network
 from alphago.nn.parts import PARTS, describe_part, register_part
-from alphago.nn.policy import DensePolicy, FlatPolicy, PointPolicy
+from alphago.nn.policy import DensePolicy, FlatPolicy
 from alphago.nn.value import AddedForecast, DenseValue, FlatValue, ForecastValue
 from tests.nn.boards import (
     assert_reads_alike,
@@ -85,13 +85,6 @@ def test_flat_features_get_flat_heads_and_one_board_size():
     assert (logits.shape, value.shape, forecast) == ((3, 26), (3,), None)
     with pytest.raises(ValueError, match="its heads fit one board size"):
         net.resized(GoEnv(7))
-
-
-def test_size_free_parts_are_resized():
-    net = NETS["preactivation"]()
-    assert net.size_free
-    assert net.resized(GoEnv(7)).config == net.config
-    assert (type(net.value), type(net.policy)) == (ForecastValue, PointPolicy)
 
 
 def test_an_unregistered_head_inside_a_part_has_to_be_passed(tmp_path):

@@ -39,12 +39,6 @@ def test_a_trained_network_knows_whose_the_points_are():
     assert "expected result W+" in repr(read)
 
 
-def test_reading_leaves_the_mode_alone():
-    net = small().train()
-    net.forecast(ENV.position())
-    assert all(part.training for part in net.modules())
-
-
 @pytest.mark.parametrize(
     ("net", "position", "sentence"),
     [

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 from champions import ChampionKeeper, Champions
-from games import CGZeroGames, CGZeroSelfPlay
+from games import CGZeroGames
 from pool import Pool
 
-from alphago.nn.net import load_model
 from alphago.training.history import read_history, read_rows
-from alphago.training.loop import train_loop
 from alphago.training.run import Run
 from tests.training.small_runs import (
     BLACK_WINS,
@@ -98,24 +96,6 @@ def test_when_a_candidate_is_due(tmp_path: Path) -> None:
                 made.learner.steps = steps
                 found.append(keeper_of(made).due(made))
             assert found == wanted
-
-
-@pytest.mark.slow
-def test_champions_play_and_are_saved(tmp_path: Path) -> None:
-    champions = Champions(**QUICK | {"win_rate": 0.5, "readouts": 0})
-    with opened(tmp_path, env=BLACK_WINS, judges=[champions], **PLAYED) as made:
-        train_loop(made, threading.Event())
-        source, keeper = made.stage.source, keeper_of(made)
-        assert isinstance(source, CGZeroSelfPlay)
-        assert same(load_model(tmp_path, BLACK_WINS), keeper.best)
-        assert source.lineup is keeper.lineup
-        assert source.lineup.nets[0] is keeper.second
-        assert len({id(source.evaluator), *map(id, source.others.evaluators)}) == 3
-
-
-def test_a_source_of_one_network_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TypeError, match="champions must have source=CGZeroGames"):
-        run(tmp_path, env=BLACK_WINS, judges=[Champions(**QUICK | {"win_rate": 0.5, "readouts": 0})])
 
 
 @pytest.mark.slow

@@ -4,18 +4,11 @@ import json
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import train
 
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
-
-
-def test_c_puct_by_the_ply() -> None:
-    rule = train.SEARCH.new_rule(3, 6)
-    rule.begin_move(np.arange(3), np.array([0, 10, 100]))
-    assert rule.parameters.c_puct == pytest.approx([2.897, 2.931, 2.975])
 
 
 @pytest.mark.slow
