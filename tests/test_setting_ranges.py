@@ -1,4 +1,4 @@
-"""Every setting of the package: what is out of its range is refused by name, what is at its ends is not."""
+"""Every setting of the package, and what other calls take: what is out of its range is refused by name and value."""
 
 import importlib
 import inspect
@@ -6,12 +6,32 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import Field, fields
+from functools import partial
+from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 
+from alphago import (
+    GoEnv,
+    GomokuEnv,
+    MCTSPlayer,
+    NeuralNet,
+    OwareEnv,
+    ReplayMemory,
+    ReversiEnv,
+    evaluate,
+    play,
+    selfplay,
+    train,
+)
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.questions import Limit
+from alphago.nn.base import DenseBase, ResidualTower
+from alphago.nn.policy import FlatPolicy
 from alphago.system.validation import check_range
+from alphago.training.settings.judge_settings import Gate
 from tests.test_package import PACKAGE, ROOT
 
 
@@ -66,3 +86,61 @@ def test_the_ends_of_a_range(kind: Any, one: Field[Any], types: set[Any]) -> Non
 def test_neither_true_nor_false(kind: Any, one: Field[Any], types: set[Any]) -> None:
     for value in ("no", 1, None, np.ones(2, bool)):
         refuses(kind, one.name, value)
+
+
+GO, NET = GoEnv(3), HashEvaluator()
+# What other calls refuse: by keyword the values, each alone, beside what a call must have.
+WRONG: list[tuple[Any, dict[str, list[Any]]]] = [
+    (
+        GoEnv,
+        {
+            "board_size": [1, 26, 0, "9", 9.0, None, True],
+            "planes": [0, 1, 2, 16, -3, True, "", "rule", "17"],
+            "komi": ["seven", 0.25, 1000.5, math.nan],
+            "max_moves": [-1, 70_000],
+            "turns": [0],
+            "ko": ["super", []],
+            "suicide": [1],
+            "first_pass": [-1, 10**19],
+            "margin_weight": [2, "1"],
+            "komi_spread": [-1, "1"],
+        },
+    ),
+    (GomokuEnv, {"board_size": [1, 26], "connect_row": [0, 16], "planes": [1, 4]}),
+    (OwareEnv, {"max_moves": [0], "rules": ["kalah"], "repetition": ["no"], "remainder": [1], "planes": [17]}),
+    (ReversiEnv, {"board_size": [2, 7, 18, 0]}),
+    (partial(NeuralNet, GO), {"tower_height": [-1], "channels": [0], "preset": ["huge"]}),
+    (partial(ResidualTower, 3, 8), {"height": [-1]}),
+    (partial(ResidualTower, 3, 8, 1), {"block": ["bottleneck"], "activation": ["gelu"]}),
+    (partial(DenseBase, 3, (5, 5)), {"activation": ["tanh"]}),
+    (partial(FlatPolicy, 5, 6), {"hidden": [-1]}),
+    (partial(ReplayMemory, GO), {"capacity": ["9"], "search_share": [math.nan]}),
+    (Gate, {"sprt": [5]}),
+    (Limit, {"readouts": [2.5, -1], "seconds": [0, math.inf]}),
+    (
+        partial(MCTSPlayer, GO, NET),
+        {"num_readouts": ["2"], "resign_threshold": ["x"], "two_player_mode": ["no"]},
+    ),
+    (MCTSPlayer(GO, NET).tree_search, {"parallel_readouts": [0]}),
+    (partial(play, GO, NET), {"num_readouts": ["2"], "seconds": ["3"]}),
+    (partial(selfplay, GO, NET), {"num_games": ["x", 0, 10**30], "readouts": [0], "seed": [-1, 2**63]}),
+    (
+        partial(evaluate, GO, "random", "random"),
+        {"num_games": ["2"], "readouts": ["64"], "opening_plies": ["a"], "adjudicator": [5]},
+    ),
+    (partial(train, GO), {"stop_after": ["5", 0, math.nan], "num_games": [0], "preset": ["8x8"]}),
+]
+
+
+@pytest.mark.parametrize(
+    ("call", "name", "value"),
+    [(call, name, value) for call, wrong in WRONG for name, values in wrong.items() for value in values],
+)
+def test_what_other_calls_refuse(
+    call: Any, name: str, value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=rf"\b{name}\b.* must .*got .*{re.escape(str(value))}"):
+        call(**{name: value})
+    assert not any(tmp_path.iterdir())

@@ -66,21 +66,6 @@ class TestLines:
 
 
 class TestDescription:
-    @pytest.mark.parametrize(
-        ("options", "sentence"),
-        [
-            ({"board_size": 1}, "board_size must be an integer from 2 to 25, got 1"),
-            ({"board_size": 26}, "board_size must be an integer from 2 to 25, got 26"),
-            ({"board_size": 9, "connect_row": 0}, "connect_row must be an integer from 1 to 9, got 0"),
-            ({"board_size": 9, "connect_row": 10}, "connect_row must be an integer from 1 to 9, got 10"),
-            ({"planes": 4}, r"planes must be odd \(2 per remembered board, 1 for the mover\), got 4"),
-            ({"planes": 1}, "planes must be an integer >= 3, got 1"),
-        ],
-    )
-    def test_bad_numbers(self, options: dict, sentence: str) -> None:
-        with pytest.raises(ValueError, match=sentence):
-            GomokuEnv(**options)
-
     def test_another_size(self) -> None:
         assert GomokuEnv(9, 4, 5).resized(7) == GomokuEnv(7, 4, 5)
         with pytest.raises(ValueError, match="connect_row must be an integer from 1 to"):

@@ -187,21 +187,6 @@ def test_bad_set_ups(setup: dict, sentence: str) -> None:
         OwareEnv().position(**setup)
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"max_moves": 0}, "max_moves must be an integer >= 1, got 0"),
-        ({"rules": "kalah"}, "rules must be 'tournament' or 'cgzero', got 'kalah'"),
-        ({"remainder": 1}, "remainder must be 'own' or 'nobody', got 1"),
-        ({"repetition": "no"}, "repetition must be True or False, got 'no'"),
-        ({"planes": 17}, "planes must be 'board' or 'one-hot', got 17"),
-    ],
-)
-def test_bad_options(options: dict, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        OwareEnv(**options)
-
-
 def test_drawing() -> None:
     assert str(play(OwareEnv().position(), "E")).splitlines() == [
         "      F   E   D   C   B   A",

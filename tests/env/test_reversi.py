@@ -69,9 +69,3 @@ def test_illegal_moves_say_why() -> None:
         play("A1")
     with pytest.raises(IllegalMove, match="illegal move D5: White has a stone there"):
         play("D5")
-
-
-@pytest.mark.parametrize("size", [2, 7, 18, 0])
-def test_bad_sizes(size: int) -> None:
-    with pytest.raises(ValueError, match=f"board_size must be .*, got {size}"):
-        ReversiEnv(size)

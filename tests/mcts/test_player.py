@@ -122,8 +122,6 @@ class TestVerbs:
         assert player.tree_search() == 4
         assert player.tree_search(10) == 10
         assert player.visits().sum() == 14
-        with pytest.raises(ValueError, match="parallel_readouts must be an integer >= 1, got 0"):
-            player.tree_search(0)
 
     def test_nothing_is_searched_after_the_end(self) -> None:
         player = MCTSPlayer(GO5, HashEvaluator())

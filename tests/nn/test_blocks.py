@@ -97,15 +97,7 @@ def test_dense_base_by_its_formula():
     torch.testing.assert_close(base(planes), expected)
 
 
-@pytest.mark.parametrize(
-    ("make", "text"),
-    [
-        (lambda: ResidualTower(3, 4, 1, block="bottleneck"), "block must be one of 'residual', 'preact"),
-        (lambda: ResidualTower(3, 4, 1, activation="gelu"), "activation must be 'relu' or 'elu', got 'gelu'"),
-        (lambda: DenseBase(3, (5, 5), activation="tanh"), "activation must be 'relu' or 'elu', got 'tanh'"),
-        (lambda: DenseBase(3, (5, 5), ()), "hidden must be .* one dense layer or more, got none"),
-    ],
-)
-def test_impossible_arguments(make, text):
+@pytest.mark.parametrize(("hidden", "text"), [((), "hidden must be .* one dense layer"), ([0], "hidden must .* got 0")])
+def test_impossible_layers(hidden, text):
     with pytest.raises(ValueError, match=text):
-        make()
+        DenseBase(3, (5, 5), hidden)

@@ -152,9 +152,6 @@ def test_sizes_and_presets():
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
-        ({"channels": 0}, "channels must be an integer >= 1, got 0"),
-        ({"preset": "huge"}, "must be one of 'default', 'paper', 'alphago.jl', 'cgzero', 'cody2007', got 'huge'"),
         ({"base_net": nn.Identity(), "channels": 3}, "must be left out with a base_net"),
         ({"base_net": nn.Flatten(), "size_free": True}, r"size_free needs features for each point, got \[2, 400\]"),
         ({"base_net": nn.Identity(), "preset": "paper"}, "must be left out with a base_net"),

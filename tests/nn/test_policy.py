@@ -35,5 +35,3 @@ def test_flat_policy(hidden):
 def test_a_new_flat_policy_is_near_uniform():
     logits = FlatPolicy(5, 6, 32)(torch.randn(50, 5))
     assert torch.softmax(logits, 1).detach().numpy() == pytest.approx(1 / 6, abs=0.05)
-    with pytest.raises(ValueError, match="hidden must be an integer >= 0, got -1"):
-        FlatPolicy(5, 6, -1)

@@ -20,7 +20,6 @@ from alphago import (
     NeuralNet,
     OwareEnv,
     Puct,
-    ReplayMemory,
     check_game,
     evaluate,
     load_model,
@@ -179,41 +178,6 @@ def test_public_functions_keep_signature_and_docstring() -> None:
     assert (train.__name__, train.__module__) == ("train", "alphago.training.call.train_call")
     for name in alphago.__all__:
         assert inspect.getdoc(getattr(alphago, name)), name
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (lambda: GoEnv(3, komi="seven"), "komi"),
-        (lambda: GoEnv(3, margin_weight="1"), "margin_weight"),
-        (lambda: GoEnv(3, komi_spread=10**400), "komi_spread"),
-        (lambda: GoEnv(3, ko=[]), "ko"),
-        (lambda: GO.position(black=[3.7]), "stones"),
-        (lambda: GO.position(white=5), "stones"),
-        (lambda: train(GO, stop_after="5"), "stop_after"),
-        (lambda: train(GO, 9, search={"c_scale": "1"}), "c_scale"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), "2"), "num_readouts"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), resign_threshold="x"), "resign_threshold"),
-        (lambda: Limit(2.5), "readouts"),
-        (lambda: play(GO, HashEvaluator(), num_readouts="2"), "num_readouts"),
-        (lambda: play(GO, HashEvaluator(), seconds="3"), "seconds"),
-        (lambda: selfplay(GO, HashEvaluator(), num_games="x"), "num_games"),
-        (lambda: selfplay(GO, HashEvaluator(), seed=-1), "seed"),
-        (lambda: evaluate(GO, "random", "random", "2"), "num_games"),
-        (lambda: evaluate(GO, "random", "random", 2, "64"), "readouts"),
-        (lambda: evaluate(GO, "random", "random", 2, opening_plies="a"), "opening_plies"),
-        (lambda: evaluate(GO, "random", "random", 2, adjudicator=5), "adjudicator"),
-        (lambda: MCTSPlayer(GO, HashEvaluator(), two_player_mode="no"), "two_player_mode"),
-        (lambda: Gate(sprt=5), "sprt"),
-        (lambda: ResidualTower(GO.planes, 8, -1), "height"),
-        (lambda: DenseBase(GO.planes, (3, 3), [0]), "hidden"),
-        (lambda: ReplayMemory(GO, capacity="9"), "capacity"),
-        (lambda: ReplayMemory(GO, search_share=float("nan")), "search_share"),
-    ],
-)
-def test_a_wrong_value_is_refused_by_name(call: Callable[[], Any], name: str) -> None:
-    with pytest.raises(ValueError, match=rf"\b{name}\b"):
-        call()
 
 
 @pytest.mark.parametrize("call", [train, play, selfplay, evaluate, NeuralNet, MCTSPlayer])

@@ -243,12 +243,8 @@ class TestModel:
             (TicTacToeEnv(), {"model": model()}, "is another game"),
             (TicTacToeEnv(), {"curriculum": ((2, 0.5),)}, "has only one board size, "),
             (GO, {"curriculum": ((40, 0.5),)}, "board_size .* 25, got 40"),
-            (GO, {"tower_height": -1}, "tower_height must be an integer >= 0, got -1"),
             (GO, {"gate": True}, "a gate's win_rate must be .*, got True"),
             (GO, {"gate": "0.55"}, "a gate's win_rate must be .*, got '0.55'"),
-            (GO, {"stop_after": 0}, "stop_after, in minutes, must be a number > 0, got 0"),
-            (GO, {"stop_after": float("nan")}, "stop_after, in minutes, must be a number > 0, got nan"),
-            (GO, {"preset": "8x8"}, "preset must be one of '7x7', .*8x8"),
         ],
     )
     def test_refusals(self, tmp_path: Path, env: Any, given: dict[str, Any], sentence: str) -> None:
