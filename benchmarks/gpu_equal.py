@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from gpu_figures import Figure, Scale
 
-from alphago import GoEnv, GomokuEnv, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.backend import find_backend
 from alphago.cuda.device import import_cupy
 from alphago.env.game import GameEnv
@@ -42,6 +42,8 @@ TASKS = [
     Task("19x19", 1_000_000, go(19)),
     Task("Reversi", 1_000_000, [ReversiEnv(size) for size in (8, 4, 6, 10, 12)]),
     Task("Gomoku", 1_000_000, [GomokuEnv(15), GomokuEnv(9), GomokuEnv(6, 4)]),
+    Task("Oware", 1_000_000, [OwareEnv(), OwareEnv(rules="cgzero", planes="one-hot")]),
+    Task("Connect Four", 1_000_000, [ConnectFourEnv()]),
 ]
 
 
@@ -66,7 +68,7 @@ def equal(scale: Scale) -> Iterator[Figure]:
             name = f"{task.name}: random moves on the device as numba's, row for row"
             yield Figure(name, f"{different} of {games:,} games differ ({moves:,} moves)", "0 differ", different == 0)
     play_games(scale.device, games=6 if scale.equal < 1 else 512)
-    yield Figure("all that can be asked about positions, over random games of six boards", "agrees", "agrees", True)
+    yield Figure("all that can be asked about positions, over random games of eight boards", "agrees", "agrees", True)
 
 
 def compare(env: GameEnv, device: str, seeds: np.ndarray, workers: Workers) -> Compared:
@@ -109,7 +111,7 @@ def play_games(device: str, games: int = 6, apart: bool = False) -> None:
         import_cupy().cuda.set_allocator(None)
         norms_of_training()
     boards = [GoEnv(size, planes="alive", suicide=size == 9) for size in (2, 9, 19)]
-    for env in (*boards, ReversiEnv(8), ReversiEnv(10), GomokuEnv(9)):
+    for env in (*boards, ReversiEnv(8), ReversiEnv(10), GomokuEnv(9), OwareEnv(), ConnectFourEnv()):
         Twins(env, games, find_backend(device)).exercise(np.random.default_rng(env.N), 60)
 
 

@@ -25,7 +25,7 @@ class Program:
         `alphago.system.kernels.hashing`.
     """
 
-    def __init__(self, path: Path, numbers: dict[str, int]) -> None:
+    def __init__(self, path: Path, numbers: dict[str, float]) -> None:
         self.path = path
         self.numbers = constants(hashing) | numbers
 
@@ -34,7 +34,7 @@ class Program:
         """The source for CUDA's compilers, NVRTC and nvcc."""
         lines = []
         for name, value in self.numbers.items():
-            c_type = "int" if abs(value) < 2**31 else "long long"
+            c_type = "double" if isinstance(value, float) else "int" if abs(value) < 2**31 else "long long"
             lines.append(f"[[maybe_unused]] constexpr {c_type} {name} = {value};\n")
         return "".join(lines) + expand(self.path, set())
 
@@ -44,15 +44,15 @@ class Program:
         return expand(FOLDER / "host.h", set()) + self.text
 
 
-def constants(*modules: ModuleType) -> dict[str, int]:
-    """Return all upper-case integer constants of the modules, by name.
+def constants(*modules: ModuleType) -> dict[str, float]:
+    """Return all upper-case numbers of the modules, by name.
 
     Raises ValueError if two modules have different values for a name.
     """
-    numbers: dict[str, int] = {}
+    numbers: dict[str, float] = {}
     for module in modules:
         for name, value in vars(module).items():
-            if not name.isupper() or not isinstance(value, int):
+            if not name.isupper() or not isinstance(value, (int, float)):
                 continue
             if numbers.setdefault(name, value) != value:
                 raise ValueError(f"{name} is {numbers[name]} in one kernel module and {value} in {module.__name__}")

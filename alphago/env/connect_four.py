@@ -9,6 +9,7 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
 from alphago.env.board_view import BoardView
+from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER
 from alphago.env.stones_batch import LineBatch
@@ -30,7 +31,7 @@ class ConnectFourEnv(StonesEnv):
     name, title = "connect-four", "Connect Four"
     N, planes, plane_shape = WIDTH, 2, (HEIGHT, WIDTH)
     action_space, max_moves = WIDTH, HEIGHT * WIDTH
-    has_decisive_moves = True
+    has_device_kernels = has_decisive_moves = True
 
     def __init__(self) -> None:
         """Make the game; it has no options."""
@@ -49,9 +50,10 @@ class ConnectFourEnv(StonesEnv):
         columns = np.arange(WIDTH)
         return Symmetries(np.stack([points.ravel(), points[:, ::-1].ravel()]), np.stack([columns, columns[::-1]]))
 
-    def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch":
-        self.require_cpu(device)
-        return ConnectFourBatch(self, count, kernels, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
+    def new_batch(self, count: int, device: str = "cpu") -> "ConnectFourBatch | DeviceRowBatch":
+        if device == "cpu":
+            return ConnectFourBatch(self, count, kernels, words=HEADER + HEIGHT * WIDTH, options=(HEIGHT, WIDTH))
+        return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ConnectFourPosition":
         return ConnectFourPosition(self, batch, setup)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from alphago.cuda.backend import find_backend
 from alphago.cuda.contract import Array, Backend
 from alphago.cuda.kernel_source import Program, constants
 from alphago.env.batch import FIRST
@@ -60,6 +61,14 @@ class DeviceRowBatch(DeviceBatch):
 
     def playout(self, slots: Array, states: Array) -> np.ndarray:
         return self._playout(slots, states)
+
+
+def rows_on(device: str, env: GameEnv, count: int, kernels: ModuleType) -> DeviceRowBatch:
+    """Return `count` positions of a game at the start on the device "cuda" or "host"; kernels: see `row_program`.
+
+    Raises the errors of `GameEnv.new_batch`.
+    """
+    return DeviceRowBatch(env, count, find_backend(device), row_program(kernels))
 
 
 def start_row(env: GameEnv, **setup: object) -> np.ndarray:

@@ -5,11 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
 from alphago.env.board_view import BoardView
-from alphago.env.device_rows import DeviceRowBatch, row_program
+from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game_options import Option, option_of
 from alphago.env.go_rules import star_points
 from alphago.env.kernels import gomoku as kernels
@@ -72,7 +71,7 @@ class GomokuEnv(StonesEnv):
     def new_batch(self, count: int, device: str = "cpu") -> "GomokuBatch | DeviceRowBatch":
         if device == "cpu":
             return GomokuBatch(self, count)
-        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
+        return rows_on(device, self, count, kernels)
 
 
 class GomokuBatch(LineBatch):

@@ -11,6 +11,7 @@ from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
 from alphago.env.board_view import BoardView
+from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import oware as kernels
@@ -72,7 +73,7 @@ class OwareEnv(GameEnv):
 
     name, title = "oware", "Oware"
     N = action_space = SIDE
-    cuts_games = True
+    cuts_games = has_device_kernels = True
 
     def __init__(
         self,
@@ -161,9 +162,10 @@ class OwareEnv(GameEnv):
         """Return the game without graded outcomes, since a match counts wins."""
         return self.replace(graded=False)
 
-    def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch":
-        self.require_cpu(device)
-        return OwareBatch(self, count)
+    def new_batch(self, count: int, device: str = "cpu") -> "OwareBatch | DeviceRowBatch":
+        if device == "cpu":
+            return OwareBatch(self, count)
+        return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "OwarePosition":
         return OwarePosition(self, batch, setup)

@@ -6,12 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from alphago.cuda.backend import find_backend
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
 from alphago.env.board_view import BoardView
-from alphago.env.device_rows import DeviceRowBatch, row_program
+from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import reversi as kernels
@@ -75,7 +74,7 @@ class ReversiEnv(StonesEnv):
     def new_batch(self, count: int, device: str = "cpu") -> "ReversiBatch | DeviceRowBatch":
         if device == "cpu":
             return ReversiBatch(self, count, kernels, words=HEADER + self.N * self.N, options=(self.N,))
-        return DeviceRowBatch(self, count, find_backend(device), row_program(kernels))
+        return rows_on(device, self, count, kernels)
 
     def make_position(self, batch: GameBatch, setup: Mapping[str, object]) -> "ReversiPosition":
         return ReversiPosition(self, batch, setup)

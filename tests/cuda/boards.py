@@ -1,5 +1,6 @@
 """Games played on numba's rows and on a back end's, side by side."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from alphago.env.device_batch import DeviceBatch
 from alphago.env.device_rows import DeviceRowBatch, row_program
 from alphago.env.go_cuda import PROGRAM as GO
 from alphago.env.go_cuda import CudaGoBatch
-from alphago.env.kernels import gomoku, reversi
+from alphago.env.kernels import connect_four, gomoku, oware, reversi
 from alphago.env.leaves import Leaves, Reached
 
-PROGRAMS = {"go": GO, "gomoku": row_program(gomoku), "reversi": row_program(reversi)}
+ROWS = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
+PROGRAMS = {"go": GO, **{game: row_program(kernels) for game, kernels in ROWS.items()}}
 
 
 def batch_on(backend: Backend, env: GameEnv, count: int) -> Any:
@@ -32,6 +34,7 @@ class Twins:
         self.theirs: DeviceBatch = batch_on(backend, env, count)
         self.slots = np.arange(count)
         points = ("ownership", "pass_alive") if isinstance(env, GoEnv) else ("ownership",)
+        self.plane_shape = (env.planes, *env.plane_shape)
         self.verbs: dict[str, tuple[tuple[int, ...], Any]] = {  # shape and type of a slot's answer
             "legal_mask": ((env.action_space,), np.bool_),
             "is_over": ((), np.bool_),
@@ -39,7 +42,7 @@ class Twins:
             "hash": ((), np.int64),
             "score": ((), np.float32),
             "outcome": ((), np.float32),
-            **dict.fromkeys(points, ((env.N**2,), np.int8)),
+            **dict.fromkeys(points, ((math.prod(env.plane_shape),), np.int8)),
             **({"decisive_moves": ((), np.int32)} if env.has_decisive_moves else {}),
         }
 
@@ -59,8 +62,8 @@ class Twins:
 
     def compare(self) -> np.ndarray:
         """All that can be asked of all slots, then the rows word by word; returns the legal masks."""
-        env, slots = self.env, self.slots
-        planes = self.ask("planes", (env.planes, env.N, env.N), np.float32, slots)
+        slots = self.slots
+        planes = self.ask("planes", self.plane_shape, np.float32, slots)
         masks = {verb: self.ask(verb, *shape, slots) for verb, shape in self.verbs.items()}["legal_mask"]
         observed = [self.theirs.backend.zeros(array.shape, array.dtype) for array in (masks, planes)]
         self.theirs.observe(slots, *observed)
@@ -117,9 +120,9 @@ class Twins:
             there = getattr(self.theirs, verb)(self.slots, backend.zeros((count, *shape), dtype))
             here = getattr(self.ours, verb)(self.slots, np.empty((count, *shape), dtype))
             assert np.array_equal(backend.download(there), here), verb
-        planes = backend.zeros((count, env.N, env.N, env.planes), np.float32)
+        planes = backend.zeros((count, *env.plane_shape, env.planes), np.float32)
         self.theirs.planes(self.slots, planes.transpose(0, 3, 1, 2))
-        here = self.ours.planes(self.slots, np.empty((count, env.planes, env.N, env.N), np.float32))
+        here = self.ours.planes(self.slots, np.empty((count, *self.plane_shape), np.float32))
         assert np.array_equal(backend.download(planes), here.transpose(0, 2, 3, 1))
 
     def exercise(self, random: np.random.Generator, plies: int) -> None:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago import GoEnv, GomokuEnv, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda import device, host, kernel_source
 from alphago.cuda.contract import BackendMissing
 from alphago.env.go_cuda import PROGRAM
@@ -21,7 +21,8 @@ from tests.cuda.boards import PROGRAMS, Twins
 from tests.devices import needs_compiler
 
 ROOT = Path(__file__).parents[2]
-FILES = {path.name for folder in (kernel_source.FOLDER, PROGRAM.path.parent) for path in folder.glob("*.cu*")}
+FOLDERS = (kernel_source.FOLDER, PROGRAM.path.parent)
+FILES = {path.name for folder in FOLDERS for path in folder.glob("*.cu*") if not path.name.startswith("page_")}
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="there is no nvcc")
 
 
@@ -99,7 +100,7 @@ def test_no_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("blocks", "threads"), [(1, 1), (2, 3), (5, 4)])
 def test_the_grid_does_not_matter(blocks: int, threads: int) -> None:
     """Fewer threads than boards, and more."""
-    for env in (GoEnv(5, planes="alive"), GomokuEnv(5, 4, 5), ReversiEnv(6)):
+    for env in (GoEnv(5, planes="alive"), GomokuEnv(5, 4, 5), ReversiEnv(6), ConnectFourEnv(), OwareEnv()):
         Twins(env, 7, host.Host(blocks, threads)).play_on(np.random.default_rng(0), 20, every=5)
 
 
@@ -122,8 +123,10 @@ def test_a_plane_that_only_python_has_does_not_compile(tmp_path: Path) -> None:
 CHECKED = """
 import numpy as np
 from alphago.cuda import host
+from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.env.gomoku import GomokuEnv
+from alphago.env.oware import OwareEnv
 from alphago.env.reversi import ReversiEnv
 
 host.FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -138,12 +141,14 @@ for size in (2, 3, 9, 25):
             batch.pass_alive(slots, np.empty((3, size * size), np.int8))
             batch.ownership(slots, np.empty((3, size * size), np.int8))
             batch.reset(slots, to_play="white")
-for env in (ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(3, 3, 3), GomokuEnv(25), GomokuEnv(5, 4, 33)):
+SMALL = [ReversiEnv(4), ReversiEnv(8), ReversiEnv(12), GomokuEnv(3, 3, 3), GomokuEnv(25), GomokuEnv(5, 4, 33)]
+for env in (*SMALL, ConnectFourEnv(), OwareEnv(), OwareEnv(rules="cgzero", planes="one-hot")):
     batch, slots = env.new_batch(3, device="host"), np.arange(3)
     for turn in range(30):
         mask = batch.legal_mask(slots, np.empty((3, env.action_space), np.bool_))
-        batch.planes(slots, np.empty((3, env.planes, env.N, env.N), np.float16))
-        batch.ownership(slots, np.empty((3, env.N**2), np.int8))
+        batch.planes(slots, np.empty((3, env.planes, *env.plane_shape), np.float16))
+        batch.ownership(slots, np.empty((3, env.plane_shape[0] * env.plane_shape[1]), np.int8))
+        batch.outcome(slots, np.empty(3, np.float32))
         batch.hash(slots, np.empty(3, np.int64))
         going = np.flatnonzero(mask.any(axis=1))
         batch.play(going, mask[going].argmax(axis=1).astype(np.int32))

@@ -3,15 +3,18 @@
 import numpy as np
 import pytest
 
-from alphago import ConnectFourEnv, GoEnv, GomokuEnv, ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.cuda.contract import Backend
 from alphago.cuda.host import Host
+from alphago.env.connect_four import ConnectFourBatch
 from alphago.env.device_rows import DeviceRowBatch
 from alphago.env.devices import choose_device
 from alphago.env.go_batch import GoBatch
 from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.gomoku import GomokuBatch
+from alphago.env.oware import OwareBatch
 from alphago.env.reversi import ReversiBatch
+from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from tests.cuda.boards import Twins
 from tests.devices import needs_compiler
 
@@ -108,14 +111,17 @@ def test_the_device_is_the_callers_choice() -> None:
         (GoEnv(5), GoBatch, CudaGoBatch),
         (ReversiEnv(4), ReversiBatch, DeviceRowBatch),
         (GomokuEnv(3, 3), GomokuBatch, DeviceRowBatch),
+        (ConnectFourEnv(), ConnectFourBatch, DeviceRowBatch),
+        (OwareEnv(), OwareBatch, DeviceRowBatch),
     ):
         assert type(env.new_batch(2)) is type(env.new_batch(2, "cpu")) is here
         assert type(env.new_batch(2, device="host")) is there
-        assert (choose_device(env, "host"), choose_device(ConnectFourEnv())) == ("host", "cpu")
+        assert (choose_device(env, "host"), choose_device(PlainConnectFourEnv())) == ("host", "cpu")
         with pytest.raises(ValueError, match="device must be one of 'cpu', 'cuda', 'auto', 'host', got 'tpu'"):
             choose_device(env, "tpu")
         with pytest.raises(ValueError, match=r"device must be 'cuda' or 'host' .*, got 'tpu'"):
             env.new_batch(2, device="tpu")
-    for make in (ConnectFourEnv().new_batch, lambda count, device: choose_device(ConnectFourEnv(), device)):
-        with pytest.raises(ValueError, match=r"ConnectFourEnv\(\), which has no CUDA kernels, got 'cuda'"):
+    plain = PlainConnectFourEnv()
+    for make in (plain.new_batch, lambda count, device: choose_device(plain, device)):
+        with pytest.raises(ValueError, match=r"PlainConnectFourEnv\(\), which has no CUDA kernels, got 'cuda'"):
             make(3, "cuda")

@@ -20,7 +20,7 @@ BOTH unsigned int float_bits(float value) {
     return both.bits;
 }
 
-// Rounds to the nearest, ties to even: a number of planes, which is 0 or from 2^-14 to 1000 in size.
+// Rounds to the nearest, ties to even: a number of planes, up to 1000 in size; as Half those below 2^-14 become 0.
 template <typename T>
 BOTH T rounded(float value);
 
@@ -40,17 +40,17 @@ template <>
 BOTH Half rounded<Half>(float value) {
     unsigned int bits = float_bits(value);
     unsigned int sign = (bits >> 16) & 0x8000, size = bits & 0x7FFFFFFF;
-    if (size == 0) return Half{(unsigned short)sign};
+    if (size < (113u << 23)) return Half{(unsigned short)sign};
     unsigned int is_odd = (size >> 13) & 1;  // the lowest bit that is kept
     // 112 is the difference of the exponents' offsets.
     return Half{(unsigned short)(sign | ((size - (112u << 23) + 0xFFF + is_odd) >> 13))};
 }
 
-// One position's planes in the network's tensor: numbers of type T, `plane` and `point` steps apart.
+// One position's planes in the network's tensor, of so many points: numbers of type T, `plane` and `point` steps apart.
 template <typename T>
 struct Planes {
     T* out;
-    Long plane, point;
+    Long plane, point, points;
 
     BOTH void set(int place, int i, float value) const { out[place * plane + i * point] = rounded<T>(value); }
 };

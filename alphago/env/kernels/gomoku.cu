@@ -3,26 +3,15 @@
 #include "rows.cuh"
 
 BOTH void play(int* row, int action) {
-    int ply = row[PLY], mover = row[TO_PLAY], size = points(row);
-    row[HEADER + action] = mover;
-    row[HEADER + size + ply % row[DEPTH]] = action;
-    end_turn(row);
-    if (longest_line(row, action) >= row[CONNECT]) {
-        row[MARGIN] = mover;
-        row[OVER] = 1;
-    } else if (ply + 1 == size) {
-        row[OVER] = 1;
-    }
+    row[HEADER + points(row) + row[PLY] % row[DEPTH]] = action;
+    put_stone(row, action, row[CONNECT]);
 }
 
 BOTH bool is_legal(const int* row, int action) { return !is_over(row) && row[HEADER + action] == EMPTY; }
 
-BOTH bool wins(int* row, int action, int*) {
-    row[HEADER + action] = row[TO_PLAY];
-    int longest = longest_line(row, action);
-    row[HEADER + action] = EMPTY;
-    return longest >= row[CONNECT];
-}
+BOTH bool wins(int* row, int action, int*) { return makes_line(row, action, row[CONNECT]); }
+
+BOTH float outcome(const int* row, const double*) { return (float)sign_of_margin(row); }
 
 // How many of the newest `depth` boards have the stone that is on this point: those since it was played, or since a
 // set-up. At a set-up the older boards are unknown.

@@ -3,8 +3,8 @@
 Houses 0 to 5 are Black's, 6 to 11 White's, each from its player's left to right; seeds are sown in this cyclic order.
 In `sow` and `capture` a house is given by the index of its word in the row, HEADER + 0 to HEADER + 11. Seeds that are
 not in houses are in the players' stores, so the margin determines what each store holds. After the houses come the
-options, and the hashes of the positions since the last capture; earlier positions, with more seeds in the houses,
-cannot occur again.
+options, and the hashes of the positions since the last capture, two words of 32 bits each; earlier positions, with more
+seeds in the houses, cannot occur again.
 """
 
 import numpy as np
@@ -39,13 +39,13 @@ WON, EARLY, TAKEN, LOST, DRAWN = 0.85, 0.0006, 0.0026, 0.0020, 0.0005
 
 def row_words(limit, options):
     """Return the number of int64 words of a row, for games of at most `limit` plies with these option bits."""
-    return AT_HASHES + (limit + 1 if options & REPETITION else 0)
+    return AT_HASHES + (2 * (limit + 1) if options & REPETITION else 0)
 
 
 @part
 def copy(source, target):
     """Copy the words of a row that are in use."""
-    for i in range(AT_HASHES + load(source, SEEN)):
+    for i in range(AT_HASHES + 2 * load(source, SEEN)):
         store(target, i, load(source, i))
 
 
@@ -86,13 +86,17 @@ def board_key(row):
 def is_new(row):
     """Return whether the position is new since the last capture; if it is, record it."""
     key = board_key(row)
+    low = wrap(key << 32) >> 32  # as a signed word
+    high = key >> 32
     seen = load(row, SEEN)
-    at = AT_HASHES + seen - 2  # in every second position the same side was to move
+    end = AT_HASHES + 2 * seen
+    at = end - 4  # in every second position the same side was to move
     while at >= AT_HASHES:
-        if load(row, at) == key:
+        if load(row, at) == low and load(row, at + 1) == high:
             return False
-        at -= 2
-    store(row, AT_HASHES + seen, key)
+        at -= 4
+    store(row, end, low)
+    store(row, end + 1, high)
     store(row, SEEN, seen + 1)
     return True
 

@@ -94,16 +94,14 @@ BOTH bool is_legal(const int* row, int action) {
 }
 
 BOTH bool wins(const int* row, int action, int* played) {
-    for (int i = 0; i < HEADER + points(row); i++) played[i] = row[i];
-    play(played, action);
-    return is_over(played) && played[MARGIN] * row[TO_PLAY] > 0;
+    return wins_on_a_copy(row, action, played, HEADER + points(row));
 }
+
+BOTH float outcome(const int* row, const double*) { return (float)sign_of_margin(row); }
 
 template <typename T>
 BOTH void write_point(const int* row, int point, Planes<T> planes) {
-    int owner = row[HEADER + point] * row[TO_PLAY];
-    planes.set(0, point, owner == 1);
-    planes.set(1, point, owner == -1);
+    write_stone(row, point, planes);
     planes.set(2, point, allowed(row, point, row[TO_PLAY]));
     planes.set(3, point, allowed(row, point, -row[TO_PLAY]));
 }

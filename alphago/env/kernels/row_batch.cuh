@@ -2,8 +2,8 @@
 //   is_legal(row, action)          whether an action is legal, false once the game is over
 //   wins(row, action, scratch)     whether a legal action wins at once; scratch: as many words as a row
 //   write_point(row, point, out)   one point of all planes, to a Planes<T>
-//   random_action(row, state)      an action of a game that is not over, all legal ones with the same chance: with one
-//                                  random number r, the (r * count >> 32)th of `count` legal ones
+//   random_action(row, state)      an action of a game that is not over, as any_legal chooses it
+//   outcome(row, options)          see batch.cuh
 // and includes this file. A thread does one action, or one point, of a board.
 
 #pragma once
@@ -39,7 +39,7 @@ KERNEL playout_batch(int* rows, Long words, const Long* slots, Long n, Long* sta
 #define PLANES_KERNEL(T, NAME)                                                                                  \
     KERNEL planes_##NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long board, Long plane, \
                                  Long point, Long size) {                                                       \
-        EACH_POINT(i, at, n, size) write_point(ROW, (int)at, Planes<T>{out + i * board, plane, point});          \
+        EACH_POINT(i, at, n, size) write_point(ROW, (int)at, Planes<T>{out + i * board, plane, point, size});    \
     }
 
 PLANES_KERNEL(float, float32)

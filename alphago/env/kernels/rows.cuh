@@ -5,6 +5,10 @@
 #include "bits.cuh"
 #include "planes.cuh"
 
+// Of the game's own file.
+BOTH void play(int* row, int action);
+BOTH bool is_legal(const int* row, int action);
+
 BOTH int points(const int* row) { return row[HEIGHT] * row[WIDTH]; }
 
 BOTH int player(const int* row) { return row[TO_PLAY]; }
@@ -41,6 +45,48 @@ BOTH int longest_line(const int* row, int point) {
     return longest;
 }
 
+// Places the mover's stone: `connect` stones in a line win, and a full board ends the game.
+BOTH void put_stone(int* row, int point, int connect) {
+    int mover = row[TO_PLAY];
+    row[HEADER + point] = mover;
+    end_turn(row);
+    bool has_won = longest_line(row, point) >= connect;
+    if (has_won) row[MARGIN] = mover;
+    row[OVER] = has_won || row[PLY] == points(row);
+}
+
+// Whether the mover's stone on an empty point makes such a line; the board is left as it was.
+BOTH bool makes_line(int* row, int point, int connect) {
+    row[HEADER + point] = row[TO_PLAY];
+    int longest = longest_line(row, point);
+    row[HEADER + point] = EMPTY;
+    return longest >= connect;
+}
+
+// Whether an action wins at once. played: scratch, for the words in use.
+BOTH bool wins_on_a_copy(const int* row, int action, int* played, int words) {
+    for (int i = 0; i < words; i++) played[i] = row[i];
+    play(played, action);
+    return is_over(played) && played[MARGIN] * row[TO_PLAY] > 0;
+}
+
+// One of the first `actions` actions: with a random number r, the (r * count >> 32)th of `count` legal ones.
+BOTH int any_legal(const int* row, int actions, Long* state) {
+    int count = 0, action = -1;
+    for (int i = 0; i < actions; i++) count += is_legal(row, i);
+    for (int left = (int)((next_random(state) * count) >> 32); left >= 0; left--)  // each turn goes on to the next one
+        for (action++; !is_legal(row, action);) action++;
+    return action;
+}
+
+// Writes two planes of a point: whether it has the mover's stone, and the other side's.
+template <typename T>
+BOTH void write_stone(const int* row, int point, Planes<T> planes) {
+    int owner = row[HEADER + point] * row[TO_PLAY];
+    planes.set(0, point, owner == 1);
+    planes.set(1, point, owner == -1);
+}
+
 // A hash of side to move, board and margin.
 BOTH Long position_hash(const int* row) {
     Long value = mix(row[TO_PLAY] + 2);
@@ -52,9 +98,9 @@ BOTH Long position_hash(const int* row) {
 // The mover's margin as if the game ended here, and its sign.
 BOTH float score(const int* row) { return (float)(row[MARGIN] * row[TO_PLAY]); }
 
-BOTH float outcome(const int* row, const double*) {
+BOTH int sign_of_margin(const int* row) {
     int margin = row[MARGIN] * row[TO_PLAY];
-    return (float)((margin > 0) - (margin < 0));
+    return (margin > 0) - (margin < 0);
 }
 
 // Writes the owner of the stone on each point: 1 the mover, -1 the other side, 0 for an empty point.

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from alphago import ConnectFourEnv, GoEnv, NeuralNet
+from alphago import GoEnv, NeuralNet
 from alphago.cuda.contract import BackendMissing
+from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.hardware import choose_dtype
 
@@ -63,7 +64,7 @@ def test_where_there_is_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"device .* got 'tpu'"):
         net.evaluator(device="tpu")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    other = NeuralNet(ConnectFourEnv(), tower_height=1, channels=4)
+    other = NeuralNet(PlainConnectFourEnv(), tower_height=1, channels=4)
     assert isinstance(other.evaluator(device="auto"), NetEvaluator)
     with pytest.raises(ValueError, match="has no CUDA kernels"):
         other.evaluator(device="cuda")
