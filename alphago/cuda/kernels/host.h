@@ -2,7 +2,8 @@
 // `stand_at` says which. Each thread of the process has its own place.
 
 #pragma once
-#include <math.h>
+// What the kernels call of math.h, which WebAssembly lacks.
+extern "C" double sqrt(double), tanh(double);
 
 #define __host__
 #define __device__

@@ -1,7 +1,7 @@
 """Write a network as one HTML file that plays in any browser, without a server: `export_page`.
 
-The file has the page of `alphago web`, the game's rules and the search in JavaScript, and the network's weights as
-float16 numbers; workers compute the network in WebAssembly. These parts are deflated, and written in base64.
+The file has the page of `alphago web` and the search in JavaScript, the game's rules and the network's arithmetic in
+WebAssembly, and the weights as float16 numbers. These parts are deflated, and written in base64.
 """
 
 import base64
@@ -21,6 +21,7 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
+from alphago.env.go import GoEnv
 from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
@@ -148,6 +149,7 @@ def packed_parts(net: NeuralNet, name: str, about: Mapping[str, object]) -> dict
         "facts": json.dumps({**facts(net, graph, name), "about": about}, separators=(",", ":")).encode(),
         "weights": low_and_high_bytes.tobytes(),
         "kernels": (OWN_STATIC / "kernels.wasm").read_bytes(),
+        "rules": (OWN_STATIC / f"{net.env.name}.wasm").read_bytes(),
         "worker": without_comments(bundle("engine_worker", FOLDERS)).encode(),
         "script": without_comments(bundle("file_page", FOLDERS)).encode(),
     }
@@ -242,10 +244,16 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool)
         view["options"] = [option for option in view["options"] if option["name"] != "board_size"]
     return {
         "view": view,
-        "options": {**env.config, "max_moves": env.max_moves},
+        "options": options_of(env),
         "handicaps": handicaps_of(env),
         "levels": [level_facts(level, env, has_scores, measured) for level in range(1, LEVELS + 1)],
     }
+
+
+def options_of(env: GameEnv) -> dict[str, Any]:
+    """Return a game's options as rules.js reads them: those of `config`, and the places of Go's planes."""
+    places = env.start.places if isinstance(env, GoEnv) else None
+    return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
 def level_facts(level: int, env: GameEnv, has_scores: bool, measured: bool) -> dict[str, Any]:

@@ -1,20 +1,25 @@
 // What the modules of a file compute for the tests: `node ask.mjs FOLDER` reads a question from its input, as JSON.
 
-import { webcrypto } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-globalThis.crypto ??= webcrypto; // of Node.js before 19
 const question = JSON.parse(readFileSync(0, "utf8"));
 const load = (name) => import(pathToFileURL(`${process.argv[2]}/${name}.mjs`));
 const numbers = (text) => new Float32Array(new Uint8Array(Buffer.from(text, "base64")).buffer);
 const packed = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
 
-async function networkOf({ manifest, weights, plain }) {
+const code = (name) => readFileSync(`${process.argv[2]}/${name}.wasm`);
+
+async function networkOf({ manifest, weights }) {
   const { loadKernels } = await load("kernels");
   const { Network } = await load("network");
-  const kernels = await loadKernels(plain ? null : readFileSync(`${process.argv[2]}/kernels.wasm`));
-  return [new Network(manifest, numbers(weights), kernels), kernels];
+  return new Network(manifest, numbers(weights), await loadKernels(code("kernels")));
+}
+
+// The modules have the rules of one game at a time.
+async function rulesOf(game) {
+  await (await load("position")).loadRules(code(game));
+  return (await load("rules")).startOf;
 }
 
 // A stand-in for a network, which Python computes without rounding too: see test_search_in_script.py.
@@ -24,12 +29,12 @@ function standIn(position, length, inputs, settled) {
   const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
   return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? ((((hash % 60 + 1) * (action + 3)) % 61) + 1) / 64 : 0)),
     value: ((hash % 33) - 16) / 32, score: settled ? 0 : (hash % 41) - 20,
-    ownership: settled ? position.owners() : Array.from({ length: position.board?.length || 0 }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
+    ownership: settled ? position.owners() : Array.from({ length: position.game.points }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
 }
 
 const ANSWERS = {
   async positions({ game, options, games, planes: length }) {
-    const { startOf } = await load("rules");
+    const startOf = await rulesOf(game);
     const { outcome } = await load("position");
     const told = (position) => {
       const planes = new Float32Array(length);
@@ -40,30 +45,27 @@ const ANSWERS = {
         owners: position.owners() && [...position.owners()] };
     };
     return games.map((actions) => {
-      const position = startOf(game, options);
+      let position = startOf(game, options);
       return [told(position), ...actions.map((action) => {
-        const before = position.copy();
-        position.play(action);
-        before.legal(); // a copy and its original do not disturb each other
+        const before = position;
+        position = position.play(action);
+        before.legal(); // positions do not disturb each other
         return told(position);
       })];
     });
   },
-  async network({ planes, shape, count, fast, ...model }) {
+  async network({ planes, shape, count, ...model }) {
     const all = numbers(planes);
     const length = all.length / count;
-    const told = {};
-    for (const plain of fast ? [false] : [false, true]) {
-      const [network, kernels] = await networkOf({ ...model, plain });
-      told[kernels.name] = Array.from({ length: count }, (_, i) =>
-        Object.fromEntries(Object.entries(network.run(all.subarray(i * length, (i + 1) * length), ...shape))
-          .map(([name, array]) => [name, packed(array)])));
-    }
-    return told;
+    const network = await networkOf(model);
+    return Array.from({ length: count }, (_, i) =>
+      Object.fromEntries(Object.entries(network.run(all.subarray(i * length, (i + 1) * length), ...shape))
+        .map(([name, array]) => [name, packed(array)])));
   },
   // What a desk tells its page, and asks its file, for each command; the engine finds what is given.
   async desk({ facts, messages, found = [] }) {
     const { Desk } = await load("desk");
+    await rulesOf(facts.game);
     const { FileCarrier } = await load("file_carrier");
     const engine = { stop() {}, search(request, tell) {
       const next = found.shift();
@@ -103,7 +105,7 @@ const ANSWERS = {
     return [await said(), await said()];
   },
   async even({ game, options, games, planes, inputs, settings, levels, pass }) {
-    const { startOf } = await load("rules");
+    const startOf = await rulesOf(game);
     const { EvenLevel } = await load("even_level");
     const evaluate = async (positions) => positions.map((position) => standIn(position, planes, inputs));
     const even = new EvenLevel(settings, evaluate, pass);
@@ -115,13 +117,13 @@ const ANSWERS = {
     return packed((await load("unpacking")).weightsOf(Uint8Array.from(bytes)));
   },
   async search({ game, options, games, planes, inputs, shape, settings, readouts, level, pass, settled, ...model }) {
-    const { startOf } = await load("rules");
+    const startOf = await rulesOf(game);
     const { TreeSearch } = await load("tree_search");
     const { evaluationOf, inputOf } = await load("evaluator");
     const { replyOf } = await load("search_reply");
     const { levelChances } = await load("losing_moves");
     const { moveOf, resigns } = await load("move_choice");
-    const [network] = model.manifest ? await networkOf(model) : [];
+    const network = model.manifest && await networkOf(model);
     const evaluate = async (positions) => positions.map((position) => (network
       ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs, settled)));
     const found = [];

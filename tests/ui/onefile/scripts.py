@@ -12,6 +12,7 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
+from alphago.ui.onefile import page
 from alphago.ui.onefile.page import FOLDERS, OWN_STATIC
 from tests.ui.clients.installed import node
 
@@ -22,7 +23,8 @@ def write_modules(folder: Path) -> None:
     """Write the modules as Node.js reads them."""
     for path in (path for folder in FOLDERS for path in folder.glob("*.js")):
         (folder / f"{path.stem}.mjs").write_text(path.read_text().replace('.js";', '.mjs";'))
-    shutil.copy(OWN_STATIC / "kernels.wasm", folder)
+    for module in OWN_STATIC.glob("*.wasm"):
+        shutil.copy(module, folder)
 
 
 def ask(what: str, **question: Any) -> Any:
@@ -47,7 +49,7 @@ def numbers(text: str) -> np.ndarray:
 def options_of(env: GameEnv, handicap: tuple[int, ...] = ()) -> dict[str, Any]:
     """A game as the modules are told of it."""
     stones = {"handicap": list(handicap)} if handicap else {}
-    return {**env.config, "max_moves": env.max_moves, **stones}
+    return {**page.options_of(env), **stones}
 
 
 def inputs(env: GameEnv) -> int:

@@ -1,10 +1,6 @@
-"""The networks of a file, against numpy and torch: every kind of layer, by compiled kernels and by plain JavaScript."""
+"""The networks of a file, against numpy and torch: every kind of layer."""
 
-import hashlib
 import json
-import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +17,6 @@ from alphago.nn.export import network_graph, raw_files
 from alphago.nn.graph import run_graph
 from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
-from alphago.ui.onefile.page import OWN_STATIC
 from tests.ui.onefile.scripts import ask, numbers, packed
 
 
@@ -52,56 +47,28 @@ def model_of(net: NeuralNet, kind: str = "w32") -> dict[str, Any]:
     }
 
 
-def outputs(net: NeuralNet, planes: np.ndarray, fast: bool = False) -> dict[str, dict[str, np.ndarray]]:
-    """What the modules compute, by kernels and by name.
-
-    fast: by WebAssembly only.
-    """
-    question = {"planes": packed(planes), "count": len(planes), "shape": list(planes.shape[2:]), "fast": fast}
-    told = ask("network", **question, **model_of(net))
-    return {
-        kernels: {name: np.stack([numbers(one[name]) for one in found]) for name in found[0]}
-        for kernels, found in told.items()
-    }
+def outputs(net: NeuralNet, planes: np.ndarray) -> dict[str, np.ndarray]:
+    """What the modules compute, by name."""
+    told = ask("network", planes=packed(planes), count=len(planes), shape=list(planes.shape[2:]), **model_of(net))
+    return {name: np.stack([numbers(one[name]) for one in told]) for name in told[0]}
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_layer_is_computed(name: str) -> None:
-    """With and without WebAssembly."""
     torch.manual_seed(0)
     net = NETWORKS[name]()
     for parameter in net.parameters():  # else some layers begin as zeros
         torch.nn.init.normal_(parameter, std=0.1)
     planes = random_planes(net.env, 6)
     expected = run_graph(graph := network_graph(net), graph.weights, planes)
-    found = outputs(net, planes)
-    assert found.keys() == {"WebAssembly", "JavaScript"}
-    for told in found.values():
-        assert told.keys() == expected.keys()
-        for key, array in expected.items():
-            np.testing.assert_allclose(told[key], array.reshape(len(planes), -1), atol=1e-4, rtol=1e-3)
+    told = outputs(net, planes)
+    assert told.keys() == expected.keys()
+    for key, array in expected.items():
+        np.testing.assert_allclose(told[key], array.reshape(len(planes), -1), atol=1e-4, rtol=1e-3)
 
 
 def test_a_size_free_network_plays_on_other_boards() -> None:
     net = tower(GoEnv(5), 32, pooled=True)
     planes = random_planes(GoEnv(8), 3)
     expected = run_graph(graph := network_graph(net), graph.weights, planes)
-    np.testing.assert_allclose(outputs(net, planes, fast=True)["WebAssembly"]["logits"], expected["logits"], atol=1e-4)
-
-
-def test_the_compiled_kernels_are_of_their_source(tmp_path: Path) -> None:
-    """Built again by the command in the source, where the compiler of the same version is installed."""
-    source = (OWN_STATIC / "kernels.c").read_text()
-    (version,) = re.findall(r"clang and lld ([0-9.]+)", source)
-    compiler, linker = shutil.which("clang"), shutil.which("wasm-ld")
-    if compiler is None or linker is None:
-        pytest.skip("clang and lld are not installed: apt-get install --no-install-recommends clang lld")
-    for program in (compiler, linker):
-        told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
-        if version not in told:
-            pytest.skip(f"other versions write other code: {version} is wanted, got {told.splitlines()[0]}")
-    words = " ".join(re.findall(r"^//\s{3}(.*)$", source, re.MULTILINE)).split()
-    shutil.copy(OWN_STATIC / "kernels.c", tmp_path)
-    subprocess.run([compiler, *words[1:]], cwd=tmp_path, check=True)
-    digests = [hashlib.sha256((folder / "kernels.wasm").read_bytes()).hexdigest() for folder in (tmp_path, OWN_STATIC)]
-    assert digests[0] == digests[1]
+    np.testing.assert_allclose(outputs(net, planes)["logits"], expected["logits"], atol=1e-4)

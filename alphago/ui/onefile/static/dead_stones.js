@@ -1,7 +1,6 @@
 // The count of a finished game of Go, from which dead stones are taken (alphago/env/go_count.py).
 
-import { Go } from "./go.js";
-import { passAlive } from "./go_alive.js";
+import { Go, startOf } from "./rules.js";
 
 /** @typedef {import("./position.js").Position} Position */
 
@@ -12,10 +11,10 @@ import { passAlive } from "./go_alive.js";
  * @returns {CountView | null}
  */
 export function countOf(position, dead) {
-  if (!(position instanceof Go) || !position.over || position.options.turns !== null || position.passes < 2) return null;
-  const cleared = position.copy();
-  for (const point of dead) cleared.board[point] = 0;
-  const owners = cleared.areas();
+  const passed = [position, position.parent].every((after) => after?.action === position.game.points);
+  if (!(position instanceof Go) || !position.over || position.options.turns !== null || !passed) return null;
+  const stones = position.cells().map((stone, point) => (dead.includes(point) ? 0 : stone));
+  const owners = /** @type {Go} */ (startOf("go", { ...position.options, handicap: [], stones })).owners(); // Black is to move
   const { komi } = position.options;
   const points = /** @type {[number, number]} */ ([1, -1].map((side) => owners.filter((owner) => owner === side).length));
   const bonuses = /** @type {[number, number]} */ ([Math.max(0, -komi), Math.max(0, komi)]);
@@ -29,13 +28,12 @@ export function countOf(position, dead) {
  * @param {ArrayLike<number>} ownership for Black
  */
 export function deadStones(position, ownership) {
-  const { board } = position;
-  const safe = [1, -1].map((side) => passAlive(position, side));
-  return position.groups(board).filter((chain) => {
-    const side = board[chain[0]];
-    const kept = chain.reduce((sum, point) => sum + side * ownership[point], 0);
-    return kept < 0 && !safe[side > 0 ? 0 : 1][chain[0]];
-  }).flat();
+  const [stones, chains, alive] = [position.cells(), position.chains(), position.alive()];
+  /** @type {Record<number, number>} by chain, what is kept of its points */
+  const kept = {};
+  stones.forEach((side, point) => { kept[chains[point]] = (kept[chains[point]] || 0) + side * ownership[point]; });
+  return Array.from(stones.keys()).filter((point) => stones[point] && kept[chains[point]] < 0
+    && alive[point] * position.toPlay !== stones[point]);
 }
 
 /**
@@ -45,10 +43,10 @@ export function deadStones(position, ownership) {
  * @param {number} point
  */
 export function toggled(position, dead, point) {
-  if (!position.board[point]) throw new Error("a point with a stone must be named");
-  const chain = position.group(point, position.board);
-  const others = dead.filter((other) => !chain.includes(other));
-  return dead.includes(point) ? others : [...others, ...chain];
+  const chains = position.chains();
+  if (!chains[point]) throw new Error("a point with a stone must be named");
+  const others = dead.filter((other) => chains[other] !== chains[point]);
+  return dead.includes(point) ? others : [...others, ...Array.from(chains.keys()).filter((other) => chains[other] === chains[point])];
 }
 
 /** Black's margin. @param {Pick<CountView, "points" | "bonuses">} count */

@@ -7,6 +7,7 @@ import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./losing_moves.js";
 import { moveOf, resigns } from "./move_choice.js";
 import { Network } from "./network.js";
+import { loadRules } from "./position.js";
 import { startOf } from "./rules.js";
 import { TreeSearch } from "./tree_search.js";
 
@@ -15,7 +16,8 @@ import { TreeSearch } from "./tree_search.js";
  * @property {string} game
  * @property {import("./network.js").Manifest} manifest
  * @property {Float32Array} weights
- * @property {Uint8Array | null} kernels the code of kernels.wasm
+ * @property {Uint8Array} kernels the code of kernels.wasm
+ * @property {Uint8Array} rules the code of the game's module
  * @property {import("./tree_search.js").Settings} settings
  * @property {number} planes how many
  * @property {number | null} pass
@@ -87,6 +89,7 @@ class Searcher {
     this.model = model;
     this.helpers = helpers;
     this.network = networkOf(model);
+    this.rules = loadRules(/** @type {any} */ (model.rules));
     /** @type {((answer: any) => void)[][]} by helper, what takes its next answers */
     this.waiting = helpers.map(() => []);
     helpers.forEach((port, i) => { port.onmessage = ({ data }) => this.waiting[i].shift()?.(data); });
@@ -125,6 +128,7 @@ class Searcher {
 
   /** @param {Request} request */
   async work(request) {
+    await this.rules;
     const search = this.follow(request);
     const level = request.even ? await this.evenLevel(request, request.even) : request.level;
     const readouts = level ? Math.max(0, level.readouts - search.visits) : request.readouts;

@@ -61,17 +61,17 @@ export class EvenLevel {
   async estimate(start, moves, levels, goesOn) {
     /** @type {{before: Position, at: number, mover: number}[]} */
     const all = [];
-    const position = start.copy();
+    let position = start;
     moves.forEach((move, at) => {
-      all.push({ before: position.copy(), at, mover: position.toPlay });
-      position.play(move);
+      all.push({ before: position, at, mover: position.toPlay });
+      position = position.play(move);
     });
     const own = all.filter(({ mover }) => mover !== position.toPlay).slice(-LATEST);
     const targets = levels.map(({ target }) => target);
     const totals = [targets[USUAL - 1], ...targets].map((target) => USUAL_MOVES * target);
     for (const [i, { before, at }] of own.entries()) {
       if (!await goesOn()) break;
-      const key = `${JSON.stringify(start)} ${moves.slice(0, at + 1)}`;
+      const key = `${JSON.stringify(start.options)} ${moves.slice(0, at + 1)}`;
       const seen = this.seen.get(key) || await this.look(before, moves[at], levels);
       this.seen.set(key, seen);
       seen.forEach((lost, which) => { totals[which] += FADING ** (own.length - 1 - i) * lost; });

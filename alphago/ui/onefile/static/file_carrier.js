@@ -67,13 +67,13 @@ export class FileCarrier {
   position({ game, moves = [] }) {
     if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
     const begun = beginGame(this.facts, game.wishes);
-    const position = startOf(this.facts.game, begun.options);
+    let position = startOf(this.facts.game, begun.options);
     /** @type {number[]} */
     const actions = [];
     const nodes = moves.map((/** @type {[string, string]} */ [, word], /** @type {number} */ parent) => {
       const action = checkedMove(begun.view, position, word);
       const mover = position.toPlay;
-      position.play(action);
+      position = position.play(action);
       actions.push(action);
       return { parent, move: begun.view.names[action], mover };
     });

@@ -4,6 +4,7 @@ import { h } from "./elements.js";
 import { Engine } from "./engine.js";
 import { FileCarrier } from "./file_carrier.js";
 import { openPage } from "./open_page.js";
+import { loadRules } from "./position.js";
 import { unpacked, weightsOf } from "./unpacking.js";
 
 /**
@@ -32,8 +33,12 @@ const begin = async () => {
   const facts = JSON.parse(new TextDecoder().decode(await unpacked(part("facts"))));
   const weights = weightsOf(await unpacked(part("weights")));
   const kernels = await unpacked(part("kernels"));
+  const rules = await unpacked(part("rules"));
+  const code = /** @type {any} */ (kernels);
+  if (typeof WebAssembly !== "object" || !WebAssembly.validate(code)) throw new Error("it has no WebAssembly with SIMD");
+  await loadRules(/** @type {any} */ (rules));
   const source = new TextDecoder().decode(await unpacked(part("worker")));
-  const engine = new Engine(source, { ...facts.model, weights, kernels });
+  const engine = new Engine(source, { ...facts.model, weights, kernels, rules });
   openPage(place, (hear) => new FileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });
 };
 begin().catch((error) => {

@@ -1,10 +1,5 @@
-// The arithmetic of a network, for WebAssembly with 128-bit SIMD; kernels.js has its plain twin and says what the
-// arguments are.  Features are stored point by point, all channels of a point together.  Built by
-//
-//   clang --target=wasm32 -O3 -msimd128 -fno-builtin -nostdlib -Wl,--no-entry -Wl,--export-dynamic
-//   -Wl,--export=__heap_base -Wl,--strip-all -Wl,-z,stack-size=4096 -o kernels.wasm kernels.c
-//
-// kernels.wasm was built by Debian's clang and lld 14.0.6; tests/ui/onefile/test_network_in_script.py builds it again and compares.
+// The arithmetic of a network, for WebAssembly with 128-bit SIMD; kernels.js says what the arguments are.  Features are
+// stored point by point, all channels of a point together.  Built by .ci/compile_wasm.py.
 
 #define PUBLIC __attribute__((visibility("default")))
 #define TILE 16 // outputs that are computed together: four vectors

@@ -51,7 +51,7 @@ export async function levelChances(search, level, pass) {
 function neutralFirst(search, losses, pass) {
   const { position } = search;
   if (!losses.passes || Math.abs(search.value) >= -NO_HOPE || passWins(position, pass)) return losses;
-  const neutral = position.neutral?.();
+  const neutral = position.neutral();
   if (!neutral?.includes(1)) return losses;
   const shares = sharesOf(search).map((share, action) => (neutral[action] ? Math.max(share, LEAST_SHARE) : 0));
   return { ...losses, passes: false, lost: shares.map(() => 0), shares };
@@ -140,11 +140,7 @@ async function worthOf(search, wanted, unit) {
     if (child.visits) worth[child.action] = points ? scoreBelow(child, root.mover) ?? NaN : (1 + child.sum / child.visits) / 2;
   }
   const unseen = Array.from(wanted.keys()).filter((action) => wanted[action] && Number.isNaN(worth[action]));
-  const after = unseen.map((action) => {
-    const next = position.copy();
-    next.play(action);
-    return next;
-  });
+  const after = unseen.map((action) => position.play(action));
   const evaluations = await search.evaluate(after.filter(({ over }) => !over));
   let at = 0;
   after.forEach((next, i) => {

@@ -74,7 +74,7 @@ function unlessIdle(search, move, pass) {
 function unlessEarly(search, move, pass) {
   const { position, value } = search;
   if (pass === null || move !== pass || Math.abs(value) > DECIDED || passWins(position, pass)) return move;
-  const neutral = position.neutral?.();
+  const neutral = position.neutral();
   const weights = weigh(search).map((weight, action) => (neutral?.[action] ? weight : 0));
   return weights.some((weight) => weight > 0) ? greatest(weights) : move;
 }

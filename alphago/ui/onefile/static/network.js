@@ -63,7 +63,7 @@ export class Network {
    */
   isFast(name) {
     const { shape: [outputs, inputs, side] } = /** @type {any} */ (this.layers.get(name));
-    return Boolean(this.kernels.winograd) && side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
+    return side === 3 && inputs % 4 === 0 && outputs % TILE === 0;
   }
 
   /**

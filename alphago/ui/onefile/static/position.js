@@ -1,23 +1,33 @@
-// What games share: a board of numbers (of stones 1 for Black, -1 for White, else 0), whose move it is, lines of stones.
+// Positions by the package's rules (alphago/env/kernels) in WebAssembly, whose memory has the row of one position.
 
 /**
- * A position; `play` changes it. Actions and planes are the package's: see the game's file in alphago/env.
- * @typedef {object} Position
- * @property {number} toPlay 1 or -1
- * @property {number} ply
- * @property {boolean} over
- * @property {number} margin Black's, in points or as 1, 0 and -1, if the game ended here
- * @property {number | null} lastCell where the last move's piece is
- * @property {() => Uint8Array} legal which actions are legal; none once the game is over
- * @property {() => Uint8Array} sensible the legal actions that a weak player may choose, perhaps none
- * @property {() => Uint8Array} [neutral] the moves that take a point of neither side at no risk; no function for none
- * @property {(action: number) => void} play a legal action
- * @property {() => Position} copy
- * @property {(out: Float32Array) => void} planes what the network reads, [planes, height, width]
- * @property {() => number} decisive an action that wins at once, -1 if there is none or the game does not look for it
- * @property {() => Int8Array | null} owners who owns each point at the end, for the player to move
- * @property {() => Record<string, any>} content what is on the board, for the page
+ * A game on its board.
+ * @typedef {object} Game
+ * @property {Record<string, any>} options
+ * @property {number[]} start the arguments of `start` in alphago/env/kernels/page_*.cu
+ * @property {number} points
+ * @property {number} actions
+ * @property {number} words of a row; until the game has begun at least so many
+ * @property {number} [scratch] bytes that kernels need, if two rows are too small
+ * @property {{slot: number, row: number, scratch: number, out: number}} [places] in the memory
  */
+
+/** @typedef {Int8Array | Uint8Array | Int32Array | Float32Array | BigInt64Array} Numbers */
+
+const KEPT = 8; // plies after a position that keeps its row, or more, another one does
+
+/** What the module exports. @type {any} */
+export const rules = {};
+/** The position whose row is in the memory. @type {Position | null} */
+let loaded = null;
+
+/**
+ * Load the rules of a game; before that it has no positions.
+ * @param {BufferSource} code of its module
+ */
+export async function loadRules(code) {
+  Object.assign(rules, /** @type {any} */ (await WebAssembly.instantiate(code)).instance.exports);
+}
 
 /**
  * The outcome for the player to move if the game ended here.
@@ -31,110 +41,177 @@ export const outcome = (position) => Math.sign(position.margin) * position.toPla
  * @param {number} pass
  */
 export function passWins(position, pass) {
-  const after = position.copy();
-  after.play(pass);
-  return after.over && outcome(position) > 0;
+  const after = position.play(pass);
+  return after.over && outcome(after) < 0;
 }
 
-export class BoardGame {
+/** A position, which never changes. Actions and planes are the package's: see the game's file in alphago/env. */
+export class Position {
   /**
-   * @param {number} height
-   * @param {number} width
+   * @param {Game} game
+   * @param {Position | null} [parent] the position before; null at the start
+   * @param {number} [action] that led here; at the start -1
    */
-  constructor(height, width) {
-    this.height = height;
-    this.width = width;
-    this.board = new Int8Array(height * width);
-    this.toPlay = 1;
-    this.ply = 0;
-    this.over = false;
-    /** @type {number | null} */
-    this.lastCell = null;
+  constructor(game, parent = null, action = -1) {
+    this.game = game;
+    this.parent = parent;
+    this.action = action;
+    /** @type {number} */
+    this.ply = parent ? parent.ply + 1 : 0;
+    /** @type {number} 1 or -1 */
+    this.toPlay = parent ? -parent.toPlay : 1;
+    /** @type {Int32Array | null} */
+    this.row = null;
+    /** @type {boolean | undefined} */
+    this.ended = undefined; // not known yet
+    if (!parent) this.begin();
   }
 
-  /** @returns {this} */
-  copy() {
-    const other = Object.assign(Object.create(Object.getPrototypeOf(this)), this);
-    other.board = this.board.slice();
-    return other;
+  get options() {
+    return this.game.options;
   }
 
-  /** @returns {Uint8Array} */
+  /**
+   * @param {number} action a legal one
+   * @returns {this}
+   */
+  play(action) {
+    return new /** @type {any} */ (this.constructor)(this.game, this, action);
+  }
+
+  // --- the memory: the number of a slot, the row, scratch, and what kernels read or answer ---
+
+  get places() {
+    const { words, scratch = 8 * words } = this.game;
+    const slot = (rules.__heap_base.value + 15) & -16;
+    return this.game.places ??= { slot, row: slot + 16, scratch: slot + 16 + 8 * words, out: slot + 16 + 8 * words + scratch };
+  }
+
+  /**
+   * Numbers in the memory.
+   * @template {Numbers} Kind
+   * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind
+   * @param {number} at
+   * @param {number} count
+   */
+  numbers(Kind, at, count) {
+    const lacks = at + 8 * count - rules.memory.buffer.byteLength;
+    if (lacks > 0) rules.memory.grow(Math.ceil(lacks / 65536));
+    return new Kind(rules.memory.buffer, at, count);
+  }
+
+  begin() {
+    const { row, out } = this.places;
+    this.numbers(Uint8Array, row, out - row).fill(0);
+    this.game.words = rules.start(row, ...this.game.start);
+    this.keep();
+  }
+
+  keep() {
+    this.row = this.numbers(Int32Array, this.places.row, this.game.words).slice();
+    loaded = this;
+  }
+
+  load() {
+    const { slot, row, out } = this.places;
+    const path = [];
+    let from = /** @type {Position} */ (this);
+    for (; from !== loaded && !from.row; from = /** @type {Position} */ (from.parent)) path.push(from.action);
+    const memory = this.numbers(Int32Array, 0, out / 4 + path.length);
+    if (from !== loaded) memory.set(/** @type {Int32Array} */ (from.row), row / 4);
+    loaded = this;
+    if (!path.length) return;
+    memory.set(path.reverse(), out / 4);
+    memory[slot / 4 + 2] = path.length;
+    rules.replay_batch(row, 0n, slot, 1n, out, 0n, slot + 8);
+    if (path.length >= KEPT) this.keep();
+  }
+
+  /**
+   * What a kernel answers.
+   * @template {Numbers} Kind
+   * @param {string} kernel
+   * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind
+   * @param {number} count of the answer's numbers
+   * @param {...(number | bigint)} more arguments after the answer
+   * @returns {Kind}
+   */
+  ask(kernel, Kind, count, ...more) {
+    const { slot, row, out } = this.places;
+    if (loaded !== this) this.load();
+    const answer = this.numbers(Kind, out, count);
+    rules[kernel](row, 0n, slot, 1n, out, ...more);
+    return /** @type {any} */ (answer.slice());
+  }
+
+  // --- what all games have ---
+
+  get over() {
+    return this.ended ??= this.ask("is_over_batch", Uint8Array, 1)[0] > 0;
+  }
+
+  /** Black's margin, in points or as 1, 0 and -1, if the game ended here. */
+  get margin() {
+    return this.ask("score_batch", Float32Array, 1)[0] * this.toPlay;
+  }
+
+  /** Which actions are legal; none once the game is over. */
+  legal(parts = this.game.actions) {
+    return this.ask("legal_mask_batch", Uint8Array, this.game.actions, BigInt(parts));
+  }
+
+  /** The legal actions that a weak player may choose, perhaps none. */
   sensible() {
     return this.legal();
   }
 
-  /** @returns {Uint8Array} */
-  legal() {
-    throw new Error("a game must say which moves are legal");
+  /** The moves that take a point of neither side at no risk; null in games without. @returns {Uint8Array | null} */
+  neutral() {
+    return null;
   }
 
-  // An action that wins at once, found by trying all.
+  /** An action that wins at once; -1 if there is none or the game does not look for it. */
   decisive() {
-    return this.legal().findIndex((legal, action) => {
-      if (!legal) return false;
-      const after = /** @type {any} */ (this.copy());
-      after.play(action);
-      return after.over && after.margin * this.toPlay > 0;
-    });
+    return this.ask("decisive_moves_batch", Int32Array, 1, this.places.scratch, BigInt(this.game.actions))[0];
   }
 
-  endTurn() {
-    this.ply += 1;
-    this.toPlay = -this.toPlay;
+  /**
+   * A number for each point.
+   * @template {Numbers} Kind
+   * @param {string} kernel
+   * @param {new (buffer: ArrayBuffer, at: number, count: number) => Kind} Kind
+   */
+  mark(kernel, Kind) {
+    return this.ask(kernel, Kind, this.game.points, BigInt(this.game.points));
   }
 
-  /** @returns {Record<string, any>} */
-  content() {
-    return { stones: Array.from(this.board, (stone) => (stone > 0 ? "X" : stone < 0 ? "O" : ".")).join("") };
+  /** What is on each point: stones 1 for Black, -1 for White, else 0. */
+  cells() {
+    return this.mark("board_batch", Int8Array);
   }
 
-  /** @returns {Int8Array | null} */
+  /** Who owns each point at the end, for the player to move. @returns {Int8Array | null} */
   owners() {
-    return this.board.map((stone) => stone * this.toPlay);
+    return null;
+  }
+
+  /** Where the last move's piece is. @returns {number | null} */
+  get lastCell() {
+    return this.parent && this.action < this.game.points ? this.action : null;
+  }
+
+  /** What is on the board, for the page. @returns {Record<string, any>} */
+  content() {
+    return { stones: Array.from(this.cells(), (stone) => (stone > 0 ? "X" : stone < 0 ? "O" : ".")).join("") };
   }
 
   /**
-   * Write the mover's stones and the other side's.
+   * What the network reads, [planes, height, width].
    * @param {Float32Array} out
-   * @param {number} [at]
+   * @param {number} [points] of a plane
    */
-  stonePlanes(out, at = 0) {
-    const { board, toPlay } = this;
-    for (let i = 0; i < board.length; i += 1) {
-      out[at + i] = board[i] === toPlay ? 1 : 0;
-      out[at + board.length + i] = board[i] === -toPlay ? 1 : 0;
-    }
-  }
-
-  /**
-   * The number of stones in the longest straight line through a stone of a colour at a point, which may be empty.
-   * @param {number} point
-   * @param {number} colour
-   */
-  longestLine(point, colour) {
-    let longest = 1;
-    for (const [down, right] of [[0, 1], [1, -1], [1, 0], [1, 1]]) {
-      longest = Math.max(longest, 1 + this.along(point, colour, down, right) + this.along(point, colour, -down, -right));
-    }
-    return longest;
-  }
-
-  /**
-   * The number of stones of a colour that follow a point in one direction.
-   * @param {number} point
-   * @param {number} colour
-   * @param {number} down
-   * @param {number} right
-   */
-  along(point, colour, down, right) {
-    let [row, column, count] = [Math.floor(point / this.width) + down, (point % this.width) + right, 0];
-    while (row >= 0 && row < this.height && column >= 0 && column < this.width
-      && this.board[row * this.width + column] === colour) {
-      count += 1;
-      row += down;
-      column += right;
-    }
-    return count;
+  planes(out, points = this.game.points) {
+    const steps = [0n, BigInt(points), 1n]; // from a board, a plane and a point to the next
+    out.set(this.ask("planes_float32_batch", Float32Array, out.length, ...steps, BigInt(points)));
   }
 }

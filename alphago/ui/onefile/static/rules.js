@@ -1,18 +1,159 @@
-// The games that a file can carry.
+// The games that a file can carry, by what their modules do not tell.
 
-import { Go } from "./go.js";
-import { ConnectFour, Gomoku } from "./line_games.js";
-import { Oware } from "./oware.js";
-import { Reversi } from "./reversi.js";
+import { Position, rules } from "./position.js";
 
-/** @typedef {import("./position.js").Position} Position */
+/** @typedef {import("./position.js").Game} Game */
 
-/** @type {Record<string, new (options: any) => Position>} */
-const GAMES = { go: Go, gomoku: Gomoku, "connect-four": ConnectFour, reversi: Reversi, oware: Oware };
+const KO_RULES = ["simple", "positional", "situational"];
+const PLACES = 1024; // bytes, more than the places of planes take
+const [ROWS, COLUMNS] = [6, 7]; // of Connect Four
+const [HOUSES, SEEDS] = [12, 48]; // of Oware
+
+/**
+ * @typedef {object} GoOptions
+ * @property {number} board_size
+ * @property {number} komi
+ * @property {string | number} planes
+ * @property {number[] | null} places of the planes of a set, see `places` in alphago/env/kernels/go_planes.py
+ * @property {number} max_moves
+ * @property {string} ko
+ * @property {boolean} suicide
+ * @property {number | null} turns
+ * @property {number[]} [handicap] the points of Black's stones before the game
+ * @property {Int8Array} [stones] instead: what is on each point
+ */
+
+/** Words of scratch for what is pass-alive, or more. @param {number} size */
+const aliveWords = (size) => 5 * (size + 2) ** 2;
+
+export class Go extends Position {
+  begin() {
+    super.begin();
+    const { handicap = [], stones = new Int8Array(this.game.points).map((_, point) => Number(handicap.includes(point))) } = this.options;
+    if (handicap.length) this.toPlay = -1;
+    const { slot, row, scratch, out } = this.places;
+    this.numbers(Int8Array, out, stones.length).set(stones);
+    rules.set_up_batch(row, 0n, slot, 1n, out, this.toPlay > 0 ? 1n : 2n, scratch);
+    this.keep();
+  }
+
+  legal() {
+    return super.legal(this.options.board_size);
+  }
+
+  /** The chain of each point's stone, as a number; 0 without a stone. */
+  chains() {
+    return this.mark("chains_batch", Int32Array);
+  }
+
+  owners() {
+    return this.mark("ownership_batch", Int8Array);
+  }
+
+  /** The pass-alive points: 1 the mover's, -1 the other side's, else 0. */
+  alive() {
+    return this.ask("pass_alive_batch", Int8Array, this.game.points, this.places.scratch, 0n);
+  }
+
+  /** The legal moves without own eyes and without points that are pass-alive already (`GoBatch.sensible_mask`). */
+  sensible() {
+    const [legal, alive, owners, eyes] = [this.legal(), this.alive(), this.owners(), this.mark("own_eyes_batch", Uint8Array)];
+    const captures = alive.some((side, point) => side > 0 && owners[point] < 0); // stones that count until they are captured
+    return legal.map((may, action) => Number(may && !eyes[action] && !(alive[action] < 0) && (captures || !(alive[action] > 0))));
+  }
+
+  /** The moves onto points of neither side that join an own chain and leave it two liberties (`GoBatch.neutral_mask`). */
+  neutral() {
+    const owners = this.owners();
+    return this.legal().map((legal, action) => Number(legal && owners[action] === 0
+      && this.play(action).mark("joined_and_free_batch", Uint8Array)[action]));
+  }
+
+  decisive() {
+    return -1; // the package looks for none in Go
+  }
+
+  /** How many stones Black and White have captured. */
+  get captures() {
+    const lost = [0, 0]; // by White and Black
+    const count = (/** @type {number} */ side, /** @type {number} */ by) => { if (side) lost[side > 0 ? 1 : 0] += by; };
+    let position = /** @type {Position} */ (this);
+    for (; position.parent; position = position.parent) count(position.action < this.game.points ? -position.toPlay : 0, 1);
+    for (const stone of position.cells()) count(stone, 1);
+    for (const stone of this.cells()) count(stone, -1);
+    return lost;
+  }
+
+  content() {
+    const ko = this.over ? [] : Array.from(this.mark("repeating_batch", Uint8Array).entries()).flatMap(([point, only]) => (only ? [point] : []));
+    return { ...super.content(), captures: this.captures, ko };
+  }
+
+  /** @param {Float32Array} out */
+  planes(out) {
+    const [points, { scratch }, { places, board_size: size }] = [this.game.points, this.places, this.options];
+    const given = [0n, BigInt(points), 1n, BigInt(out.length / points)]; // steps to the next board, plane and point; how many planes
+    if (places) this.numbers(BigInt64Array, scratch, places.length).set(places.map(BigInt));
+    out.set(places ? this.ask("rule_planes_float32_batch", Float32Array, out.length, ...given, scratch, 0, scratch + PLACES, BigInt(aliveWords(size)))
+      : this.ask("history_planes_float32_batch", Float32Array, out.length, ...given));
+  }
+}
+
+class Reversi extends Position {
+  owners() {
+    return this.mark("ownership_batch", Int8Array);
+  }
+}
+
+class ConnectFour extends Position {
+  get lastCell() {
+    const column = this.cells().filter((_, point) => point % COLUMNS === this.action);
+    return this.parent && COLUMNS * column.findIndex(Boolean) + this.action;
+  }
+}
+
+class Oware extends Position {
+  get lastCell() {
+    return this.parent && this.action + (this.parent.toPlay > 0 ? 0 : HOUSES / 2);
+  }
+
+  /** @param {Float32Array} out */
+  planes(out) {
+    super.planes(out, this.options.planes === "one-hot" ? 1 : HOUSES); // one-hot numbers have no board
+  }
+
+  content() {
+    const seeds = this.cells();
+    const captured = SEEDS - seeds.reduce((sum, house) => sum + house, 0);
+    return { seeds: [...seeds], captures: [(captured + this.margin) / 2, (captured - this.margin) / 2] };
+  }
+}
+
+/** @param {GoOptions} options */
+function goOf({ board_size: size, ko, suicide, max_moves: most, turns, komi, planes }) {
+  const history = typeof planes === "number" ? (planes - 1) / 2 : 1;
+  const passes = turns === null ? 2 : most + 1; // that end a game
+  return { start: [size, history, KO_RULES.indexOf(ko), Number(suicide), most, passes, 2 * komi], points: size * size, actions: size * size + 1,
+    words: 10000 + 50 * history + 2 * most, scratch: PLACES + 8 * aliveWords(size) };
+}
+
+/** @type {Record<string, [new (game: Game) => Position, (options: any) => Omit<Game, "options">]>} */
+const GAMES = {
+  go: [Go, goOf],
+  gomoku: [Position, ({ board_size: size, connect_row: connect, planes }) => ({ start: [size, connect, (planes - 1) / 2], points: size * size,
+    actions: size * size, words: 1024 + planes })],
+  "connect-four": [ConnectFour, () => ({ start: [ROWS, COLUMNS], points: ROWS * COLUMNS, actions: COLUMNS, words: 64 })],
+  reversi: [Reversi, ({ board_size: size }) => ({ start: [size], points: size * size, actions: size * size + 1, words: 512 })],
+  oware: [Oware, ({ max_moves: most, repetition, remainder }) => ({ start: [most, Number(repetition), Number(remainder === "own")], points: HOUSES,
+    actions: HOUSES / 2, words: 64 + 2 * most })],
+};
 
 /**
  * The position before the first move.
- * @param {string} game
- * @param {object} options of the game, and in Go the points of a handicap
+ * @param {string} name of the game
+ * @param {Record<string, any>} options of the game, and in Go stones before it
  */
-export const startOf = (game, options) => new GAMES[game](options);
+export function startOf(name, options) {
+  const [Kind, gameOf] = GAMES[name];
+  return new Kind({ options, ...gameOf(options) });
+}

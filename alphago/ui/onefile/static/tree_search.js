@@ -113,8 +113,7 @@ export class TreeSearch {
    * @param {number} action
    */
   advance(action) {
-    this.position = this.position.copy();
-    this.position.play(action);
+    this.position = this.position.play(action);
     const child = this.root.children.find((node) => node.action === action);
     if (child && child.state !== "new" && child.mover !== this.root.mover) child.sum = -child.sum;
     this.root = child || new TreeNode(null, NONE, 1);
@@ -155,9 +154,7 @@ export class TreeSearch {
         continue;
       }
       leaf.state = "pending";
-      const position = this.position.copy();
-      for (const action of actions) position.play(action);
-      found.push({ leaf, position });
+      found.push({ leaf, position: actions.reduce((position, action) => position.play(action), this.position) });
       left -= 1;
     }
     await this.finish(found, collisions);

@@ -1,0 +1,56 @@
+// Go on a page: what it needs beside the kernels of a batch, of one row, which is alone in its memory.
+
+#include "go.cu"
+
+// The empty board, in a row of zeros; returns its words. Twin of GoEnv.start and go.py's lay_out.
+extern "C" int start(int* row, int size, int depth, int ko, int suicide, int most, int passes, int komi2) {
+    int points = (size + 1) * (size + 2) + 1, boards = most + 1, usual = 4 * size * size, filter = ko == SIMPLE ? 0 : 256;
+    while (filter > 0 && filter < 16 * (boards < usual ? boards : usual)) filter *= 2;
+    row[SIZE] = size;
+    row[TO_PLAY] = BLACK;
+    row[DEPTH] = depth;
+    row[KO_RULE] = ko;
+    row[SUICIDE] = suicide;
+    row[MAX_MOVES] = most;
+    row[PASSES_TO_END] = passes;
+    row[KOMI2] = komi2;
+    row[FILTER_BITS] = filter;
+    row[PER_SIZE] = 65536 / size + 1;
+    row[PER_STRIDE] = 65536 / (size + 1) + 1;
+    row[LAST] = row[BEFORE_LAST] = row[THIRD_LAST] = NO_ACTION;
+    row[AT_VACATED] = HEADER + CELL * points;
+    row[AT_SCRATCH] = row[AT_VACATED] + size;
+    row[AT_BOARDS] = row[AT_SCRATCH] + 2 * size;
+    row[AT_FILTER] = row[AT_BOARDS] + 2 * size * depth;
+    row[AT_HASHES] = row[AT_FILTER] + filter / 32;
+    for (int point = 0; point < points; point++) row[cell(point) + COLOUR] = BORDER;
+    for (int action = 0; action < size * size; action++) {
+        row[cell(point_of(row, action)) + COLOUR] = EMPTY;
+        list_empty(row, point_of(row, action));
+    }
+    store_long(row, BEFORE_LOW, -1);
+    if (ko == SIMPLE) return row[AT_HASHES];
+    record_board(row);
+    return row[AT_HASHES] + 2 * boards;
+}
+
+BOTH bool allowed(const int* row, int point, bool check_repetition) {
+    return row[cell(point) + COLOUR] == EMPTY && allowed(row, point, row[TO_PLAY], check_repetition);
+}
+
+// A kernel that writes a number for each point of a board; out: [n, N * N] of type T.
+#define POINTS_KERNEL(NAME, T, NUMBER)                                                           \
+    KERNEL NAME##_batch(int* rows, Long words, const Long* slots, Long n, T* out, Long points) { \
+        EACH_POINT(i, action, n, points) {                                                       \
+            const int* row = ROW;                                                                \
+            int point = point_of(row, (int)action), at = cell(point), colour = row[at + COLOUR]; \
+            out[i * points + action] = (T)(NUMBER);                                              \
+        }                                                                                        \
+    }
+
+POINTS_KERNEL(board, signed char, (colour == BLACK) - (colour == WHITE))
+POINTS_KERNEL(chains, int, is_stone(colour) ? row[at + HEAD] : 0)
+POINTS_KERNEL(own_eyes, bool, colour == EMPTY && is_own_eye(row, point, row[TO_PLAY]))
+POINTS_KERNEL(repeating, bool, allowed(row, point, false) && !allowed(row, point, true))  // ko alone forbids them
+// Whether a stone's chain has two stones and two liberties.
+POINTS_KERNEL(joined_and_free, bool, is_stone(colour) && row[at + NEXT] != point && !in_atari(row, head_of(row, point)))

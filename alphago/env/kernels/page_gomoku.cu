@@ -1,0 +1,11 @@
+// Gomoku on a page.
+
+#include "gomoku.cu"
+#include "page_rows.cuh"
+
+// The start of a game, in a row of zeros; returns its words.
+extern "C" int start(int* row, int size, int connect, int depth) {
+    row[CONNECT] = connect;
+    row[DEPTH] = depth;
+    return begin(row, size, size) + depth;
+}
