@@ -7,7 +7,6 @@ each module again where clang and lld have VERSION.
 import hashlib
 import subprocess
 import sys
-from pathlib import Path
 from typing import NamedTuple
 
 from alphago.cuda.kernel_source import Program
@@ -44,7 +43,9 @@ class Module(NamedTuple):
     def compile(self) -> bytes:
         """Return the module; raise CalledProcessError if the compiler fails."""
         command = ["clang", *self.flags, "-o", "/dev/stdout", "-"]
-        return subprocess.run(command, input=self.text.encode(), stdout=subprocess.PIPE, check=True).stdout + self.section
+        return (
+            subprocess.run(command, input=self.text.encode(), stdout=subprocess.PIPE, check=True).stdout + self.section
+        )
 
 
 def rules(program: Program, exports: tuple[str, ...]) -> Module:
@@ -55,7 +56,9 @@ def rules(program: Program, exports: tuple[str, ...]) -> Module:
 
 def modules() -> dict[str, Module]:
     """Return all modules by the names of their files: the network's arithmetic, and the rules of each game."""
-    network = Module((OWN_STATIC / "kernels.c").read_text(), (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic"))
+    network = Module(
+        (OWN_STATIC / "kernels.c").read_text(), (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic")
+    )
     games = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
     of_rows = {name: rules(row_program(kernels), ROWS) for name, kernels in games.items()}
     return {"kernels": network, "go": rules(GO, OF_GO), **of_rows}

@@ -87,10 +87,12 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def games_as_before() -> Iterator[None]:
-    """Games of one's own that a command was given are unknown again after the test."""
+    """Games and searches of one's own that a command was given are unknown again after the test."""
     from alphago.env.games import GAMES
+    from alphago.mcts.search_forms import SEARCHES
 
-    before = dict(GAMES)
+    before = [(known, dict(known)) for known in (GAMES, SEARCHES)]
     yield
-    GAMES.clear()
-    GAMES.update(before)
+    for known, names in before:
+        known.clear()
+        known.update(names)

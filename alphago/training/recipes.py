@@ -28,6 +28,7 @@ class Recipe:
     env: options of the game.
     network: keywords of NeuralNet.
     settings: settings of RunSettings and of its parts, by keyword.  A part is given by its name, or by a dictionary.
+    beats_gnugo_after: positions of self-play after which a run of it was proved stronger than GNU Go; 0: not measured.
     gpu: settings that replace entries of `settings` on a GPU.
     gpu_network: keywords of NeuralNet that replace entries of `network` on a GPU.
     short_network: keywords of NeuralNet that replace entries of `network` in a short run on a CPU without AMX (see
@@ -39,6 +40,7 @@ class Recipe:
     env: Mapping[str, Any]
     network: Mapping[str, Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
+    beats_gnugo_after: int = 0
     gpu: Mapping[str, Any] = field(default_factory=dict)
     gpu_network: Mapping[str, Any] = field(default_factory=dict)
     short_network: Mapping[str, Any] = field(default_factory=dict)

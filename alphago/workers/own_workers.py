@@ -44,8 +44,15 @@ class OwnWorkers(SharedFolder):
                 (folder / LEFT).touch()
         while len(self.processes) < self.count:
             # In a session of its own, Ctrl-C does not reach it.  Its standard input ends with this process.
-            options = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "start_new_session": True}
-            self.processes.append(subprocess.Popen(self.command, env=child_environment(), **options))
+            self.processes.append(
+                subprocess.Popen(
+                    self.command,
+                    env=child_environment(),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            )
         return super().workers()
 
     def how_to_join(self) -> str:

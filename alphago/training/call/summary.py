@@ -60,11 +60,11 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     config: the run's.
     """
     rows, name = read_rows(folder / METRICS, "seconds"), config.get("recipe", "")
-    proofs = RECIPES[name].proved_after if name in RECIPES else {}
+    needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
     steps = {}
-    for opponent, needed in [*proofs.items()][-1:]:
+    if needed:
         positions = int(number(rows[-1], "positions") or 0) if rows else 0
-        told = f"{positions:,} of some {needed:,} positions after which its run beat {opponent}"
+        told = f"{positions:,} of some {needed:,} positions after which its run beat GNU Go"
         steps[f"recipe {name}"] = told + ("" if positions >= needed else ": train on")
     if name == "few games":
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
