@@ -9,6 +9,7 @@ import torch
 
 from alphago.env.game import GameEnv
 from alphago.nn.net import NeuralNet
+from alphago.nn.parts import strip_prefix
 
 RunT = TypeVar("RunT", contravariant=True)  # the class Run, which is above this file
 
@@ -54,8 +55,8 @@ class Judge(Protocol[RunT]):
         return ""
 
     def tensors(self) -> Mapping[str, torch.Tensor]:
-        """Return the judge's tensors for the run's state, by name."""
-        return {}
+        """Return the judge's tensors for the run's state, by name: the weights of `best`, not copied."""
+        return {} if self.best is None else self.best.state_dict(prefix=f"{self.name}.")
 
     def state(self) -> dict[str, Any]:
         """Return the judge's other data for the run's state, as plain data."""
@@ -67,7 +68,11 @@ class Judge(Protocol[RunT]):
         tensors: all tensors of the run's state.
         state: the result of this judge's method `state`; None if the saved run did not have this judge.
         """
-        for name, value in (state or {}).items():
+        if state is None:
+            return
+        if self.best is not None:
+            self.best.load_state_dict(strip_prefix(tensors, f"{self.name}."))
+        for name, value in state.items():
             setattr(self, name, value)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""Crew: the workers that a user names, in the same way for training, matches, self-play and datasets."""
+"""The workers that a user names, in the same way for training, matches, self-play and datasets."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 
 from alphago.env.game import GameEnv
 from alphago.system.validation import check_int
@@ -12,25 +12,7 @@ from alphago.workers.work import Transport
 
 FOLDER = "folder:"
 MOST_WORKERS = 10_000
-
-
-@dataclass(frozen=True)
-class Crew:
-    """The workers that a user has named, by one of the three.
-
-    folder: the folder that they share.  address: the address of the Ray cluster whose nodes work.
-    count: number of processes of one core each on this machine.
-    """
-
-    folder: Path | None = None
-    address: str | None = None
-    count: int | None = None
-
-    def connect(self, env: GameEnv | None = None) -> Transport:
-        """Return the transport to the workers, for games of `env`."""
-        if self.count is not None:
-            return OwnWorkers(self.count, env)
-        return SharedFolder(self.folder) if self.folder is not None else RayCluster(self.address or "", env)
+Crew = Callable[[GameEnv | None], Transport]  # returns the transport to workers for games of an env
 
 
 def crew_of(workers: str | int | None) -> Crew | None:
@@ -44,14 +26,14 @@ def crew_of(workers: str | int | None) -> Crew | None:
     if isinstance(workers, str) and workers.isdecimal():
         workers = int(workers)
     if isinstance(workers, int):
-        return Crew(count=check_int("workers", workers, 1, MOST_WORKERS))
+        return partial(OwnWorkers, check_int("workers", workers, 1, MOST_WORKERS))
     if workers == "auto":
         workers = cluster_here()
     if workers is None:
         return None
     if workers.startswith(FOLDER):
-        return Crew(folder=Path(workers.removeprefix(FOLDER)))
+        return partial(SharedFolder, workers.removeprefix(FOLDER))
     if ":" not in workers:
         raise ValueError(f"workers must be a number, auto, a Ray cluster's HOST:PORT or folder:PATH, got {workers!r}")
     import_ray()  # raises ImportError now, before anything else is begun
-    return Crew(address=workers)
+    return partial(RayCluster, workers)

@@ -297,7 +297,7 @@ def pool_of(workers: str | int | None, env: GameEnv | None = None) -> Iterator[J
     if crew is None:
         yield None
         return
-    pool = JobPool(crew.connect(env))
+    pool = JobPool(crew(env))
     try:
         yield pool
     finally:

@@ -22,6 +22,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
 from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
 
@@ -49,11 +50,12 @@ class Pulse(NamedTuple):
 class SharedFolder:
     """The driver's side of a shared folder.
 
-    path: the folder, which the constructor makes.  dead: seconds without a beat after which a worker counts as gone.
+    path: the folder, which the constructor makes.  env: not used, since a worker is told its game when it is started.
+    dead: seconds without a beat after which a worker counts as gone.
     Raises BlockingIOError if another run uses the folder, OSError if it cannot be written.
     """
 
-    def __init__(self, path: str | Path, *, dead: float = DEAD) -> None:
+    def __init__(self, path: str | Path, env: GameEnv | None = None, *, dead: float = DEAD) -> None:
         self.path, self.dead = user_path(path), dead
         for name in (WORKS, WORKERS):
             (self.path / name).mkdir(parents=True, exist_ok=True)

@@ -11,10 +11,17 @@ from alphago import GoEnv, train
 from alphago.cli import main
 from alphago.nn.threads import Workers
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-from alphago.training.workers.remote_selfplay import GOES_ON, playing_crew
+from alphago.training.workers.remote_selfplay import GOES_ON, source_by_workers
 from alphago.workers import crew, ray_cluster
-from alphago.workers.crew import Crew, crew_of
+from alphago.workers.crew import crew_of
+from alphago.workers.own_workers import OwnWorkers
+from alphago.workers.ray_cluster import RayCluster
+from alphago.workers.shared_folder import SharedFolder
 from tests.training.small_runs import GO
+
+
+def made_of(crew: Any) -> tuple[type, tuple[object, ...]]:
+    return crew.func, crew.args
 
 
 @pytest.fixture
@@ -41,7 +48,7 @@ def test_runs_of_many_groups_are_asynchronous(
     groups: int, max_lag: int | None, played: int | None, tmp_path: Path
 ) -> None:
     """Unless the call says otherwise; they say so, and only they."""
-    playing = playing_crew(f"folder:{tmp_path}", max_lag)
+    playing = source_by_workers(f"folder:{tmp_path}", max_lag)
     assert playing is not None
     with Workers(1) as threads:
         source = playing(GO, SelfPlaySettings(groups=groups), range(1), threads)
@@ -64,8 +71,8 @@ class TestWithoutRay:
         monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
         monkeypatch.delenv("RAY_ADDRESS", raising=False)
         assert crew_of("auto") is None
-        assert crew_of("folder:x") == Crew(folder=Path("x"))
-        assert crew_of("2") == Crew(count=2)
+        assert made_of(crew_of("folder:x")) == (SharedFolder, ("x",))
+        assert made_of(crew_of("2")) == (OwnWorkers, (2,))
 
 
 def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -77,14 +84,14 @@ def test_the_cluster_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         (tmp_path / "ray/ray_current_cluster").write_text(f"{address}\n")
-        assert crew_of("auto") == Crew(address=address)
+        assert made_of(crew_of("auto")) == (RayCluster, (address,))
         with monkeypatch.context() as as_another:
             as_another.setattr(os, "geteuid", lambda: 12_345)
             as_another.setattr(ray_cluster, "ROOT", 54_321)
             assert crew_of("auto") is None, "another user has left the address"
     assert crew_of("auto") is None
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert crew_of("auto") == Crew(address="10.0.0.1:6379")
+    assert made_of(crew_of("auto")) == (RayCluster, ("10.0.0.1:6379",))
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:x", "127.0.0.1:70000"])
@@ -112,4 +119,4 @@ def test_a_game_that_workers_cannot_import() -> None:
         """A game within a function."""
 
     with pytest.raises(ValueError, match=r"its class must be a module's, got tests.workers.test_crew:test_a_game"):
-        Crew(count=1).connect(Own(3))
+        OwnWorkers(1, Own(3))

@@ -24,7 +24,7 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
 from alphago.training.watch.report import Report
-from alphago.training.workers.remote_selfplay import playing_crew
+from alphago.training.workers.remote_selfplay import settings_with_workers, source_by_workers
 
 
 @checks_keywords(keywords(RunSettings))
@@ -105,8 +105,8 @@ def train(
         EngineError: if `until` or `watch` names an engine that is not installed or does not support the board.
     """
     sizes = {"tower_height": tower_height, "channels": channels}
-    crew = playing_crew(workers, max_lag)
-    parts = {"make_source": crew or source, "make_learner": learner}
+    by_workers = source_by_workers(workers, max_lag)
+    parts = {"make_source": by_workers or source, "make_learner": learner}
     call = Call.of(env, model, sizes, reports, stop_after, device, parts)
     if num_games is not UNSET:
         settings["num_games"] = num_games
@@ -115,7 +115,7 @@ def train(
     def start_of(config: Mapping[str, Any] | None, path: Path) -> Start:
         if config is not None:
             return resumed_run(call, given, preset, config, path)
-        defaults = {} if crew is None else spread(RunSettings, crew.default_settings())
+        defaults = spread(RunSettings, settings_with_workers(workers)) if by_workers else {}
         return new_run(call, {**defaults, **given}, preset)
 
     return train_run(call, folder, start_of, SelfPlayProgress)

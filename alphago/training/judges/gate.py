@@ -18,15 +18,12 @@ from alphago.arena.sprt import Sprt, pair_scores
 from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.parts import strip_prefix
 from alphago.system.stopwatch import MATCHES
 from alphago.training.judge import Judge
 from alphago.training.judges.results import match_row, play_in_parts
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
-
-PREFIX = "best."  # prefix of the best network's tensors in a run's state
 
 
 class Gatekeeper(Judge[Run]):
@@ -78,10 +75,6 @@ class Gatekeeper(Judge[Run]):
         self.judged_games, self.judged_steps = run.games, run.learner.steps
         return True
 
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the best network's weights by name, not copied."""
-        return self.best.state_dict(prefix=PREFIX)
-
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue from the saved `tensors` and `state`.
 
@@ -89,8 +82,6 @@ class Gatekeeper(Judge[Run]):
         """
         if state is None:
             self.begin(run.learner.net, run.games, run.learner.steps)
-            return
-        self.best.load_state_dict(strip_prefix(tensors, PREFIX))
         super().restore(run, tensors, state)
 
 

@@ -1,19 +1,17 @@
 """Measure how well a network predicts the moves and results of game records, without search; the judge that does so."""
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import torch
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
-from alphago.nn.parts import strip_prefix
 from alphago.records.record import GameRecord
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.history import HELD_OUT
@@ -25,7 +23,6 @@ AT_ONCE = 64  # games that are predicted together
 BINS = 10  # intervals of predicted win rate for the calibration error
 TOP = 5  # first choices of the policy for the measure "top5"
 NAME = "held-out games"
-PREFIX = "held-out."  # prefix of the best network's tensors in a run's state
 
 
 class WatchedRecords:
@@ -154,21 +151,22 @@ class HeldOutGames:
     chooses = True
 
     def make_judge(self, env: GameEnv, net: NeuralNet, folder: Path) -> "HeldOut":
-        return HeldOut(env, self.records, self.checks)
+        return HeldOut(env, net, self.records, self.checks)
 
 
 class HeldOut(Judge[Run]):
     """The judge that measures how well the network predicts held-out games; it logs tests in evaluations.jsonl.
 
-    env: the game.  records: the held-out games.
+    env: the game.  net: the run's first network.  records: the held-out games.
     checks: number of tests, evenly spaced over the run; one more test, of the untrained network, comes first.
     """
 
     name = HELD_OUT
     saved = ("accuracy", "best_after", "judged", "judged_steps")
 
-    def __init__(self, env: GameEnv, records: Sequence[GameRecord], checks: int) -> None:
+    def __init__(self, env: GameEnv, net: NeuralNet, records: Sequence[GameRecord], checks: int) -> None:
         self.env, self.records, self.checks = env, list(records), checks
+        self.best = frozen_copy(net)
         self.accuracy = -1.0  # share of moves that the best network predicts; -1 before the first test
         self.best_after = 0  # games of the run when the best network was tested
         self.judged_steps = -1  # gradient steps at the last test
@@ -210,14 +208,3 @@ class HeldOut(Judge[Run]):
     def conclusion(self, longer: str) -> str:
         """Return a sentence on the best network, which becomes the run's result."""
         return f"the network of the run is the one after {self.best_after} games, with {self.accuracy:.1%} of the moves"
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the best network's weights by name, not copied."""
-        return {} if self.best is None else self.best.state_dict(prefix=PREFIX)
-
-    def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
-        """Continue from the saved `tensors` and `state`; do nothing if `state` is None."""
-        if weights := strip_prefix(tensors, PREFIX):
-            self.best = frozen_copy(run.learner.net)
-            self.best.load_state_dict(weights)
-        super().restore(run, tensors, state)

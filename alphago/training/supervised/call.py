@@ -25,8 +25,7 @@ from alphago.training.recipes import recipe_for
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.supervised.dataset_games import sentence_of
-from alphago.training.supervised.epochs import Epochs, GivenMemory
-from alphago.training.supervised.given_games import GivenGames, given_games
+from alphago.training.supervised.given_games import Epochs, GivenGames, GivenMemory, given_games
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 from alphago.training.watch.report import Report
 

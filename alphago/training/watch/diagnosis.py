@@ -28,11 +28,6 @@ NEEDLESS_PASSES = 0.15
 FEWEST_ENDING_PASSES = 1.5  # mean passes of a game from which games count as ended by passes, not by resignation
 # Sound runs vary by a third when rules or komi change.
 SHORT_GAMES = 0.5
-# Nats of policy loss above the target's entropy.  With uniform sampling, 7x7 runs fall from 0.9 to below 0.5.  With
-# sampling by surprise alone, the recipes' runs had 0.8 to 1.6 after their first iterations, so the limit is doubled.
-# The difference does not show whether more samples would help (docs/results.md).
-UNLEARNED = 1.0
-STILL_FALLING = 0.01  # relative decrease of the policy loss from the older to the newer half of the recent rows
 PERSISTENCE = 3  # iterations in a row with a fault before it is reported, unless the table says otherwise
 ROWS = 500  # iterations kept, enough to compare the length of games with that of earlier games
 # Defaults of settings, some of which recipes leave out.
@@ -194,22 +189,6 @@ def window_age(recent: Recent, window: float, positions: float, growth: float) -
     return {"share": window / positions, "iterations": window * (len(recent.rows) - 1) / growth}
 
 
-def under_training(recent: Recent, loss: float, target: float, steps: float, positions: float) -> Values | None:
-    """Find a policy loss that is high and still falls, and how often each position is trained on."""
-    batch = number(recent.settings, "batch_size")
-    if batch is None or not positions or RULES["value over-fit"](recent):  # positions are already sampled too often
-        return None
-    if recent.settings.get("losses", {}).get("kl"):  # the loss is a divergence: the target's entropy is not in it
-        target = 0.0
-    unlearned = UNLEARNED * (1 + (number(recent.settings, "surprise_share") or 0.0))
-    losses = [number(row, "policy_loss") or 0.0 for row in recent.trained]
-    half = len(losses) // 2
-    older, newer = sum(losses[:half]) / half, sum(losses[half:]) / (len(losses) - half)
-    if loss - target < unlearned or older - newer < STILL_FALLING * older:
-        return None
-    return {"distance": loss - target, "samples": steps * batch / positions}
-
-
 def value_overfit(recent: Recent, trained: float, fresh: float, games: float) -> Values | None:
     """Compare the value's error on new games with that on training samples."""
     if "kind" in recent.settings.get("memory", {}):
@@ -252,7 +231,6 @@ FINDERS: Mapping[str, Callable[..., Values | None]] = {
         pass_collapse,
         lowest_entropy,
         window_age,
-        under_training,
         value_overfit,
         dead_value,
         without_gpu,

@@ -1,17 +1,17 @@
-"""RemoteSelfPlay: the GameSource whose groups are played by workers, here or elsewhere, as PlayingCrew names them."""
+"""RemoteSelfPlay: the GameSource whose groups are played by workers, here or elsewhere."""
 
 import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
-from queue import Empty, SimpleQueue
 from statistics import mean
 from typing import Any
+
+import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
@@ -23,10 +23,10 @@ from alphago.system.validation import check_int
 from alphago.training.group import GroupPlan
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import NO_LIMIT, SelfPlaySettings
+from alphago.training.source import MakeSource
 from alphago.training.workers.group_player import GroupPlayer, Played, Task, Version
 from alphago.workers.crew import Crew, crew_of
 from alphago.workers.jobs import JobPool
-from alphago.workers.work import Transport
 
 MANY = 64  # number of groups from which a run is asynchronous unless its call sets `max_lag`
 GOES_ON = (
@@ -56,10 +56,6 @@ class RemoteGroup(GroupPlan):
     def restore_slots(self, slots: Sequence[Mapping[str, Any] | None], records: Iterator[GameRecord]) -> None:
         self.saved = [None if slot is None else dict(slot) for slot in slots]
         self.games = list(islice(records, sum(slot is not None for slot in slots)))
-
-    def follow(self, group: GroupPlan) -> None:
-        """Play from now on with the capacity, readouts and threshold of another group."""
-        self.capacity, self.readouts, self.resign_threshold = group.capacity, group.readouts, group.resign_threshold
 
     @property
     def is_over(self) -> bool:
@@ -93,7 +89,7 @@ class RemoteSelfPlay(SelfPlay):
     versions as in a synchronous run.  A task begins only if its answer is expected to be learned from at most `max_lag`
     versions later.  If other tasks overtake it, its answer is dropped, and its moves are played again.
 
-    connect: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
+    crew: makes the transport that carries the tasks.  max_lag: None for synchronous.  The others: as in SelfPlay.
     """
 
     groups: Sequence[RemoteGroup]
@@ -105,7 +101,7 @@ class RemoteSelfPlay(SelfPlay):
         numbers: range,
         workers: Workers,
         *,
-        connect: Callable[[], Transport],
+        crew: Crew,
         max_lag: int | None = None,
         seed: int = 0,
         device: str = "cpu",
@@ -116,16 +112,14 @@ class RemoteSelfPlay(SelfPlay):
         self.work = ""  # name of the newest version's work
         self.plies = 0  # moves of an iteration; 0 after `restore` until the next iteration begins
         self.in_flight: dict[int, int] = {}  # by group with a task that is not done: the task's version
-        # Asynchronous: the groups as they will be once all answers that have arrived are taken in.
-        self.ahead: dict[int, RemoteGroup] = {}
-        self.arrived: SimpleQueue[tuple[int, int, Played]] = SimpleQueue()  # groups, versions and answers
         self.has_arrived = threading.Event()  # set when an answer arrives; `go_on` clears it
-        self.done = 0  # number of answers that the iteration has taken in
+        self.done = 0  # number of answers that are not taken yet
+        self.learns = False  # whether the answers of an iteration are taken, and the next has not begun
         self.spent: Counter[str] = Counter()
         self.lags: list[int] = []
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
-        self.pool = JobPool(connect())
+        self.pool = JobPool(crew(env))
 
     def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -140,16 +134,17 @@ class RemoteSelfPlay(SelfPlay):
         version_bytes = version.to_bytes()
         with self.pool.lock:
             self.published += 1
-            self.done = 0  # answers that arrive from now on belong to the next iteration
+            self.learns = False
             self.work = self.pool.publish(GroupPlayer, version_bytes, exact=self.exact)
 
     def begin(self, plies: int | None, *more: Any, **named: Any) -> None:
         """Begin an iteration, as `SelfPlay.begin` does."""
-        super().begin(plies, *more, **named)
-        self.plies = sys.maxsize if plies is None else plies
-        self.done = 0
-        for group in self.groups:
-            group.left = 0 if group.is_over else group.left  # a group without games gets no task
+        with self.pool.lock:
+            super().begin(plies, *more, **named)
+            self.plies = sys.maxsize if plies is None else plies
+            self.learns = False
+            for group in self.groups:
+                group.left = 0 if group.is_over else group.left  # a group without games gets no task
 
     def go_on(self, stop: threading.Event | None = None, until: float | None = None) -> bool:
         """Let workers play the iteration's moves; return False if moves are left, or if there is news to report.
@@ -158,15 +153,10 @@ class RemoteSelfPlay(SelfPlay):
         """
         while True:
             self.has_arrived.clear()
-            # Read before answers are taken in, so that the answers of all groups that are not busy are taken in.
-            busy = set(self.in_flight)
-            self._take_in()
-            for number, group in enumerate(self.groups):
-                if number not in busy:
-                    self._submit(number, group)
             with self.pool.lock:
-                has_answers_to_come = bool(self.in_flight) or self.arrived.qsize() > 0
-                if self._is_full or not has_answers_to_come:
+                for number in range(len(self.groups)):
+                    self._submit(number)
+                if self._is_full or not self.in_flight:
                     return True
             self.pool.check()
             late = until is not None and time.monotonic() >= until
@@ -176,85 +166,70 @@ class RemoteSelfPlay(SelfPlay):
 
     @property
     def _is_full(self) -> bool:
-        """Whether an asynchronous iteration has taken in all its answers."""
+        """Whether an asynchronous iteration has all its answers."""
         return self.max_lag is not None and self.done >= len(self.groups)
 
-    def _submit(self, number: int, group: RemoteGroup) -> None:
-        """Give the workers the next task of a group, if there is one, to be played by the newest network.
+    def _submit(self, number: int) -> None:
+        """Give the workers the next task of a group, if there is one; the caller has the pool's lock.
 
         number: the group's index in `groups`.
         """
-        if self.max_lag is not None:  # the task may begin before earlier answers of the group are taken in
-            if number not in self.ahead:
-                self.ahead[number] = copy(group)
-                self.ahead[number].finished = []
-            group = self.ahead[number]
-            if not group.left and not group.is_over:
-                group.left = self.plies  # the moves of the group's next iteration
-        if not group.left:
+        group, too_early = self.groups[number], False
+        if number in self.in_flight:
             return
-        with self.pool.lock:
-            too_early = self.max_lag is not None and self._wait_of(self.in_flight) > self.max_lag
-            if too_early or number in self.in_flight:
-                return
-            version = self.in_flight[number] = self.published
-            work = self.work
-        self.pool.submit(work, group.task().to_bytes(), partial(self._hand_back, number, version))
+        if self.max_lag is not None:
+            group.left = group.left or (0 if group.is_over else self.plies)  # the moves of the group's next iteration
+            too_early = self._wait_of(len(self.in_flight)) > self.max_lag
+        if group.left and not too_early:
+            self.in_flight[number] = self.published
+            self.pool.submit(self.work, group.task().to_bytes(), partial(self._hand_back, number))
 
-    def _wait_of(self, before: Collection[int] = ()) -> int:
-        """Return how many versions from now the next answer will be learned from.
+    def _wait_of(self, before: int = 0) -> int:
+        """Return how many versions from now the next answer will be learned from, after `before` other answers."""
+        return self.learns + (self.done + before) // len(self.groups)  # a version takes an answer of each group
 
-        before: groups whose answers come before it.
-        """
-        answers_before = self.done + self.arrived.qsize() + len(before)
-        return answers_before // len(self.groups)  # a version takes as many answers as there are groups
-
-    def _hand_back(self, number: int, version: int, answer: bytes) -> int:
-        """Keep an answer, and return its number of moves; asynchronous groups go on at once.
+    def _hand_back(self, number: int, answer: bytes) -> int:
+        """Let a group go on from an answer, and return its number of moves; asynchronous groups get their next task.
 
         The pool's thread calls this, with its lock.
 
-        number, version: the task's group and version.
+        number: the group's index in `groups`.
         """
         played = Played.from_bytes(answer)
-        lag = self.published - version + self._wait_of()  # the network's age when the answer is learned from
+        lag = self.published - self.in_flight.pop(number) + self._wait_of()  # when the answer is learned from
         if self.max_lag is not None and lag > self.max_lag:
             self.dropped += 1  # the group is unchanged, so its moves are played again
         else:
-            self.arrived.put((number, version, played))
-            if self.max_lag is not None:
-                ahead = self.ahead[number]
-                ahead.take_in(played)
-                ahead.finished.clear()
-                ahead.follow(self.groups[number])
-        del self.in_flight[number]
+            self.groups[number].take_in(played)
+            self.done += 1
+            self.spent.update(played.seconds)
+            self.lags.append(lag)
         if self.max_lag is not None:
-            self._submit(number, self.ahead[number])
+            self._submit(number)
         self.has_arrived.set()
         return played.moves
 
-    def _take_in(self) -> None:
-        """Let the groups take in the answers that have arrived, but no more than belong to the iteration."""
-        while not self._is_full:
-            with self.pool.lock:
-                try:
-                    number, version, played = self.arrived.get_nowait()
-                except Empty:
-                    return
-                self.done += 1
-            self.groups[number].take_in(played)
-            self.spent.update(played.seconds)
-            self.lags.append(self.published - version)
+    def take(self) -> list[GameRecord]:
+        with self.pool.lock:
+            self.done = max(0, self.done - len(self.groups))
+            self.learns = True
+            return super().take()
+
+    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        with self.pool.lock:
+            return super().state()
 
     def time_spent(self) -> dict[str, float]:
         """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
         scale = self.workers.count / max(1, self.pool.cores)
-        spent, self.spent = self.spent, Counter()
+        with self.pool.lock:
+            spent, self.spent = self.spent, Counter()
         return {kind: seconds * scale for kind, seconds in spent.items()}
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics of workers and tasks for an iteration's row, which replace those of this process."""
-        lags, self.lags = self.lags, []
+        with self.pool.lock:
+            lags, self.lags = self.lags, []
         metrics = {**self.pool.metrics(), "processor_share": None}  # this process's share means little
         if self.max_lag is not None:  # games are played while the network learns, too
             speed = sum(metrics["workers_moves_per_second"].values())
@@ -269,38 +244,39 @@ class RemoteSelfPlay(SelfPlay):
         self.pool.close()
 
 
-@dataclass(frozen=True)
-class PlayingCrew:
-    """A MakeSource whose source lets workers play a run's games; max_lag: see `train`."""
+def source_of(
+    crew: Crew, max_lag: int | None, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any
+) -> RemoteSelfPlay:
+    """Return the source of a stage's games, which a crew plays.
 
-    crew: Crew
-    max_lag: int | None = None
-
-    def __call__(self, env: GameEnv, settings: SelfPlaySettings, *arguments: Any, **options: Any) -> RemoteSelfPlay:
-        """Return the source of a stage's games; arguments, options: the other arguments of SelfPlay."""
-        has_many_groups = settings.groups >= MANY
-        default_lag = 1 if has_many_groups else 0
-        max_lag = default_lag if self.max_lag is None else self.max_lag
-        # For RemoteSelfPlay, None means that the workers wait for each new network.
-        connect = partial(self.crew.connect, env)
-        source = RemoteSelfPlay(env, settings, *arguments, connect=connect, max_lag=max_lag or None, **options)
-        if has_many_groups and self.max_lag is None:
-            source.pool.sentences.append(GOES_ON)
-        return source
-
-    def default_settings(self) -> dict[str, int]:
-        """Return the settings, by keyword, that a new run takes where its call gives none.
-
-        Each core plays a group; this machine's cores take the gradient steps.
-        """
-        return {"groups": self.crew.count or available_cores(), "learner_threads": available_cores()}
+    max_lag: see `train`.  The others: the arguments of SelfPlay.
+    """
+    has_many_groups = settings.groups >= MANY
+    lag = max_lag if max_lag is not None else int(has_many_groups)
+    # For RemoteSelfPlay, None means that the workers wait for each new network.
+    source = RemoteSelfPlay(env, settings, *arguments, crew=crew, max_lag=lag or None, **options)
+    if has_many_groups and max_lag is None:
+        source.pool.sentences.append(GOES_ON)
+    return source
 
 
-def playing_crew(workers: str | int | None, max_lag: int | None = None) -> PlayingCrew | None:
-    """Return the workers that a user names, None for this process's threads, as `crew_of`; max_lag: see `train`."""
+def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> MakeSource | None:
+    """Return what makes a run's sources of games; None for this process's threads.
+
+    workers: as for `crew_of`.  max_lag: see `train`.
+    """
     if max_lag is not None:
         check_int("max_lag", max_lag, 0, NO_LIMIT)
     crew = crew_of(workers)
     if crew is None and max_lag is not None:
         raise ValueError(f"max_lag must be left out without workers, got {max_lag}")
-    return None if crew is None else PlayingCrew(crew, max_lag)
+    return None if crew is None else partial(source_of, crew, max_lag)
+
+
+def settings_with_workers(workers: str | int | None) -> dict[str, int]:
+    """Return the settings, by keyword, that a new run with workers takes where its call gives none.
+
+    Each core plays a group; this machine's cores take the gradient steps.
+    """
+    groups = int(workers) if str(workers).isdecimal() else available_cores()  # type: ignore[arg-type]
+    return {"groups": groups, "learner_threads": available_cores()}

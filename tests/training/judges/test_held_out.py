@@ -51,8 +51,8 @@ def records() -> list[GameRecord]:
 
 def test_the_best_of_several(records: list[GameRecord]) -> None:
     """Seed defect 5: a network that was accepted was never saved."""
-    judge = HeldOut(ENV, records, 10)
     accuracies, nets = [], [NeuralNet(ENV, tower_height=1, channels=8) for _ in range(5)]
+    judge = HeldOut(ENV, nets[0], records, 10)
     for step, net in enumerate(nets):
         run: Any = FakeRun(net, step, step / 4)
         assert judge.due(run)
@@ -66,7 +66,7 @@ def test_the_best_of_several(records: list[GameRecord]) -> None:
     assert judge.best is not None
     assert all(np.array_equal(judge.best.state_dict()[name], tensor) for name, tensor in best.state_dict().items())
     assert f"{max(accuracies):.1%}" in judge.conclusion("")
-    again = HeldOut(ENV, records, 10)
+    again = HeldOut(ENV, nets[1], records, 10)
     again.restore(FakeRun(nets[0], 4, 1.0), judge.tensors(), judge.state())  # type: ignore[arg-type]
     assert again.best is not None
     assert again.state() == judge.state()
@@ -74,7 +74,8 @@ def test_the_best_of_several(records: list[GameRecord]) -> None:
 
 
 def test_when(records: list[GameRecord]) -> None:
-    judge, net = HeldOut(ENV, records[:3], 4), NeuralNet(ENV, tower_height=1, channels=8)
+    net = NeuralNet(ENV, tower_height=1, channels=8)
+    judge = HeldOut(ENV, net, records[:3], 4)
     due = []
     for step in range(21):
         run: Any = FakeRun(net, step, step / 20)
@@ -87,7 +88,7 @@ def test_when(records: list[GameRecord]) -> None:
 def test_a_stop(records: list[GameRecord]) -> None:
     stop = threading.Event()
     stop.set()
-    judge = HeldOut(ENV, records, 4)
+    judge = HeldOut(ENV, NeuralNet(ENV, tower_height=1, channels=8), records, 4)
     run: Any = FakeRun(NeuralNet(ENV, tower_height=1, channels=8), 1, 0.5)
     assert not judge.judge(run, stop)
-    assert (run.rows, judge.best) == ([], None)
+    assert run.rows == []

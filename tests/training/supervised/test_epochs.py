@@ -15,8 +15,7 @@ from alphago.training.loop import play, remember
 from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder
 from alphago.training.supervised.call import run_settings
-from alphago.training.supervised.epochs import Epochs
-from alphago.training.supervised.given_games import RecordGames
+from alphago.training.supervised.given_games import Epochs, RecordGames
 from alphago.training.supervised.supervised_settings import SupervisedSettings
 
 ENV = GoEnv(3, komi=0.5)

@@ -56,23 +56,6 @@ def test_a_sound_run_that_took_place() -> None:
     assert told(rows, {"num_games": 1_000_000, "max_minutes": 5.0, "batch_size": 256}) == []
 
 
-def test_a_run_of_the_recipe_whose_positions_surprise_draws() -> None:
-    """7x7, three minutes, 5x5 first; where all positions are drawn alike such a distance would be a fault."""
-    settings = {"num_games": 1_000_000, "max_minutes": 3.0, "batch_size": 512, "surprise_share": 1.0}
-    rows = read_rows(HERE / "surprised_run.jsonl", "seconds")
-    assert len(rows) == 24
-    assert told(rows, settings) == []
-    assert told(rows, settings | {"surprise_share": 0.0}) == ["under-training"]
-
-
-def test_a_run_whose_positions_surprise_draws_and_that_learns_too_little() -> None:
-    rows = run(policy_loss=lambda i: 4.603 - 0.01 * i)
-    findings = diagnose(rows, SETTINGS | {"surprise_share": 1.0})
-    assert names(findings) == ["under-training"]
-    assert "2.50 above its target's entropy" in findings[0].evidence
-    assert diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), SETTINGS | {"surprise_share": 1.0}) == []
-
-
 def test_a_starved_run_is_told_from_its_first_half_minute_on_and_at_its_end() -> None:
     """It was told after twelve iterations that were trained on: a run that starves has fewer."""
     starved = {"gpu_busy": None, "processor_share": 0.083, "policy_loss": None, "games": lambda i: 30 * i}
@@ -117,7 +100,6 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("dead value", {"value_correlation": 0.01}, "values and results are not correlated (r = 0.01) after 3000"),
     ("stale window", ALL_KEPT, "samples came from 90000 positions, 100% of all, from 180 iterations"),
     ("stale window", {"positions": lambda i: 90_000 + 500 * i, "memory": 80_000}, "from 80000 positions"),
-    ("under-training", {"policy_loss": lambda i: 4.003 - 0.01 * i}, "3.50 nats, 1.90 above its target's entropy"),
     ("starved device", {"gpu_busy": 0.3}, "the GPU was busy 30% of the time"),
     ("starved processor", STARVED, "worked 40% of the time: 1,200 games in 192 of some 480 processor seconds, where "),
     ("no training", {"steps": 0, "policy_loss": None, "positions": lambda i: i / 10}, "so some 500 at its end"),
@@ -203,8 +185,6 @@ def test_advice_is_about_the_settings_of_the_call() -> None:
         {"value_loss": 0.3, "fresh_value_loss": 0.38},  # a quarter more
         {"positions": lambda i: 900_000 + 500 * i, "memory": 90_000},  # 180 iterations, but a tenth of the run
         {"positions": lambda i: 10_000 + 100 * i, "memory": lambda i: 10_000 + 100 * i},  # little, but all there is
-        {"policy_loss": 4.0},  # above the target, but no longer falling
-        {"policy_loss": lambda i: 4 - 0.01 * i, "steps": lambda i: 100 * i},  # falling, with 12.8 samples per position
         {"skipped_steps": lambda i: i // 10},  # one in 500
         {"black_wins": 0.9, "draws": 0.0},
         {"capped": 0.8},
@@ -220,8 +200,7 @@ def test_what_is_no_fault(changes: dict[str, Any]) -> None:
 def test_given_games_are_not_judged() -> None:
     """Their moves are not a search's, and no setting of self-play would change them; the network is judged."""
     games = {"target_entropy": 0.0, "memory": 10**8, "black_wins": 1.0, "capped": 1.0}
-    changes = {**games, "policy_loss": lambda i: 4 - 0.01 * i}
-    assert names(diagnose(run(selfplay_share=None, **changes), SETTINGS)) == []
+    assert names(diagnose(run(selfplay_share=None, **games), SETTINGS)) == []
     assert names(diagnose(run(selfplay_share=None, value_correlation=0.0), SETTINGS)) == ["dead value"]
 
 
@@ -273,7 +252,6 @@ def test_without_rows_or_settings() -> None:
     assert diagnose([], {}) == []
     assert diagnose(run(1), {}) == []
     assert diagnose([{} for _ in range(60)], {}) == []
-    assert names(diagnose(run(policy_loss=lambda i: 4 - 0.01 * i), {})) == []  # samples need the batch size
 
 
 # --- told once ---------------------------------------------------------------------------------------

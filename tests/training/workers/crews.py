@@ -82,4 +82,4 @@ class Local:
 
 def source_of(transport: Any, **options: Any) -> Callable[..., RemoteSelfPlay]:
     """Return a MakeSource whose workers are those of a transport."""
-    return partial(RemoteSelfPlay, connect=lambda: transport, **options)
+    return partial(RemoteSelfPlay, crew=lambda env: transport, **options)

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from alphago import GoEnv, NeuralNet
-from alphago.training.workers.remote_selfplay import PlayingCrew
-from alphago.workers.crew import Crew
+from alphago.training.workers.remote_selfplay import source_by_workers
 from alphago.workers.jobs import MOST_FAILURES
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
@@ -129,7 +128,7 @@ class TestFolder:
 class TestOwnWorkers:
     def test_workers_that_are_killed(self, tmp_path: Path, alone: NeuralNet) -> None:
         """Each time that one has a task; others come in their place."""
-        source, killed = Sources(PlayingCrew(Crew(count=2))), list[int]()
+        source, killed = Sources(source_by_workers(2)), list[int]()
 
         def act(over: threading.Event) -> None:
             while len(killed) < MOST_FAILURES - 1 and not over.wait(0.1):
@@ -195,7 +194,7 @@ class Joined(Listener):
     def __init__(self, address: str, iteration: int, act: Callable[["subprocess.Popen[bytes]"], object]) -> None:
         super().__init__(self.come_and_go)
         self.address, self.number, self.act = address, iteration, act
-        self.source = Sources(PlayingCrew(Crew(address=address)))
+        self.source = Sources(source_by_workers(address))
 
     def come_and_go(self, iteration: int) -> None:
         if iteration == 1:
