@@ -22,8 +22,7 @@ from figures import stamp
 
 from alphago.arena.elo import elo_difference
 from alphago.arena.entrant import read_entrants
-from alphago.arena.standings import ProgressBar
-from alphago.arena.tournament import Tournament, TournamentSettings
+from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
 from alphago.env.games import make_game
 from alphago.env.go import GoEnv
 from alphago.env.packaged import packaged_nets

@@ -35,13 +35,13 @@ assert "torch" not in sys.modules, "a first position has imported torch"
 KERNELS = """
 import sys
 import numpy as np
-from alphago.cli.bench import RULES, search_positions
+from alphago.cli.bench import SEARCHES, search_positions
 from alphago.env.games import make_game
 from alphago.env.kernels.playouts import playout_batch
 for name in sys.argv[1:]:
     env = make_game(name)
-    for settings in RULES.values():
-        search_positions(env, settings, readouts=2)
+    for settings in SEARCHES.values():
+        search_positions(env, settings(), readouts=2)
     batch, slots = env.new_batch(2), np.arange(2)
     batch.planes(slots, np.empty((2, env.planes, *env.plane_shape), np.float32))
     if name == "go":
