@@ -110,10 +110,9 @@ class ExamResult:
     def sheet(self, player: int = 0, most: int = 10) -> Svg:
         """Return a picture of a player's worst moves, each with the judge's best move."""
         worst = self.worst(player, most)
-        worst_kinds = [self.kinds[i] for i in worst]
         actions = self.answers[player].actions[worst].tolist()
         title = f"The moves with which {self.names[player]} loses most, {len(self.exam)} positions"
-        return worst_sheet(self.exam, worst, actions, worst_kinds, title=title)
+        return worst_sheet(self.exam, worst, actions, [self.kinds[i] for i in worst], title=title)
 
     def _repr_svg_(self) -> str:
         return str(self.sheet())

@@ -96,7 +96,10 @@ def first_games(records: Iterable[GameRecord], env: GameEnv, positions: int) -> 
     fault = "it is empty"
     for record in records:
         try:
-            check_record(record, env)
+            if not len(record) or record.policies.shape[1] != env.action_space:
+                got = f"{len(record)} moves with {record.policies.shape[1]} actions"
+                raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {got}")
+            record.position(env)  # raises for an illegal move
         except ValueError as error:  # for example, a repetition that the rules of `env` forbid
             fault = str(error)
             continue
@@ -105,11 +108,3 @@ def first_games(records: Iterable[GameRecord], env: GameEnv, positions: int) -> 
         if missing <= 0:
             break
     return chosen, fault
-
-
-def check_record(record: GameRecord, env: GameEnv) -> None:
-    """Raise ValueError unless a record has at least one move and all its moves are legal in `env`."""
-    if not len(record) or record.policies.shape[1] != env.action_space:
-        got = f"{len(record)} moves with {record.policies.shape[1]} actions"
-        raise ValueError(f"a game of {env.action_space} actions must have moves, got one of {got}")
-    record.position(env)

@@ -3,7 +3,6 @@
 import shlex
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -245,15 +244,6 @@ class TestGumbel:
             assert player.search.tree.visits[0, 0] == 13  # the root's own evaluation is one more
             player.follow(game, action)
             position = position.play(int(action[0]))
-
-    def test_by_chance(self) -> None:
-        """In proportion to the improved policy."""
-        games = np.arange(400)
-        player = SearchPlayer(TIC_TAC_TOE, HashEvaluator(), 400, 8, replace(self.SETTINGS, c_scale=0.01))
-        actions = player.choose(games, np.ones(400, np.bool_), np.random.default_rng(0).random(400))
-        policies = player.search.policies(games)
-        assert np.bincount(actions, minlength=9) / 400 == pytest.approx(policies[0], abs=0.08)
-        assert len(set(actions.tolist())) > 2
 
     @pytest.mark.parametrize(
         ("search", "error"), [("Gumbel", ValueError), (3, TypeError), (("puct", "mcts"), ValueError)]

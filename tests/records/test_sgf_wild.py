@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
-from alphago.records.sgf import MoveNote, SgfGame, format_sgf, parse_sgf, read_komi, read_sgf, salvage_sgf, write_sgf
+from alphago.records.sgf import MoveNote, SgfGame, format_sgf, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf import grammar as grammar_module
 from alphago.records.sgf import reader as reader_module
 from alphago.records.sgf.encoding import decode
@@ -26,7 +26,7 @@ from alphago.records.sgf.faults import FINAL_SET_UP
 from alphago.records.sgf.grammar import trees
 from alphago.records.sgf.notes import katrain_values, packed, read_notes, unpack
 from alphago.records.sgf.reader import parse_games
-from alphago.records.sgf.values import read_rank
+from alphago.records.sgf.values import read_komi, read_rank
 from tests.records.accidents import with_accidents
 from tests.records.test_sgf import moves
 

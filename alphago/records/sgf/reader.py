@@ -120,15 +120,11 @@ def parse_games(
     for game in games_of(parts, name, env):
         refused = [fault for fault in game.faults if fault.kind not in allowed]
         if refused:
-            raise ValueError(strict_sentence(refused[0], name))
+            fault = refused[0]
+            place = name if fault.game is None else f"{name}, game {fault.game}"
+            raise ValueError(f"{place}: {fault.text}")
         games.append(game)
     return games
-
-
-def strict_sentence(fault: Fault, name: str) -> str:
-    """Return a fault's message with the place: the file's name, and the number of the game if there are several."""
-    game = "" if fault.game is None else f", game {fault.game}"
-    return f"{name}{game}: {fault.text}"
 
 
 def games_of(parts: list[Decoded], name: str, env: GoEnv | None, all_lines: bool = False) -> Iterator[SgfGame]:
