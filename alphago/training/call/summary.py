@@ -7,6 +7,7 @@ from typing import Any
 
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
+from alphago.system.files import typed_path
 from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
 from alphago.training.recipes import RECIPES
 from alphago.training.runs.config import flat_settings, game_flag, game_of, how_to_continue, read_config
@@ -69,9 +70,9 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
     if name == "few games":
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
     has_exam = config["game"] == "go" and config["env"].get("board_size") in EXAM_SIZES
-    grade = f"alphago exam {folder}@0 {folder}" if has_exam else f"alphago evaluate {folder} random"
-    game = game_flag(config["game"], folder)
-    return {**steps, "how good it is": grade + game, "play it": f"alphago web {folder}{game}"}
+    path, game = typed_path(folder), game_flag(config["game"], folder)
+    grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
+    return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}
 
 
 def game_text(config: Mapping[str, Any]) -> str:
