@@ -68,6 +68,18 @@ class Recent:
         """Return whether the games of the recent rows were played by the run itself."""
         return any(number(row, "selfplay_share") is not None for row in self.rows)
 
+    def selfplay_share(self) -> float | None:
+        """Return self-play's share of the time in the recent rows; None before training has begun."""
+        if not self.rows or not number(self.rows[0], "steps"):
+            return None
+        pairs = []
+        for before, row in pairwise(self.rows):
+            share, began, ended = number(row, "selfplay_share"), number(before, "seconds"), number(row, "seconds")
+            if share is not None and began is not None and ended is not None:
+                pairs.append((share, ended - began))
+        total = sum(seconds for _, seconds in pairs)
+        return sum(share * seconds for share, seconds in pairs) / total if total > 0 else None
+
     def processor_share(self) -> float | None:
         """Return the share of the recent rows' time in which the threads worked; None for less than SETTLED seconds."""
         times = [0.0, *numbers(self.rows, "seconds")] if self.is_whole else numbers(self.rows, "seconds")
@@ -76,6 +88,11 @@ class Recent:
         if len(shares) != len(spans) or sum(spans) < SETTLED:
             return None
         return sum(share * seconds for share, seconds in zip(shares, spans, strict=True)) / sum(spans)
+
+    def training_share(self) -> float | None:
+        """Return training's share of the time, as `selfplay_share`."""
+        share = self.selfplay_share()
+        return None if share is None else 1 - share
 
     def white_wins(self) -> float | None:
         """Return the share of games that White won, as `of_games`."""

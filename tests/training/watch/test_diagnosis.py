@@ -103,6 +103,8 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("starved device", {"gpu_busy": 0.3}, "the GPU was busy 30% of the time"),
     ("starved processor", STARVED, "worked 40% of the time: 1,200 games in 192 of some 480 processor seconds, where "),
     ("no training", {"steps": 0, "policy_loss": None, "positions": lambda i: i / 10}, "so some 500 at its end"),
+    ("starved self-play", {"selfplay_share": 0.03}, "it had 3% of the time"),
+    ("starved training", {"selfplay_share": 0.995}, "it had 0.5% of the time"),
     ("exploded loss", {"policy_loss": 5e18}, "the policy's loss is 5e+18 nats"),
     ("skipped steps", {"skipped_steps": lambda i: 5 * i}, "95 of the latest 1045 gradient steps"),
     ("one colour wins", {"black_wins": 0.98, "draws": 0.0}, "Black won 98% of 80 games"),
@@ -186,6 +188,7 @@ def test_advice_is_about_the_settings_of_the_call() -> None:
         {"skipped_steps": lambda i: i // 10},  # one in 500
         {"black_wins": 0.9, "draws": 0.0},
         {"capped": 0.8},
+        {"selfplay_share": lambda i: 0.3 if i % 2 else 1.0},  # training comes every other iteration
         {"gpu_busy": lambda i: 0.8 if i < 55 else 0.1},  # the last games of a run
         {"gpu_busy": None},  # there is none
     ],
@@ -280,5 +283,5 @@ def test_told_once() -> None:
 
 
 def test_a_second_fault_is_told_beside_the_first() -> None:
-    rows = run(100, capped=1.0, gpu_busy=lambda i: 0.5 if i < 50 else 0.01)
-    assert told(rows, SETTINGS) == ["all games capped", "starved device"]
+    rows = run(100, capped=1.0, selfplay_share=lambda i: 0.5 if i < 50 else 0.01)
+    assert told(rows, SETTINGS) == ["all games capped", "starved self-play"]
