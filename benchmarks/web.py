@@ -30,9 +30,9 @@ from websockets.sync.client import ClientConnection, connect
 
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.system.cores import available_cores
 from alphago.ui.web.engines import Choice, Engines, SharedEngine
 from alphago.ui.web.guard import Guard
@@ -96,7 +96,7 @@ def answers(engine: SharedEngine, port: int, env: GoEnv, clicks: int, readouts: 
             moves.append(["B", chosen(position)])
             position = position.play(moves[-1][1])
             alone_at = engine.position(position)
-            search = AnalysisSearch(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES))
+            search = Search(alone_at.env, engine.evaluator, 1, Puct(leaves=USUAL_LEAVES), forecasts=True)
             search.start(0, alone_at)
             began = time.perf_counter()
             search.run(np.array([readouts], np.int32))

@@ -14,7 +14,6 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
 from alphago.env.packaged import packaged_nets
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator, as_evaluator
 from alphago.mcts.level_choice import level_shares
 from alphago.mcts.levels import terms_of
@@ -106,7 +105,7 @@ class LevelPlayer:
     """A player at a level below full strength, see `alphago.mcts.levels`; all its moves are drawn by chance."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int, level: float) -> None:
-        self.search = AnalysisSearch(env, evaluator, games, Puct(leaves=LEAVES))
+        self.search = Search(env, evaluator, games, Puct(leaves=LEAVES), forecasts=True)
         self.terms = terms_of(level, env, self.search.has_forecasts)
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:

@@ -9,12 +9,12 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
-from alphago.mcts.analysis_search import Forbidden, node_bytes
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_evaluator
+from alphago.mcts.evaluator import as_evaluator, check_symmetries
+from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.questions import Limit
 from alphago.mcts.raw_analysis import evaluate_alone
-from alphago.mcts.search import leaves_for
+from alphago.mcts.search import leaves_for, node_bytes
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.system.cores import available_cores
 from alphago.system.validation import MOST_READOUTS, check_bool, check_int, check_positive, checks_keywords, shown
@@ -71,7 +71,8 @@ def analyze(
     search = BatchSearch(positions, net, readouts, settings, symmetries, device, threads)
     options = search.options(avoid, allow, depth, plies, move_ownership)
     if search.readouts == 0 and search.evaluator.device == "cpu":
-        return evaluate_alone(search.env, search.evaluator, search.positions, search.symmetries, search.threads)
+        averaged = check_symmetries(search.env, search.evaluator, search.symmetries)
+        return evaluate_alone(search.env, search.evaluator, search.positions, averaged, search.threads)
     with search.analyst() as analyst:
         questions = analyst.ask_all(search.limited(readouts, stop), **options)
         return join_analyses([question.last().found for question in questions])

@@ -14,8 +14,8 @@ from alphago.env.game import GameEnv
 from alphago.env.go_count import GoCount, count_of
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis, join_analyses
-from alphago.mcts.analysis_search import Forbidden, check_move_left, usable
 from alphago.mcts.evaluator import Evaluator, as_evaluator, as_network
+from alphago.mcts.forbidden import Forbidden, check_move_left, usable
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.levels import check_level, is_measured
 from alphago.mcts.opponent import OpponentStrength, StrengthEstimator

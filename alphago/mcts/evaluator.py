@@ -81,6 +81,16 @@ class Forecaster(Evaluator, Protocol):
         """
 
 
+def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
+    """Return the symmetries over which to average, as indices: all, or only the identity (0).
+
+    Raises ValueError if `symmetries` is set and `evaluator` cannot average.
+    """
+    if symmetries and not isinstance(evaluator, Forecaster):
+        raise ValueError(f"symmetries must be False without a network, got {type(evaluator).__name__}")
+    return tuple(range(len(env.symmetries.points))) if symmetries else (0,)
+
+
 class AveragedEvaluator(Evaluator):
     """An evaluator that averages the evaluations of `inner` over all symmetries of the board of `env`."""
 

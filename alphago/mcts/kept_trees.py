@@ -7,7 +7,8 @@ from collections.abc import Hashable
 import numpy as np
 
 from alphago.env.position import Position
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden, SavedTree
+from alphago.mcts.forbidden import Forbidden
+from alphago.mcts.search import SavedTree, Search
 
 MOST_BYTES = 2**29  # of all kept trees together
 LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is looked for
@@ -45,7 +46,7 @@ class KeptTrees:
             while self.bytes > self.most_bytes:
                 self._drop(next(iter(self._trees)))
 
-    def load(self, search: AnalysisSearch, game: int, position: Position, kind: Hashable) -> None:
+    def load(self, search: Search, game: int, position: Position, kind: Hashable) -> None:
         """Give a game of a search, which is at `position`, its own tree, or what is left of an earlier position's.
 
         kind: as in `keep`.  A tree in which moves are forbidden is found only with the same forbidden moves.

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.levels import POINTS, LevelTerms, terms_of
 from alphago.mcts.rule import choose_actions, neutral_moves, winning_passes, without_rash_passes
+from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
 
 WORTH = {"points": 4.0, "win rate": 0.2}  # a loss that makes a move e times less probable at temperature 1
@@ -46,9 +46,7 @@ ALWAYS = np.ones(1, np.bool_)  # the move is drawn by chance
 CHANCES = 4  # a player of a level resigns only if it is behind by at least so many times the level's loss a move
 
 
-def level_shares(
-    search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf
-) -> np.ndarray:
+def level_shares(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> np.ndarray:
     """Return the probability of each move at a level, float64 [n, A], in `games` (int64 [n]) that were searched.
 
     deadline: the value of time.monotonic() after which nothing more is searched.
@@ -68,7 +66,7 @@ class LevelMove(NamedTuple):
     least_behind: float
 
 
-def level_move(search: AnalysisSearch, game: int, level: float, chance: float, deadline: float = math.inf) -> LevelMove:
+def level_move(search: Search, game: int, level: float, chance: float, deadline: float = math.inf) -> LevelMove:
     """Return a move of a level below full strength, in a game that was searched with the level's readouts.
 
     chance: the random number, 0 .. 1, with which it is drawn.  deadline: as in `level_shares`.
@@ -95,7 +93,7 @@ class MoveLosses(NamedTuple):
     analysis: Analysis
 
 
-def run_until(search: AnalysisSearch, budget: np.ndarray, deadline: float) -> None:
+def run_until(search: Search, budget: np.ndarray, deadline: float) -> None:
     """Run the simulations of `budget`, int32 [games], but begin none after `deadline`, a value of time.monotonic()."""
     left = budget.copy()
     while left.any() and time.monotonic() < deadline:
@@ -104,7 +102,7 @@ def run_until(search: AnalysisSearch, budget: np.ndarray, deadline: float) -> No
         left = left - now
 
 
-def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
+def sure_losses(search: Search, games: np.ndarray, terms: LevelTerms, deadline: float = math.inf) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), as `move_losses`, with passes that are searched enough.
 
     Where the side would pass although the search is not sure who wins, it runs up to PASS_READOUTS simulations first,
@@ -123,7 +121,7 @@ def sure_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms, de
     return losses
 
 
-def take_neutral_points(search: AnalysisSearch, games: np.ndarray, losses: MoveLosses) -> None:
+def take_neutral_points(search: Search, games: np.ndarray, losses: MoveLosses) -> None:
     """Let the side take a neutral point where it would pass in an undecided game, as `without_early_passes` does."""
     doubtful = np.flatnonzero(losses.passes & (np.abs(losses.analysis.value) < SURE))
     neutral = neutral_moves(search.batch, games[doubtful])
@@ -134,7 +132,7 @@ def take_neutral_points(search: AnalysisSearch, games: np.ndarray, losses: MoveL
     losses.shares[found] = np.where(neutral, np.maximum(shares_of(losses.analysis)[found], LEAST_SHARE), 0)
 
 
-def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
+def move_losses(search: Search, games: np.ndarray, terms: LevelTerms) -> MoveLosses:
     """Return what each candidate loses in `games` (int64 [n]), whose roots must be evaluated and not over.
 
     A move with visits is worth the mean of its simulations, any other what the network expects after it.
@@ -165,12 +163,12 @@ def move_losses(search: AnalysisSearch, games: np.ndarray, terms: LevelTerms) ->
     return MoveLosses(lost, shares, passes, analysis)
 
 
-def outcomes_of(search: AnalysisSearch, games: np.ndarray) -> np.ndarray:
+def outcomes_of(search: Search, games: np.ndarray) -> np.ndarray:
     """Return the outcomes of the boards as they are, float32 [n], from the movers' view."""
     return search.batch.outcome(games, np.empty(len(games), np.float32))
 
 
-def played_losses(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
+def played_losses(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
     """Return what one action (int64 [n]) of each game loses, float32 [n], as `move_losses` estimates it.
 
     unit: of the losses, as in `LevelTerms`.
@@ -191,9 +189,7 @@ def shares_of(analysis: Analysis) -> np.ndarray:
     return shares
 
 
-def worth_of(
-    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str
-) -> np.ndarray:
+def worth_of(search: Search, games: np.ndarray, analysis: Analysis, wanted: np.ndarray, unit: str) -> np.ndarray:
     """Return what each move is worth for its mover, [n, A]: a score, or a win rate 0 .. 1; NaN if it is unknown.
 
     analysis: of the games.  wanted: bool [n, A], moves whose worth is computed although they have no visits.
@@ -217,7 +213,7 @@ def least_shares(shares: np.ndarray, goal: float) -> np.ndarray:
 
 
 def should_pass(
-    search: AnalysisSearch, games: np.ndarray, analysis: Analysis, shares: np.ndarray, worth: np.ndarray, unit: str
+    search: Search, games: np.ndarray, analysis: Analysis, shares: np.ndarray, worth: np.ndarray, unit: str
 ) -> np.ndarray:
     """Return for each game, bool [n], whether its mover should pass, in a game that has passes.
 
@@ -247,7 +243,7 @@ def should_pass(
     return may_pass & (wins | (nothing_to_gain & points_settled & has_won_or_no_hope & not_rash))
 
 
-def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:
+def worth_after(search: Search, games: np.ndarray, wanted: np.ndarray, unit: str) -> np.ndarray:
     """Return what the network alone expects after the moves `wanted` (bool [n, A]), for their movers, float32 [m].
 
     The m moves are in the order of `wanted`'s True entries; the result is a score in points or a win rate, 0 .. 1.
@@ -258,7 +254,7 @@ def worth_after(search: AnalysisSearch, games: np.ndarray, wanted: np.ndarray, u
     return np.concatenate([np.zeros(0, np.float32), *found])
 
 
-def _worth_after(search: AnalysisSearch, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
+def _worth_after(search: Search, games: np.ndarray, actions: np.ndarray, unit: str) -> np.ndarray:
     """Do as `worth_after` for m pairs of a game, int64 [m], and an action, int32 [m], in one batch."""
     env, count = search.env, len(games)
     slots = np.arange(count)

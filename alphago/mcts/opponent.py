@@ -8,11 +8,11 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.level_choice import move_losses, played_losses, weights
 from alphago.mcts.levels import LEVELS, POINTS, terms_of, told_loss
 from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 
 USUAL = 5  # the level that an unknown opponent is assumed to have
 USUAL_MOVES = 4.0  # this assumption weighs as much as so many moves
@@ -63,7 +63,7 @@ class StrengthEstimator:
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, measured: bool = False) -> None:
         self.measured = measured
-        self.search = AnalysisSearch(env, evaluator, games=1, settings=Puct(leaves=4))
+        self.search = Search(env, evaluator, games=1, settings=Puct(leaves=4), forecasts=True)
         self.levels = [terms_of(level, env, self.search.has_forecasts) for level in range(1, LEVELS + 1)]
         targets = [terms.target for terms in self.levels]
         self.usual = np.array([targets[USUAL - 1], *targets])  # as `losses_by` of a typical move of level USUAL

@@ -9,7 +9,6 @@ import numpy as np
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import as_evaluator, as_network
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
@@ -17,6 +16,7 @@ from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_o
 from alphago.mcts.lost_turns import LostTurns, is_far_behind
 from alphago.mcts.opponent import StrengthEstimator
 from alphago.mcts.rule import temperature_plies
+from alphago.mcts.search import Search
 from alphago.mcts.search_forms import SearchForm, make_search
 from alphago.mcts.tree_reading import read_analysis
 from alphago.records.record import GameRecord, RecordBuilder
@@ -80,7 +80,7 @@ class MCTSPlayer:
             search_settings = replace(search_settings, leaves=leaves)
         self.level = None if level is None else check_level(level)
         evaluator = as_evaluator(self.network, env, device, forecasts=self.level is not None)
-        self.search = AnalysisSearch(env, evaluator, 1, search_settings)
+        self.search = Search(env, evaluator, 1, search_settings, forecasts=True)
         self.initialize_game()
 
     def initialize_game(self, position: Position | None = None) -> None:

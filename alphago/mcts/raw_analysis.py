@@ -10,7 +10,6 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import ARRAYS, Analysis
-from alphago.mcts.analysis_search import check_symmetries
 from alphago.mcts.evaluator import Evaluator, Forecaster
 
 FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
@@ -18,16 +17,18 @@ CHUNK = 256  # positions that are evaluated together
 
 
 def evaluate_alone(
-    env: GameEnv, evaluator: Evaluator, positions: Sequence[Position], symmetries: bool, threads: int
+    env: GameEnv,
+    evaluator: Evaluator,
+    positions: Sequence[Position],
+    symmetries: Sequence[int] = (0,),
+    threads: int = 1,
 ) -> Analysis:
     """Return the analysis of positions by the network alone; its lines of play have no plies.
 
-    symmetries: whether to average over all symmetries of the board.  threads: number of threads.
-    Raises ValueError if the evaluator, which must be for boards on the CPU, cannot average over symmetries.
+    evaluator: for boards on the CPU.  symmetries: as in `Forecaster.evaluate_forecasts`.  threads: number of threads.
     """
     forecaster = evaluator if isinstance(evaluator, Forecaster) else None
     has_forecasts = forecaster is not None and forecaster.makes_forecasts
-    averaged = check_symmetries(env, evaluator, symmetries)
     live = live_of(positions)
     count, actions, shape = len(live), env.action_space, env.plane_shape
     movers = np.zeros(count, np.int8)
@@ -47,7 +48,7 @@ def evaluate_alone(
             evaluator.evaluate(batch, slots, priors[part], values[part])
         else:
             forecasts = (scores[part], owners[part]) if has_forecasts else None
-            forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, averaged)
+            forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, symmetries)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(evaluate_chunk, range(0, count, CHUNK)))

@@ -5,17 +5,21 @@ values up.  The search knows the game only as a `GameBatch`, the network only as
 search only as a `SearchRule`.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
-from alphago.mcts.evaluator import Evaluator, WaveEvaluator
+from alphago.env.position import Position
+from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries
+from alphago.mcts.forbidden import Forbidden, excluded
 from alphago.mcts.kernels import nodes, subtrees, waves
-from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
+from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
+from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.ranges import Ranges
 from alphago.mcts.rule import Generators, PolicyMoves, SearchSettings, without_early_passes, without_idle_moves
 from alphago.mcts.tree import Wave, grown, new_tree, new_wave, root_visits
@@ -25,6 +29,7 @@ FIRST_NODES = 64  # capacity of each tree of a new search; trees grow
 FULL_BATCH = 128  # leaves of a wave, over all games, that fill the network's batch
 # More leaves of one game cost quality: at most 8 are chosen, and one for each 16 simulations of a move.
 MOST_LEAVES, READOUTS_PER_LEAF = 8, 16
+FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 
 
 def leaves_for(games: int, readouts: int) -> int:
@@ -36,12 +41,38 @@ def leaves_for(games: int, readouts: int) -> int:
     return max(1, min(MOST_LEAVES, FULL_BATCH // max(games, 1), readouts // READOUTS_PER_LEAF))
 
 
+def node_bytes(env: GameEnv) -> int:
+    """Return the memory of a node of a `Search`: a float32 prior per action, an int8 owner per point."""
+    return 4 * env.action_space + env.plane_shape[0] * env.plane_shape[1]
+
+
+class SavedTree(NamedTuple):
+    """The tree of one game of a `Search`, as far as it is used, with n nodes.
+
+    nodes: the arrays of `Tree` for this game but `used`, each [n] or [n, A].  scores: float32 [n].
+    owners: int8 [n, P].  root_priors: float32 [A].
+    """
+
+    nodes: list[np.ndarray]
+    scores: np.ndarray
+    owners: np.ndarray
+    root_priors: np.ndarray
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the arrays."""
+        return sum(array.nbytes for array in (*self.nodes, *self[1:]))
+
+
 class Search:
     """Trees for `games` games, whose root positions are slots 0 .. games - 1 of `batch`.
 
     A search must not be used by two threads at once; several searches may share an evaluator.
 
     threads: number of threads that work on the trees; the result does not depend on it.
+    forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has them.
+    symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
+        a Forecaster and `forecasts`.
     nodes: initial capacity of each tree, which grows as needed.
     """
 
@@ -53,16 +84,27 @@ class Search:
         settings: SearchSettings,
         threads: int = 1,
         *,
+        forecasts: bool = False,
+        symmetries: bool = False,
         nodes: int = FIRST_NODES,
     ) -> None:
         self.env = env
         self.evaluator = evaluator
+        self.forecaster = evaluator if forecasts and isinstance(evaluator, Forecaster) else None
+        self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
+        self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.games = games
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
         self.tree = new_tree(games, nodes, env.action_space)
+        points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
+        self.scores = np.full((games, nodes), np.nan, np.float32)  # of each node, from its mover's view; NaN: unknown
+        self.owners = np.zeros((games, nodes, points), np.int8)  # from its mover's view, in units of 1 / OWNERS
+        self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
+        # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
+        self.root_priors = np.zeros((games, env.action_space), np.float32)
         self._select, self._expand = self.rule.select, waves.expand
         if threads > 1:
             ranges = Ranges(self.rule.select, threads)
@@ -79,8 +121,48 @@ class Search:
 
     @TREE
     def forget(self, games: np.ndarray) -> None:
-        """Clear the trees of `games` (int64 [n]); needed after their root positions were changed."""
+        """Clear the trees of `games` (int64 [n]), and lift their forbidden moves.
+
+        Needed after their root positions were changed.
+        """
         subtrees.clear_all(self.tree, games)
+        self._lift_forbidden(games)
+
+    def start(self, game: int, position: Position, forbidden: Sequence[Forbidden] = ()) -> None:
+        """Set the root of a game to `position`, and empty its tree.
+
+        forbidden: the moves that the search must not try, `usable` rules that leave a legal move.
+        """
+        self.batch.copy(FIRST, np.array([game]), of=position.batch)
+        self.forget(np.array([game]))
+        if forbidden:
+            self._forbidden[game] = tuple(forbidden)
+
+    def forbidden(self, game: int) -> tuple[Forbidden, ...]:
+        """Return the forbidden moves of a game."""
+        return self._forbidden.get(game, ())
+
+    def _lift_forbidden(self, games: np.ndarray) -> None:
+        for game in games.tolist() if self._forbidden else ():
+            self._forbidden.pop(game, None)
+
+    def saved(self, game: int) -> SavedTree:
+        """Return a copy of a game's tree."""
+        used = int(self.tree.used[game])
+        nodes = [array[game, :used].copy() for array in self.tree[:-1]]
+        forecasts = self.scores[game, :used].copy(), self.owners[game, :used].copy()
+        return SavedTree(nodes, *forecasts, root_priors=self.root_priors[game].copy())
+
+    def restore(self, game: int, position: Position, saved: SavedTree) -> None:
+        """Set the root of a game to `position`, and give it this position's saved tree; keep its forbidden moves."""
+        used = len(saved.scores)
+        self.make_room(used)
+        self.batch.copy(FIRST, np.array([game]), of=position.batch)
+        for own, other in zip(self.tree[:-1], saved.nodes, strict=True):
+            own[game, :used] = other
+        self.tree.used[game] = used
+        self.scores[game, :used], self.owners[game, :used] = saved.scores, saved.owners
+        self.root_priors[game] = saved.root_priors
 
     @TREE
     def restart(self, games: np.ndarray) -> None:
@@ -133,7 +215,7 @@ class Search:
     def prepare(self, games: np.ndarray, readouts: np.ndarray) -> None:
         """Evaluate the roots of games (int64 [n]), and allocate nodes for `readouts` simulations, int32 [n]."""
         self.expand_roots(games)
-        self._make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
+        self.make_room(int((self.tree.used[games] + readouts).max(initial=0)) + self.rule.room + 1)
         self.rule.prepare(self.tree, games, readouts)
 
     @TREE
@@ -154,7 +236,7 @@ class Search:
                 return
 
     def wave(self, budget: np.ndarray, leaves: int | None = None) -> int:
-        """Run one wave; return the number of leaves that it evaluated.
+        """Run one wave, for which there must be room; return the number of leaves that it evaluated.
 
         budget: int32 [games], the simulations left in each game; reduced by those of the wave.
         leaves: number of new leaves in each game, at most `SearchSettings.leaves`; None for `SearchSettings.leaves`.
@@ -205,42 +287,91 @@ class Search:
     def _reach_and_evaluate(self, wave: Wave, leaves: Leaves, out: Reached) -> tuple[np.ndarray, np.ndarray]:
         """Play the moves to n leaves, and evaluate the m leaves at which the game is not over.
 
-        wave: games and nodes of the leaves, for subclasses.
-        leaves: the leaves.
-        out: receives the leaves' states.
+        Forecast scores and ownership are stored in the leaves' nodes, and forbidden actions get no prior.
+
+        wave: games and nodes of the leaves.  leaves: the leaves.  out: receives the leaves' states.
         Returns priors, float32 [m, A], of the m evaluated leaves, and values, float32 [n], of all leaves.
         """
         with BOARDS:
             self.batch.reach(leaves, out)
-        over = out.over
-        values = out.outcomes  # those of finished games are in place already
-        live = leaves.slots[~over] if np.count_nonzero(over) else leaves.slots
+        over, values = out.over, out.outcomes  # those of finished games are in place already
+        all_live = np.count_nonzero(over) == 0
+        live = leaves.slots if all_live else leaves.slots[~over]
         priors = self._priors[: len(live)]
-        if len(live) == len(over):
-            self.evaluator.evaluate(self.batch, live, priors, values)
+        live_values = values if all_live else np.empty(len(live), np.float32)
+        if self.forecaster is not None:
+            scores, ownership = np.empty_like(live_values), np.empty((len(live), self.owners.shape[2]), np.float32)
+            forecasts = (scores, ownership) if self.has_forecasts else None
+            self.forecaster.evaluate_forecasts(self.batch, live, priors, live_values, forecasts, self.symmetries)
+            if self.has_forecasts:
+                self._store(wave, ~over, scores, ownership)
         elif len(live):
-            live_values = np.empty(len(live), np.float32)
             self.evaluator.evaluate(self.batch, live, priors, live_values)
+        if not all_live:
             values[~over] = live_values
+            if self.has_forecasts:
+                ended = leaves.slots[over]
+                owners = self.batch.ownership(ended, np.empty((len(ended), self.owners.shape[2]), np.int8))
+                final_scores = self.batch.score(ended, np.empty(len(ended), np.float32))
+                self._store(wave, over, final_scores, owners.astype(np.float32))
+        if self._forbidden:
+            self._exclude_forbidden(wave, leaves, out, priors)
         return priors, values
 
-    def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
-        """Return for each leaf an action that wins at once, or NONE, int32 [n].
+    def _store(self, wave: Wave, rows: np.ndarray, scores: np.ndarray, ownership: np.ndarray) -> None:
+        """Store score and ownership of some leaves of a wave in the leaves' nodes.
 
-        wave, reached: games, nodes and movers of the leaves, for subclasses.
+        rows: bool [n], these leaves.  scores, ownership: one row per leaf of them.
+        """
+        games, leaves = wave.game[rows], wave.leaf[rows]
+        self.scores[games, leaves] = scores
+        self.owners[games, leaves] = np.rint(ownership * OWNERS)
+
+    def _exclude_forbidden(self, wave: Wave, leaves: Leaves, reached: Reached, priors: np.ndarray) -> None:
+        """Set the priors of forbidden actions to 0 and renormalise, except where no action would be left.
+
+        `root_priors` keeps the priors of roots as the network gave them.
+
+        priors: [m, A], with a row for each of the m leaves at which the game is not over.
+        """
+        for prior, leaf in zip(priors, np.flatnonzero(~reached.over).tolist(), strict=True):
+            game, depth = int(wave.game[leaf]), int(leaves.lengths[leaf])
+            if depth == 0:
+                self.root_priors[game] = prior
+            actions = excluded(self.forbidden(game), int(reached.movers[leaf]), depth)
+            sum_of_others = np.delete(prior, actions).sum()
+            if actions and sum_of_others > 0:
+                prior[actions] = 0
+                prior /= sum_of_others
+
+    def _decisive_moves(self, wave: Wave, leaves: Leaves, reached: Reached) -> np.ndarray:
+        """Return for each leaf an action that wins at once and is not forbidden, or NONE, int32 [n].
+
+        wave, reached: games and movers of the leaves.
         """
         assert self._decisive is not None
         with BOARDS:
-            return self.batch.decisive_moves(leaves.slots, self._decisive[: len(leaves.slots)])
+            moves = self.batch.decisive_moves(leaves.slots, self._decisive[: len(leaves.slots)])
+        for row in np.flatnonzero(moves != NONE).tolist() if self._forbidden else ():
+            rules = self.forbidden(int(wave.game[row]))
+            if int(moves[row]) in excluded(rules, int(reached.movers[row]), int(leaves.lengths[row])):
+                moves[row] = NONE
+        return moves
 
     def visits(self, games: np.ndarray) -> np.ndarray:
         """Return the number of visits of each action at each root, int32 [n, A]."""
         return root_visits(self.tree, games)
 
     def priors(self, games: np.ndarray) -> np.ndarray:
-        """Return the priors of each action at each root (which must be evaluated), float32 [n, A]."""
+        """Return the evaluator's priors at the roots, which must be evaluated, float32 [n, A].
+
+        Those of forbidden actions are included.
+        """
         out = np.empty((len(games), self.env.action_space), np.float32)
-        nodes.root_priors(self.tree, np.asarray(games), out)
+        nodes.root_priors(self.tree, games, out)
+        for i, game in enumerate(games.tolist()) if self._forbidden else ():
+            if game in self._forbidden:
+                out[i] = self.root_priors[game]
         return out
 
     @TREE
@@ -274,12 +405,27 @@ class Search:
 
     @TREE
     def advance(self, games: np.ndarray, actions: np.ndarray) -> None:
-        """Play one action (int32 [n]) in each game and keep the part of its tree below that action."""
+        """Play one action (int32 [n]) in each game and keep the part of its tree below that action.
+
+        The games' forbidden moves are then lifted.
+        """
         with BOARDS:
             self.batch.play(games, actions)
-        subtrees.advance(self.tree, games, actions, np.empty(self.tree.parent.shape[1], np.int32))
+        self._lift_forbidden(games)
+        step = 1 if self.has_forecasts else len(games)  # games at once: forecasts move with the nodes of one game
+        for i in range(0, len(games), step or 1):
+            moved_to = np.full(self.tree.parent.shape[1], NONE, np.int32)  # each node's new index, NONE if dropped
+            subtrees.advance(self.tree, games[i : i + step], actions[i : i + step], moved_to)
+            if self.has_forecasts:
+                game, kept = games[i], np.flatnonzero(moved_to != NONE)
+                # The right side is copied before anything is written, so nodes may move over each other.
+                self.scores[game, moved_to[kept]] = self.scores[game, kept]
+                self.owners[game, moved_to[kept]] = self.owners[game, kept]
 
-    def _make_room(self, nodes: int) -> None:
+    def make_room(self, nodes: int) -> None:
         """Let every tree have room for `nodes` nodes; trees that grow get a quarter more, so that they grow seldom."""
         if nodes > self.tree.parent.shape[1]:
-            self.tree = grown(self.tree, nodes + nodes // 4)
+            self.tree, scores, owners = grown(self.tree, nodes + nodes // 4), self.scores, self.owners
+            shape, before = self.tree.parent.shape, scores.shape[1]
+            self.scores, self.owners = np.full(shape, np.nan, np.float32), np.zeros((*shape, owners.shape[2]), np.int8)
+            self.scores[:, :before], self.owners[:, :before] = scores, owners

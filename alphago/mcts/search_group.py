@@ -11,8 +11,8 @@ import numpy as np
 
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.mcts.analysis_search import AnalysisSearch, excluded, node_bytes
 from alphago.mcts.evaluator import Evaluator
+from alphago.mcts.forbidden import excluded
 from alphago.mcts.kept_trees import KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
@@ -21,7 +21,7 @@ from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
 from alphago.mcts.raw_analysis import live_of, with_ended
 from alphago.mcts.rule import without_rash_passes
-from alphago.mcts.search import FULL_BATCH
+from alphago.mcts.search import FULL_BATCH, Search, node_bytes
 from alphago.mcts.tree_reading import read_analysis
 from alphago.system.validation import MOST_READOUTS
 
@@ -62,11 +62,11 @@ class SearchGroup:
         self.free = list(range(count))
 
     @cached_property
-    def search(self) -> AnalysisSearch:
+    def search(self) -> Search:
         """The search of all slots; the first use loads the network."""
         kind = self.kind
         evaluator = self.evaluators(kind.env)
-        return AnalysisSearch(kind.env, evaluator, self.count, kind.settings, symmetries=kind.symmetries)
+        return Search(kind.env, evaluator, self.count, kind.settings, symmetries=kind.symmetries, forecasts=True)
 
     @property
     def is_urgent(self) -> bool:
@@ -84,6 +84,7 @@ class SearchGroup:
             self.finish(slot)
         self.begin()
         self.settle()
+        self.search.make_room(int(self.search.tree.used.max()) + self.search.settings.leaves + 1)
         if self.budget.any() and not self.search.wave(self.budget, self.leaves()):
             self.budget[:] = 0  # without a new leaf no simulation is left
         now = time.monotonic()
@@ -106,7 +107,9 @@ class SearchGroup:
         return min(max(LEAVES, wished - wished % LEAVES), most)  # whole blocks: a part of one costs as much on a CPU
 
     def settle(self) -> None:
-        """End the searches of questions with `Limit.certain` whose best move is certain."""
+        """End searches whose time is over, and those with `Limit.certain` whose best move is certain."""
+        now = time.monotonic()
+        self.budget[[slot for slot, question in self.questions.items() if question.must_end(now)]] = 0
         asked = [slot for slot, question in self.questions.items() if question.limit.certain]
         if asked:
             only = np.zeros(len(self.budget), np.bool_)
@@ -205,7 +208,7 @@ class SearchGroup:
         return {"action": policy_move(search, slot, question.position)}
 
 
-def policy_move(search: AnalysisSearch, game: int, position: Position) -> int:
+def policy_move(search: Search, game: int, position: Position) -> int:
     """Return the action with the greatest prior among those that are not forbidden and not rash passes.
 
     A rash pass might lose a won game (see `without_rash_passes`).

@@ -7,10 +7,10 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.kernels import tree_reading as kernels
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.kernels.tree_reading import OWNERS
+from alphago.mcts.search import Search
 
 
 class TreeSums(NamedTuple):
@@ -25,7 +25,7 @@ class TreeSums(NamedTuple):
 
 
 def read_analysis(
-    search: AnalysisSearch,
+    search: Search,
     games: np.ndarray | None = None,
     *,
     plies: int = PLIES,
@@ -40,8 +40,7 @@ def read_analysis(
     """
     games = np.arange(search.games) if games is None else np.asarray(games, np.int64)
     env, tree, shape = search.env, search.tree, (len(games), search.env.action_space)
-    scores, owners = forecasts_of(search)
-    sums = add_up(search, games, scores, owners, move_ownership)
+    sums = add_up(search, games, move_ownership)
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
     kernels.write_lines(tree, games, lines, line_visits)
@@ -51,8 +50,8 @@ def read_analysis(
     # The last column is for all simulations, the others are for those of one action.
     score, score_stdev = mean_and_stdev(sums.score, sums.squared_score, sums.weight)
     ownership: dict[str, Any] = dict.fromkeys(("ownership", "ownership_stdev", "raw_ownership"))
-    if owners.shape[2]:
-        raw = owners[games, ROOT] / np.float32(OWNERS)
+    if search.has_forecasts:
+        raw = search.owners[games, ROOT] / np.float32(OWNERS)
         ownership = {"raw_ownership": raw.reshape(-1, *env.plane_shape), **ownership_of(sums, env, move_ownership)}
     return Analysis(
         env,
@@ -70,33 +69,20 @@ def read_analysis(
         raw_value=tree.value[games, ROOT],
         root_score=score[:, -1],
         root_score_stdev=score_stdev[:, -1],
-        raw_score=scores[games, ROOT],
+        raw_score=search.scores[games, ROOT],
         positions=positions,
         **ownership,
     )
 
 
-def forecasts_of(search: AnalysisSearch) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores, float32 [B, N], and owners, int8 [B, N, P], of a search's nodes.
-
-    If the search has no forecasts, all scores are NaN and P is 0.
-    """
-    if search.has_forecasts:
-        return search.scores, search.owners
-    nodes = search.tree.parent.shape
-    return np.full(nodes, np.nan, np.float32), np.zeros((*nodes, 0), np.int8)
-
-
-def add_up(search: AnalysisSearch, games: np.ndarray, scores: np.ndarray, owners: np.ndarray, moves: bool) -> TreeSums:
-    """Return the sums over the trees of some games.
-
-    scores, owners: from `forecasts_of`.  moves: whether to sum ownership also for each action.
-    """
+def add_up(search: Search, games: np.ndarray, moves: bool) -> TreeSums:
+    """Return the sums over the trees of some games; moves: whether to sum ownership also for each action."""
     columns = search.env.action_space + 1  # the last one is for the whole tree
     numbers = np.zeros((4, len(games), columns))
-    ownership = np.zeros((2, len(games), columns if moves else 1, owners.shape[2]), np.float32)
+    ownership = np.zeros((2, len(games), columns if moves else 1, search.owners.shape[2]), np.float32)
     sums = TreeSums(*numbers, *ownership)  # four fields of numbers, then two of ownership
-    kernels.add_up(search.tree, games, scores, owners, np.zeros(scores.shape[1], np.int32), sums)
+    scratch = np.zeros(search.scores.shape[1], np.int32)
+    kernels.add_up(search.tree, games, search.scores, search.owners, scratch, sums)
     return sums
 
 

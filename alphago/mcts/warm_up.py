@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 from alphago.env.games import GAMES, make_game
-from alphago.env.leaves import Leaves, Reached
+from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.search import Search
 from alphago.mcts.search_forms import PLAYER_RULE, SEARCHES, SELF_PLAY_RULE
@@ -70,38 +70,17 @@ def is_compiled(kernel: Any) -> bool:
     return any(Path(kernel.stats.cache_path).glob(f"{module}.{kernel.py_func.__name__}-*.kernel"))
 
 
-class Blank:
-    """A game without rules or kernels, which is its own batch: every action is legal, no game ends."""
+class PlainGame(TicTacToeEnv):
+    """A game without kernels of its own, whose batches find moves that win at once."""
 
-    device = "cpu"
-    action_space, max_moves = 2, 8
     has_decisive_moves = True
-
-    def new_batch(self, count: int, device: str) -> "Blank":
-        return self
-
-    def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
-        pass
-
-    def reach(self, leaves: Leaves, out: Reached) -> Reached:
-        out.movers[:] = 1
-        return out
-
-    def legal_mask(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        out[:] = True
-        return out
-
-    def decisive_moves(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        out[:] = -1
-        return out
 
 
 def compile_tree() -> None:
     """Run every rule's search on the tree, as self-play and players do, so that its kernels are compiled."""
     games = np.arange(GAMES_AT_ONCE)
     for rule in sorted(SEARCHES, key=lambda rule: rule != SELF_PLAY_RULE):  # that of self-play first
-        blank: Any = Blank()
-        search = Search(blank, UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
+        search = Search(PlainGame(), UniformEvaluator(), GAMES_AT_ONCE, SEARCHES[rule]())
         generators = [np.random.default_rng(0)] * GAMES_AT_ONCE
         search.forget(games)
         search.restart(games)
@@ -126,12 +105,10 @@ def compile_player(analysis: bool = True) -> None:
 
     analysis: whether to read the search's analysis too, and to play the move.
     """
-    from alphago.mcts.analysis_search import AnalysisSearch  # only here: self-play needs neither
-    from alphago.mcts.tree_reading import read_analysis
+    from alphago.mcts.tree_reading import read_analysis  # only here: self-play does not need it
 
-    blank: Any = Blank()
     games = np.arange(1)
-    search = AnalysisSearch(blank, UniformEvaluator(), 1, SEARCHES[PLAYER_RULE]())
+    search = Search(PlainGame(), UniformEvaluator(), 1, SEARCHES[PLAYER_RULE](), forecasts=True)
     search.forget(games)
     search.run(np.full(1, 4, np.int32))  # a few simulations call every kernel
     search.priors(games)

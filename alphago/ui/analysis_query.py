@@ -28,7 +28,7 @@ from alphago.env.go_rules import (
 )
 from alphago.env.kernels import go_lines
 from alphago.env.position import IllegalMove
-from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.forbidden import Forbidden
 from alphago.system.validation import check_choice, check_int, check_positive, is_int, shown
 from alphago.ui.gtp.gtp_game import GtpGame, begins_with_handicap
 from alphago.ui.katago import SIDES

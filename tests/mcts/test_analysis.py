@@ -10,11 +10,12 @@ from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, Analysis
-from alphago.mcts.analysis_search import AnalysisSearch, Forbidden
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
+from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
 
 GO5 = GoEnv(5, komi=0.5)
@@ -57,15 +58,15 @@ class HashForecaster(HashEvaluator):
                 forecasts[1][i] = (np.arange(number % 97, number % 97 + forecasts[1].shape[1]) % 11 - 5) / 5
 
 
-def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = False) -> AnalysisSearch:
+def searched(position: Position, readouts: int, leaves: int = 1, gumbel: bool = False) -> Search:
     settings = Gumbel(leaves=leaves, considered=6) if gumbel else Puct(leaves=leaves)
-    search = AnalysisSearch(position.env, HashForecaster(), 1, settings)
+    search = Search(position.env, HashForecaster(), 1, settings, forecasts=True)
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
     return search
 
 
-def ends(search: AnalysisSearch, node: int) -> list[tuple[int, int]]:
+def ends(search: Search, node: int) -> list[tuple[int, int]]:
     """Return (node, number of simulations that ended there) of a node and all below it."""
     tree, children = search.tree, []
     child = int(tree.first_child[0, node])
@@ -76,7 +77,7 @@ def ends(search: AnalysisSearch, node: int) -> list[tuple[int, int]]:
     return [(node, own)] + [pair for child in children for pair in ends(search, child)]
 
 
-def moments(search: AnalysisSearch, node: int, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def moments(search: Search, node: int, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of numbers [N, ...] over the simulations below a node, the root's view."""
     mover = search.tree.mover[0]
     rows = [
@@ -239,7 +240,7 @@ class TestForbidden:
         """Rules for both players, each to its own depth."""
         points = frozenset(range(10))
         rules = [Forbidden(1, points, 3), Forbidden(-1, frozenset([24]), 2)]
-        search = AnalysisSearch(GO5, HashForecaster(), 1, Puct())
+        search = Search(GO5, HashForecaster(), 1, Puct(), forecasts=True)
         search.start(0, OPEN, rules)
         search.run(np.array([400], np.int32))
         tree, depths, seen = search.tree, {ROOT: 0}, set()
@@ -266,7 +267,7 @@ class TestForbidden:
                 analyze(OPEN, HashForecaster(), 5, **options)
 
     def test_they_end_with_the_next_start(self) -> None:
-        search = AnalysisSearch(GO5, HashForecaster(), 1, Puct())
+        search = Search(GO5, HashForecaster(), 1, Puct(), forecasts=True)
         search.start(0, OPEN, [Forbidden(1, frozenset([0, 1, 2]))])
         search.run(np.array([30], np.int32))
         search.start(0, OPEN)

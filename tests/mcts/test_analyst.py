@@ -13,9 +13,9 @@ from alphago.env.go import GoEnv
 from alphago.env.position import IllegalMove, Position
 from alphago.mcts.analysis import analyze
 from alphago.mcts.analysis_result import ARRAYS, Analysis
-from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.puct import Puct

@@ -14,9 +14,9 @@ from alphago.env.oware import OwareEnv
 from alphago.env.position import Position
 from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.analysis_search import Forbidden
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import Evaluator, HashEvaluator
+from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.kernels.waves import decide

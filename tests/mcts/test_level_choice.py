@@ -8,11 +8,11 @@ from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis import analyze
-from alphago.mcts.analysis_search import AnalysisSearch
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.level_choice import WORTH, MoveLosses, level_shares, move_losses, played_losses, sure_losses, weights
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.puct import Puct
+from alphago.mcts.search import Search
 from alphago.nn.net import load_model
 from tests import diagrams
 
@@ -30,8 +30,8 @@ def expected(found: MoveLosses, target: float, unit: str = "points") -> float:
     return float((weights(found, LevelTerms(target, unit, 1)) * np.nan_to_num(found.lost)).sum())
 
 
-def searched(position: Position, evaluator: object, readouts: int = 24) -> AnalysisSearch:
-    search = AnalysisSearch(position.env, evaluator, 1, Puct())  # type: ignore[arg-type]
+def searched(position: Position, evaluator: object, readouts: int = 24) -> Search:
+    search = Search(position.env, evaluator, 1, Puct(), forecasts=True)  # type: ignore[arg-type]
     search.start(0, position)
     search.run(np.array([readouts], np.int32))
     return search

@@ -16,12 +16,12 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.mcts.analysis_result import Analysis, MoveAnalysis
-from alphago.mcts.analysis_search import Forbidden, check_move_left
-from alphago.mcts.evaluator import Forecaster
+from alphago.mcts.forbidden import Forbidden, check_move_left
+from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, integer, number, replying
-from alphago.ui.katago import line_texts, move_fields, points, root_fields, seen_by
+from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields, seen_by
 
 GOGUI = (
     "dboard/Ownership (1 Black, -1 White)/alphago-ownership",
@@ -216,31 +216,14 @@ def raw_network(engine: GtpEngine, arguments: list[str]) -> str:
     if not all(0 <= symmetry < count for symmetry in symmetries):
         raise GtpFailure(f"the symmetry must be 0 to {count - 1} or all, got {word}")
     position = engine.game.ready(colour or engine.game.to_play)
-    texts = [raw_text(*evaluated(engine, position, (symmetry,)), position) for symmetry in symmetries]
+    texts = [raw_text(evaluated(engine, position, (symmetry,)), position) for symmetry in symmetries]
     return "\n".join(f"symmetry {symmetry}\n{text}" for symmetry, text in zip(symmetries, texts, strict=True))
 
 
-def evaluated(
-    engine: GtpEngine, position: GoPosition, symmetries: Sequence[int] = (0,)
-) -> tuple[np.ndarray, float, float, np.ndarray]:
-    """Return the network's evaluation of a position: its priors, value, score and ownership.
-
-    priors: float32 [A]. value, score, ownership: from the mover's view; ownership is float32 [H * W]. Score and
-    ownership are 0 if the network does not forecast them.
-    symmetries: as in `Forecaster.evaluate_forecasts`.
-    """
+def evaluated(engine: GtpEngine, position: GoPosition, symmetries: Sequence[int] = (0,)) -> Analysis:
+    """Return the network's evaluation of a position; symmetries: as in `Forecaster.evaluate_forecasts`."""
     engine.end_background()
-    evaluator, points = engine.analyst.evaluators(engine.game.env), position.board.size
-    # The evaluator fills these arrays in.
-    priors, values = np.empty((1, position.env.action_space), np.float32), np.empty(1, np.float32)
-    scores, owners = np.zeros(1, np.float32), np.zeros((1, points), np.float32)
-    slots = np.zeros(1, np.int64)  # the position's batch has one game
-    if isinstance(evaluator, Forecaster):
-        forecasts = (scores, owners) if evaluator.makes_forecasts else None
-        evaluator.evaluate_forecasts(position.batch, slots, priors, values, forecasts, symmetries)
-    else:
-        evaluator.evaluate(position.batch, slots, priors, values)
-    return priors[0], float(values[0]), float(scores[0]), owners[0]
+    return evaluate_alone(position.env, engine.analyst.evaluators(engine.game.env), [position], symmetries)
 
 
 def clear(engine: GtpEngine, arguments: list[str]) -> str:
@@ -255,15 +238,14 @@ def clear(engine: GtpEngine, arguments: list[str]) -> str:
 def ownership(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's ownership, a board row per line, from 1 for Black's points to -1 for White's."""
     position = engine.game.ready(engine.game.to_play)
-    *_, owners = evaluated(engine, position)
-    return rows(owners * position.to_play, position)
+    found = evaluated(engine, position).as_black()
+    return rows(points(found.ownership, found), position)
 
 
 def policy(engine: GtpEngine, arguments: list[str]) -> str:
     """Return the network's policy without the pass, a board row per line."""
     position = engine.game.ready(engine.game.to_play)
-    priors, *_ = evaluated(engine, position)
-    return rows(priors[:-1], position)
+    return rows(evaluated(engine, position).prior[0, :-1], position)
 
 
 def search(engine: GtpEngine, arguments: list[str]) -> str:
@@ -298,24 +280,21 @@ COMMANDS = {
 # -- texts -------------------------------------------------------------------------------------------
 
 
-def rows(numbers: np.ndarray, position: GoPosition) -> str:
+def rows(numbers: Sequence[float] | np.ndarray, position: GoPosition) -> str:
     """Return numbers, one for each point, as text, a board row per line."""
-    return "\n".join(joined(row) for row in numbers.reshape(position.board.shape).astype(float).tolist())
+    return "\n".join(joined(row) for row in np.asarray(numbers, float).reshape(position.board.shape).tolist())
 
 
-def raw_text(priors: np.ndarray, value: float, score: float, owners: np.ndarray, position: GoPosition) -> str:
-    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score.
-
-    priors, value, score, owners: as `evaluated` returns them.
-    """
-    sign = -position.to_play  # from the mover's view to White's
-    win, lead = (1 + sign * value) / 2, sign * score
+def raw_text(analysis: Analysis, position: GoPosition) -> str:
+    """Return one evaluation in the format of `kata-raw-nn`, with the score lead as the self-play score."""
+    white, priors = analysis.as_white(), analysis.prior[0]
+    win, lead, _ = raw_fields(white).values()
     texts = np.where(position.legal_mask, [f"{prior:.6f}" for prior in priors], "NAN")
     policy = "\n".join(" ".join(row) for row in texts[:-1].reshape(position.board.shape).tolist())
     return (
         f"whiteWin {win:.6f}\nwhiteLoss {1 - win:.6f}\nnoResult 0.000000\nwhiteLead {lead:.3f}\n"
         f"whiteScoreSelfplay {lead:.3f}\nwhiteScoreSelfplaySq {lead * lead:.3f}\npolicy\n{policy}\n"
-        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(sign * owners, position)}"
+        f"policyPass {priors[-1]:.6f}\nwhiteOwnership\n{rows(points(white.ownership, white), position)}"
     )
 
 

@@ -1,7 +1,7 @@
 """GTP commands for the end of a game: the score, dead stones, and cleaning up on KGS."""
 
 from alphago.env.go_count import GoCount, chains, count_of
-from alphago.mcts.analysis_search import Forbidden
+from alphago.mcts.forbidden import Forbidden
 from alphago.ui.gtp.gtp_engine import GtpEngine
 from alphago.ui.gtp.protocol import GtpFailure, argument, check_colour
 

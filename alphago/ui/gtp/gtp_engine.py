@@ -28,7 +28,7 @@ from alphago.ui.gtp.time_control import Clock
 
 # For sharing out the time on the clock, in plays for each point of the board:
 GAME_LENGTH = 0.9  # the length of a game
-WARM_UP = 8  # readouts of each of two searches: one compiles kernels, the other measures the first rate
+WARM_UP = 8  # readouts of a search that compiles kernels, so that no move has to wait for that
 TREE_BYTES = 2**30  # of a tree at which its search ends
 LONGEST_MESSAGE = 1000  # letters
 LEAST_SECONDS = 0.001  # of a move whose time is over
@@ -146,16 +146,8 @@ class GtpEngine:
         self.analysts = [self.analyst, self.player]
         for analyst in self.analysts:
             analyst.evaluators(self.game.env)  # raises here what is wrong with device or network
-        self.rate = self.measured_rate()
-
-    def measured_rate(self) -> float:
-        """Return how many readouts a second a search does, after it has compiled what it needs."""
-        position = self.game.ready(self.game.to_play)
-        self.player.ask(position, limit=Limit(WARM_UP)).last()
-        begin = self.now()
-        self.player.ask(position, limit=Limit(WARM_UP, added=True)).last()
+        self.player.ask(self.game.ready(self.game.to_play), limit=Limit(WARM_UP)).last()
         self.player.forget()
-        return WARM_UP / max(self.now() - begin, 1e-6)
 
     def close(self) -> None:
         """End all searches."""
@@ -250,15 +242,11 @@ class GtpEngine:
         level = LEVELS if avoids else self.parameters.level  # moves can be forbidden only at full strength
         analyst = self.analyst if report is not None or avoids or level != LEVELS else self.player
         seconds = self.seconds_for(colour)
-        readouts, begin = int(min(self.parameters.readouts, self.rate * seconds)), self.now()
-        bound = None if level == LEVELS or seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)  # of a level's searches
-        limit = Limit(readouts, bound, added=True, certain=report is None)
+        bound = None if seconds >= NO_LIMIT else max(seconds, LEAST_SECONDS)
+        limit = Limit(self.parameters.readouts, bound, added=True, certain=report is None)
         for answer in analyst.ask(position, limit=limit, level=level, **options):
             if report is not None:
                 report(answer.found)
-        if answer.readouts and level == LEVELS:
-            latest_rate = answer.readouts / max(self.now() - begin, 1e-6)
-            self.rate = (self.rate + latest_rate) / 2
         if answer.opponent is not None:  # say how strong the opponent seems to be
             print_message(f"{answer.opponent}.")
         may_resign = may_resign and self.parameters.allow_resignation

@@ -105,7 +105,8 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
         return
     old_completer, old_delimiters = readline.get_completer(), readline.get_completer_delims()
     old_length = readline.get_current_history_length()
-    readline.set_completer(line_completer(words, with_file))
+    # It is called with n = 0, 1, …, until it returns None after the last completion.
+    readline.set_completer(lambda line, n: dict(enumerate(completions(line, words, with_file))).get(n))
     readline.set_completer_delims("\n")  # complete whole lines: file names may contain spaces
     is_libedit = "libedit" in (readline.__doc__ or "")  # its key bindings have another syntax
     readline.parse_and_bind("bind ^I rl_complete" if is_libedit else "tab: complete")
@@ -116,19 +117,6 @@ def line_editing(words: Sequence[str], with_file: Sequence[str]) -> Iterator[Non
         readline.set_completer_delims(old_delimiters)
         for item in reversed(range(old_length, readline.get_current_history_length())):
             readline.remove_history_item(item)
-
-
-def line_completer(words: Sequence[str], with_file: Sequence[str]) -> Callable[[str, int], str | None]:
-    """Return a function for readline to complete a line: called with n = 0, 1, ..., it returns the n-th completion.
-
-    After the last completion it returns None.  words, with_file: as in `line_editing`.
-    """
-
-    def complete(line: str, n: int) -> str | None:
-        found = completions(line, words, with_file)
-        return found[n] if n < len(found) else None
-
-    return complete
 
 
 def completions(line: str, words: Sequence[str], with_file: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -60,16 +60,6 @@ class OfferedNetworks(Networks):
         return self.engines.engine(self.chosen or self.engines.usual(env), env)
 
 
-class Answering(Protocol):
-    """What answers the queries of a connection."""
-
-    def receive(self, line: str) -> None:
-        """Take a query, perhaps after a while."""
-
-    def close(self, wait: bool = True) -> None:
-        """End."""
-
-
 class Connections:
     """The connections of one kind to a server.
 
@@ -82,7 +72,7 @@ class Connections:
         self,
         most: int,
         many: str,
-        make: Callable[[WebSocket, Callable[[str], None]], Answering],
+        make: Callable[[WebSocket, Callable[[str], None]], PageAnswers | AnalysisEngine],
         first: float | None = None,
     ) -> None:
         self.most, self.many, self.make, self.first = most, many, make, first

@@ -29,13 +29,6 @@ LEAST_LEFT = 1 / 6  # minutes: less is never told to be left
 LEAST_IDLE = 5  # minutes for which a run that goes on may write nothing
 RECENT = 20  # the latest iterations, of which the pace is told while a run goes on
 MAIN = ("Win rate", "Elo", "Policy loss", "Value error")  # how the titles of the most important panels begin
-# By metric: its name on the page, and the form of its text.  Moves and readouts are per second of self-play only.
-SPEEDS = {
-    "moves_per_second": ("moves per second of self-play", "{:,.0f}"),
-    "readouts_per_second": ("readouts per second of self-play", "{:,.0f}"),
-    "selfplay_share": ("self-play", "{:.0%} of the time"),
-    "gpu_busy": ("GPU busy", "{:.0%} of the time"),
-}
 
 
 @dataclass
@@ -175,7 +168,6 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
         "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
         "latest line": age_text(folder.path),
-        **speed_of(rows),
         **latest_losses(rows),
         **match_facts(history.evaluations),
     }
@@ -202,25 +194,6 @@ def age_text(path: Path) -> str:
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit} ago"
     return "less than two minutes ago"
-
-
-def speed_of(rows: Sequence[Row]) -> dict[str, str]:
-    """Return texts by name: the games a minute and the means of SPEEDS in the latest iterations, and the workers.
-
-    They are of the same iterations, since a single one, such as the last, may train less or more than the others.
-    """
-    facts = {}
-    if pace := games_a_minute(rows):
-        facts["games per minute"] = f"{pace:,.1f}"
-    for key, (name, form) in SPEEDS.items():
-        values = [value for row in rows[-RECENT:] if (value := number(row, key)) is not None]
-        if values:
-            facts[name] = form.format(sum(values) / len(values))
-    if facts:
-        facts = {"speeds": f"of the last {RECENT} iterations", **facts}
-    if rows and (workers := number(rows[-1], "workers")) is not None:
-        facts["workers"] = f"{workers:,.0f}"
-    return facts
 
 
 def game_words(config: Mapping[str, Any]) -> str:

@@ -9,18 +9,16 @@ from typing import Any
 
 from alphago.env.board import StonesEnv, result_text
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.env.games import require_go
 from alphago.env.go_count import GoCount, count_of
-from alphago.env.go_rules import rules_name
 from alphago.env.position import IllegalMove, Position
 from alphago.records.sgf import SgfGame, parse_sgf
-from alphago.records.sgf.document import SgfDocument
+from alphago.records.sgf.document import SgfDocument, document_of
 from alphago.records.sgf.faults import HANDICAP, HARMLESS
 from alphago.records.sgf.game_line import GO, SIGNS, LineReader
 from alphago.records.sgf.grammar import Node as Properties
 from alphago.records.sgf.grammar import SgfTree, escape_text, plain_text, trees
 from alphago.records.sgf.stretches import KEPT, STONES, stones_of
-from alphago.records.sgf.values import komi_text, point_properties, point_text, read_point, read_sides, stone_properties
+from alphago.records.sgf.values import point_properties, point_text, read_point, read_sides
 from alphago.system.validation import check_float, check_int, shown
 from alphago.ui.web.new_game import GameTree, link_of, listed, open_link, start_from, usual_game
 from alphago.ui.web.views import result_view, with_dead
@@ -115,20 +113,23 @@ def sgf_text(game: KeptGame) -> str:
 
     Of a game that was opened from a file, what was not changed since is written as it is there.
     """
-    file = next(trees(game.file), None) if game.file else None
+    env, file = game.env, next(trees(game.file), None) if game.file else None
     if file is None:
-        document = SgfDocument([head_of(game)], parents=[-1])
+        black, white, *_ = [*game.names, "", ""]
+        setup = {word: value for word, value in game.start.setup.items() if word in env.setup_words}
+        head = SgfGame.in_game(env, (), setup=setup, result=result_of(game) or "", players=(black, white))
+        document = document_of(head)
+        document.set_text(0, "AP", "alphago")
     else:
         document = SgfDocument(file.nodes, file.parents)
         result = result_of(game)
         if result is not None:
             document.set_text(0, "RE", result)
     numbers: list[int] = []  # for each node of the game, the number of its node in the document
-    env = game.env
     assert isinstance(env, StonesEnv)
     for number, node in enumerate(game.nodes):
         in_file, count = game.in_file(number), game.count(number)
-        is_old = number == 0 or 0 <= in_file < len(document.nodes)  # `head_of` has made the first node of a new file
+        is_old = number == 0 or 0 <= in_file < len(document.nodes)  # a new file has its first node
         if is_old:
             numbers.append(in_file if number > 0 else 0)
         else:
@@ -140,31 +141,6 @@ def sgf_text(game: KeptGame) -> str:
             properties |= analysis_properties(node)
         properties |= point_properties(env, {} if count is None else count.territory())
     return document.text().decode()
-
-
-def head_of(game: KeptGame) -> Properties:
-    """Return the SGF properties of the first node of a new file."""
-    env = require_go(game.env, "SGF files")
-    stones = game.start.board.ravel()  # type: ignore[attr-defined]
-    black, white = int((stones == 1).sum()), int((stones == -1).sum())
-    is_handicap = black > 1 and not white and game.start.to_play == -1
-    names = [*game.names, "", ""]
-    texts = {
-        "FF": "4",
-        "CA": "UTF-8",
-        "GM": "1",
-        "AP": "alphago",
-        "SZ": str(env.N),
-        "RU": rules_name(env.rules),
-        "KM": komi_text(env.komi),
-        "PB": names[0],
-        "PW": names[1],
-        "RE": result_of(game) or "",
-        "HA": str(black) if is_handicap else "",
-        "PL": PLAYER_NAMES[game.start.to_play][0] if black or white else "",
-    }
-    head = {name: [escape_text(text)] for name, text in texts.items() if text}
-    return head | stone_properties(env, stones)
 
 
 def result_of(game: KeptGame) -> str | None:

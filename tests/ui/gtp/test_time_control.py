@@ -1,10 +1,13 @@
 """Time settings, and how much of its time the engine uses."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from alphago.env.batch import GameBatch
 from alphago.env.go import GoEnv
+from alphago.mcts import questions, search_group
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.time_control import Clock
@@ -89,9 +92,11 @@ class TestClock:
         assert ask(engine(), "time_left x 1 0") == ["? invalid color or coordinate"]
 
     @pytest.mark.parametrize("cost", [0.001, 0.05, 1.0])
-    def test_a_game_within_its_time(self, cost: float) -> None:
+    def test_a_game_within_its_time(self, cost: float, monkeypatch: pytest.MonkeyPatch) -> None:
         """An evaluation costs `cost` seconds of a clock that only it moves on; 30 s for all of a game."""
         time = FakeTime(cost)
+        for module in (questions, search_group):
+            monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: time.now))
         gtp = GoEngine(GoEnv(5), time, 400, now=lambda: time.now)
         ask(gtp, "time_settings 30 0 0")
         begin, searched = time.now, []

@@ -7,7 +7,7 @@ import pytest
 
 from alphago.env.connect_four import ConnectFourEnv
 from alphago.env.go import GoEnv
-from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions, line_completer
+from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions
 
 WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")
 
@@ -110,5 +110,3 @@ def test_completions(line, lines, tmp_path, monkeypatch):
     for name in ("a game.sgf", "b.sgf", "as/x.sgf"):
         (tmp_path / name).touch()
     assert completions(line, WORDS, WITH_FILE) == lines
-    complete = line_completer(WORDS, WITH_FILE)
-    assert [complete(line, state) for state in range(len(lines) + 1)] == [*lines, None]
