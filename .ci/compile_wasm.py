@@ -43,9 +43,8 @@ class Module(NamedTuple):
     def compile(self) -> bytes:
         """Return the module; raise CalledProcessError if the compiler fails."""
         command = ["clang", *self.flags, "-o", "/dev/stdout", "-"]
-        return (
-            subprocess.run(command, input=self.text.encode(), stdout=subprocess.PIPE, check=True).stdout + self.section
-        )
+        done = subprocess.run(command, input=self.text.encode(), stdout=subprocess.PIPE, check=True)
+        return done.stdout + self.section
 
 
 def rules(program: Program, exports: tuple[str, ...]) -> Module:
@@ -56,9 +55,8 @@ def rules(program: Program, exports: tuple[str, ...]) -> Module:
 
 def modules() -> dict[str, Module]:
     """Return all modules by the names of their files: the network's arithmetic, and the rules of each game."""
-    network = Module(
-        (OWN_STATIC / "kernels.c").read_text(), (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic")
-    )
+    source = (OWN_STATIC / "kernels.c").read_text()
+    network = Module(source, (*FLAGS, "-xc", "-O3", "-msimd128", "-Wl,--export-dynamic"))
     games = {"connect-four": connect_four, "gomoku": gomoku, "oware": oware, "reversi": reversi}
     of_rows = {name: rules(row_program(kernels), ROWS) for name, kernels in games.items()}
     return {"kernels": network, "go": rules(GO, OF_GO), **of_rows}

@@ -188,13 +188,9 @@ class OwareBatch(RowBatch):
     """Oware positions as packed rows (see the kernels for the layout)."""
 
     def __init__(self, env: OwareEnv, count: int) -> None:
-        self._bits = 0  # the rules as the kernels read them
-        if env.repetition:
-            self._bits |= kernels.REPETITION
-        if env.remainder == "own":
-            self._bits |= kernels.REMAINDER
-        if env.graded:
-            self._bits |= kernels.GRADED
+        own = env.remainder == "own"
+        # The rules as the kernels read them.
+        self._bits = env.repetition * kernels.REPETITION | own * kernels.REMAINDER | env.graded * kernels.GRADED
         super().__init__(env, count, kernels, words=kernels.row_words(env.max_moves, self._bits))
 
     def reset(

@@ -114,17 +114,10 @@ __device__ inline int nth_point(Bits legal, int before, int size) {
 }
 
 __device__ inline int random_action(const int* row, Long* state) {
-    int mover = row[TO_PLAY], size = points(row), count = 0, point = -1;
+    if (row[WIDTH] > MOST_BITS) return any_legal(row, points(row) + 1, state);
+    Bits legal = Stones(row).legal(row[TO_PLAY]);
     Long chance = next_random(state);
-    if (row[WIDTH] <= MOST_BITS) {
-        Bits legal = Stones(row).legal(mover);
-        return legal == 0 ? size : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
-    }
-    for (int i = 0; i < size; i++) count += allowed(row, i, mover);
-    if (count == 0) return size;  // the pass
-    for (int left = (int)((chance * count) >> 32); left >= 0; left--)  // each turn goes on to the next legal point
-        for (point++; !allowed(row, point, mover);) point++;
-    return point;
+    return legal == 0 ? points(row) : nth_point(legal, (int)((chance * count_bits(legal)) >> 32), row[WIDTH]);
 }
 
 #include "row_batch.cuh"

@@ -24,9 +24,7 @@ async function rulesOf(game) {
 
 // A stand-in for a network, which Python computes without rounding too: see test_search_in_script.py.
 function standIn(position, length, inputs, settled) {
-  const planes = new Float32Array(length);
-  position.planes(planes);
-  const hash = planes.subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
+  const hash = position.planes(length).subarray(0, inputs).reduce((sum, value, i) => sum + value * ((i % 89) + 1), 0);
   return { priors: Float32Array.from(position.legal(), (legal, action) => (legal ? ((((hash % 60 + 1) * (action + 3)) % 61) + 1) / 64 : 0)),
     value: ((hash % 33) - 16) / 32, score: settled ? 0 : (hash % 41) - 20,
     ownership: settled ? position.owners() : Array.from({ length: position.game.points }, (_, point) => ((hash * (point + 5)) % 3) - 1) };
@@ -37,8 +35,7 @@ const ANSWERS = {
     const startOf = await rulesOf(game);
     const { outcome } = await load("position");
     const told = (position) => {
-      const planes = new Float32Array(length);
-      if (!position.over) position.planes(planes);
+      const planes = position.over ? new Float32Array(0) : position.planes(length);
       const { toPlay, over, lastCell } = position;
       return { toPlay, over, lastCell, legal: [...position.legal()], outcome: outcome(position), margin: position.margin,
         decisive: over ? -1 : position.decisive(), planes: packed(planes), content: position.content(),
@@ -119,13 +116,13 @@ const ANSWERS = {
   async search({ game, options, games, planes, inputs, shape, settings, readouts, level, pass, settled, ...model }) {
     const startOf = await rulesOf(game);
     const { TreeSearch } = await load("tree_search");
-    const { evaluationOf, inputOf } = await load("evaluator");
+    const { evaluationOf } = await load("evaluator");
     const { replyOf } = await load("search_reply");
     const { levelChances } = await load("losing_moves");
     const { moveOf, resigns } = await load("move_choice");
     const network = model.manifest && await networkOf(model);
     const evaluate = async (positions) => positions.map((position) => (network
-      ? evaluationOf(network.run(inputOf(position, planes), ...shape), position.legal()) : standIn(position, planes, inputs, settled)));
+      ? evaluationOf(network.run(position.planes(planes), ...shape), position.legal()) : standIn(position, planes, inputs, settled)));
     const found = [];
     for (const actions of games) {
       const search = new TreeSearch(settings, evaluate, startOf(game, options));

@@ -77,13 +77,25 @@ def test_a_reload_has_the_game_and_its_variations(chromium: Any, tmp_path: Path)
         reader.says("Move 3")
 
 
+def under_policy(path: Path, policy: str) -> Path:
+    """The file as a site would send it that has a policy."""
+    meta = f'<head><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    path.write_text(path.read_text().replace("<head>", meta))
+    return path
+
+
+@pytest.mark.slow
+def test_a_site_that_forbids_webassembly_is_told(chromium: Any, tmp_path: Path) -> None:
+    path = under_policy(export_page(small(OwareEnv()), tmp_path / "oware.html").path, "script-src 'unsafe-inline'")
+    with reading(chromium, path) as reader:
+        reader.page.get_by_text("it has no WebAssembly with SIMD, or the site of this file forbids it").wait_for()
+
+
 @pytest.mark.slow
 def test_a_site_that_forbids_workers_is_told(chromium: Any, tmp_path: Path) -> None:
     """Two persons may play there all the same."""
     path = export_page(small(GoEnv(5)), tmp_path / "go.html").path
-    policy = "<meta http-equiv='Content-Security-Policy' content=\"script-src 'unsafe-inline'; worker-src 'none'\">"
-    path.write_text(path.read_text().replace("<head>", f"<head>{policy}"))
-    reader = Visitor(chromium, path.as_uri(), 1000, 700, offline=True)
+    reader = reading(chromium, under_policy(path, "script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src 'none'"))
     reader.says("to play")
     reader.click("C3")
     reader.complains("The engine does not run here")

@@ -1,5 +1,6 @@
 """The games of a file, against the package's: legal moves, planes, ends, and what is shown of a position."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def same(position: Any, told: dict[str, Any]) -> None:
     assert told["legal"] == position.legal_mask.astype(int).tolist(), here
     assert (told["toPlay"], told["over"], told["lastCell"]) == (position.to_play, position.is_over, shown["last"]), here
     assert (told["outcome"], told["margin"]) == (position.to_play * position.result, position.score()), here
+    owners = position.batch.ownership(np.zeros(1, np.int64), np.zeros((1, math.prod(env.plane_shape)), np.int8))[0]
+    assert told["owners"] == (owners.tolist() if env.has_ownership else None), here
     content = {"ko": [], **told["content"]}
     assert {name: shown[name] for name in content} == content, here
     if position.is_over:

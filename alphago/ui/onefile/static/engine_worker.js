@@ -1,7 +1,7 @@
 // A worker: it searches for the page, or evaluates positions for the worker that does.
 
 import { replyOf } from "./search_reply.js";
-import { evaluationOf, inputOf } from "./evaluator.js";
+import { evaluationOf } from "./evaluator.js";
 import { EvenLevel, termsAt } from "./even_level.js";
 import { loadKernels } from "./kernels.js";
 import { drawn, levelChances } from "./losing_moves.js";
@@ -195,7 +195,7 @@ class Searcher {
     const [height, width] = shape;
     const network = await this.network;
     const all = positions.map((position, i) => {
-      const input = inputOf(position, model.planes * height * width);
+      const input = position.planes(model.planes * height * width);
       const at = i % (helpers.length + 1);
       if (at === helpers.length) return { input, answer: null };
       helpers[at].postMessage({ input, shape }, [input.buffer]);

@@ -1,7 +1,5 @@
 // A network's outputs as a search needs them (alphago/nn/kernels/priors.py).
 
-/** @typedef {import("./network.js").Network} Network */
-/** @typedef {import("./position.js").Position} Position */
 /** @typedef {import("./tree_search.js").Evaluation} Evaluation */
 
 const { fround } = Math;
@@ -29,14 +27,4 @@ export function evaluationOf({ logits, value, score, ownership }, legal) {
   if (!Number.isFinite(value[0])) throw new Error("the network's output is not finite");
   return { priors: priorsOf(logits, legal), value: Math.min(Math.max(value[0], -1), 1),
     score: score ? POINTS * score[0] : null, ownership: ownership || null };
-}
-
-/**
- * @param {Position} position
- * @param {number} planes numbers of the network's input
- */
-export function inputOf(position, planes) {
-  const input = new Float32Array(planes);
-  position.planes(input);
-  return input;
 }

@@ -59,20 +59,14 @@ export class EvenLevel {
    * @param {() => Promise<boolean>} goesOn whether the answer is still wanted
    */
   async estimate(start, moves, levels, goesOn) {
-    /** @type {{before: Position, at: number, mover: number}[]} */
-    const all = [];
-    let position = start;
-    moves.forEach((move, at) => {
-      all.push({ before: position, at, mover: position.toPlay });
-      position = position.play(move);
-    });
-    const own = all.filter(({ mover }) => mover !== position.toPlay).slice(-LATEST);
+    const end = moves.reduce((position, move) => position.play(move), start);
+    const own = end.line.filter(({ toPlay }) => toPlay === end.toPlay).slice(-LATEST);
     const targets = levels.map(({ target }) => target);
     const totals = [targets[USUAL - 1], ...targets].map((target) => USUAL_MOVES * target);
-    for (const [i, { before, at }] of own.entries()) {
+    for (const [i, { parent, action, ply }] of own.entries()) {
       if (!await goesOn()) break;
-      const key = `${JSON.stringify(start.options)} ${moves.slice(0, at + 1)}`;
-      const seen = this.seen.get(key) || await this.look(before, moves[at], levels);
+      const key = `${JSON.stringify(start.game.options)} ${moves.slice(0, ply)}`;
+      const seen = this.seen.get(key) || await this.look(/** @type {Position} */ (parent), action, levels);
       this.seen.set(key, seen);
       seen.forEach((lost, which) => { totals[which] += FADING ** (own.length - 1 - i) * lost; });
     }

@@ -60,38 +60,27 @@ export class FileCarrier {
     return { view, game: { name: this.facts.game, wishes }, link: linkHead(begun), names: ["", ""], nodes: [{ parent: -1 }] };
   }
 
-  /**
-   * The position of a query, and the actions that led to it, as nodes too.
-   * @param {Query} query
-   */
+  /** The position of a query. @param {Query} query */
   position({ game, moves = [] }) {
     if (game?.name !== this.facts.game) throw new Error(`this file plays ${this.facts.game}`);
     const begun = beginGame(this.facts, game.wishes);
     let position = startOf(this.facts.game, begun.options);
-    /** @type {number[]} */
-    const actions = [];
-    const nodes = moves.map((/** @type {[string, string]} */ [, word], /** @type {number} */ parent) => {
-      const action = checkedMove(begun.view, position, word);
-      const mover = position.toPlay;
-      position = position.play(action);
-      actions.push(action);
-      return { parent, move: begun.view.names[action], mover };
-    });
-    return { begun, position, actions, nodes };
+    for (const [, word] of moves) position = position.play(checkedMove(begun.view, position, word));
+    return { begun, position };
   }
 
   // --- searches ---
 
   /** @param {Query} query */
   search(query) {
-    const { begun: { levels, options, view }, position, actions } = this.position(query);
+    const { begun: { levels, options, view }, position } = this.position(query);
     if (position.over) throw new Error("the game is over");
     const { id, level = null, maxTime = null, maxVisits, play = false } = query;
     const chosen = play && level !== null && level !== levels.length ? level : null;
     const terms = chosen !== null && chosen !== EVEN ? levels[chosen - 1] : null;
     const readouts = terms ? terms.readouts : maxVisits - 1;
     this.searching = id;
-    this.engine.search({ options, moves: actions, shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
+    this.engine.search({ options, moves: position.line.map(({ action }) => action), shape: /** @type {any} */ (view).shape, readouts, seconds: maxTime, level: terms,
       even: chosen === EVEN ? levels : null, most: most(view) + (play ? readouts : 0) }, (found) => {
       const reply = named(found, view.names);
       const chosenMove = !play || found.isDuringSearch ? {} : { play: found.resigns && maxVisits > 1 ? "resign" : view.names[found.best], opponent: found.opponent };
@@ -107,7 +96,8 @@ export class FileCarrier {
    * @returns {Promise<Found>}
    */
   found(query, back, readouts) {
-    const { begun: { options, view }, actions } = this.position(query);
+    const { begun: { options, view }, position } = this.position(query);
+    const actions = position.line.map(({ action }) => action);
     return new Promise((tell, fail) => {
       this.engine.search({ options, moves: actions.slice(0, actions.length - back), shape: /** @type {any} */ (view).shape, readouts, seconds: null,
         level: null, even: null, most: most(view) }, (found) => { if (!found.isDuringSearch) tell(found); }, fail);
@@ -163,7 +153,8 @@ const ANSWERS = {
   link(file, { link }) {
     const { wishes, words } = readLink(file.facts, link);
     const opened = file.opened(wishes);
-    const { nodes } = file.position({ game: opened.game, moves: words.map((word) => ["", word]) });
+    const { position } = file.position({ game: opened.game, moves: words.map((word) => ["", word]) });
+    const nodes = position.line.map(({ action, toPlay }, parent) => ({ parent, move: opened.view.names[action], mover: -toPlay }));
     return { ...opened, nodes: [...opened.nodes, ...nodes], end: nodes.length };
   },
   open(file, { text }) {
@@ -199,12 +190,12 @@ const ANSWERS = {
     return shown(view, position, countOf(position, raw ? deadStones(/** @type {any} */ (position), raw) : []));
   },
   async lesson(file, query) {
-    const { begun: { view: { names } }, position, actions } = file.position(query);
+    const { begun: { view: { names } }, position } = file.position(query);
     const before = analysisOf(named(await file.found(query, 1, LESSON_READOUTS), names), names);
     if (position.over) return {};
     const after = analysisOf(named(await file.found(query, 0, LESSON_READOUTS), names), names);
     const [best] = before.moves;
-    const move = actions[actions.length - 1];
+    const move = position.action;
     if (!best || best.move === move || best.win === null || !after.mean) return {};
     const [win, score] = after.mean;
     const rate = best.win - (before.mover > 0 ? win : 1 - win);

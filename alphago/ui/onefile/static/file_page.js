@@ -32,11 +32,10 @@ const place = /** @type {HTMLElement} */ (document.getElementById("play"));
 const begin = async () => {
   const facts = JSON.parse(new TextDecoder().decode(await unpacked(part("facts"))));
   const weights = weightsOf(await unpacked(part("weights")));
-  const kernels = await unpacked(part("kernels"));
-  const rules = await unpacked(part("rules"));
-  const code = /** @type {any} */ (kernels);
-  if (typeof WebAssembly !== "object" || !WebAssembly.validate(code)) throw new Error("it has no WebAssembly with SIMD");
-  await loadRules(/** @type {any} */ (rules));
+  const [kernels, rules] = /** @type {any[]} */ (await Promise.all([unpacked(part("kernels")), unpacked(part("rules"))]));
+  const lacks = () => { throw new Error("it has no WebAssembly with SIMD, or the site of this file forbids it"); };
+  if (typeof WebAssembly !== "object" || !WebAssembly.validate(kernels)) lacks();
+  await loadRules(rules).catch(lacks);
   const source = new TextDecoder().decode(await unpacked(part("worker")));
   const engine = new Engine(source, { ...facts.model, weights, kernels, rules });
   openPage(place, (hear) => new FileCarrier(facts, engine, hear), { beside: aboutButton(facts.about) });

@@ -53,15 +53,7 @@ export function scratchOf(height, width, inputs, outputs) {
  */
 export async function loadKernels(code) {
   const { memory, __heap_base: base, ...functions } = /** @type {any} */ ((await WebAssembly.instantiate(code)).instance.exports);
-  return { ...functions, ...places(memory, base.value) };
-}
-
-/**
- * @param {{buffer: ArrayBuffer, grow: (pages: number) => void}} memory
- * @param {number} begin where numbers may be
- */
-function places(memory, begin) {
-  let end = Math.ceil(begin / 16) * 16;
+  let end = Math.ceil(base.value / 16) * 16;
   let numbers = new Float32Array(memory.buffer);
   const take = (/** @type {number} */ count) => {
     const at = end;
@@ -72,5 +64,5 @@ function places(memory, begin) {
     }
     return at;
   };
-  return { numbers: () => numbers, take };
+  return { ...functions, numbers: () => numbers, take };
 }

@@ -243,7 +243,7 @@ function convolve(plan, [x, , bias], { kernel_shape: kernel = [1] }, [, weight, 
   const begin = biasName ? bias.at : kernels.take(Math.ceil(outputs / TILE) * TILE);
   if (network.isFast(weight)) {
     const scratch = plan.scratch(height, width, inputs, outputs);
-    return [out, () => kernels.winograd?.(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
+    return [out, () => kernels.winograd(x.at, scratch, network.layOut(weight), begin, out.at, height, width, inputs, outputs)];
   }
   const padded = side > 1 ? kernels.take((height + side - 1) * (width + side - 1) * inputs) : 0;
   return [out, () => kernels.convolve(x.at, padded, network.layOut(weight), begin, out.at, height, width, inputs, outputs, side)];

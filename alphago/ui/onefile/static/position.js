@@ -14,8 +14,6 @@
 
 /** @typedef {Int8Array | Uint8Array | Int32Array | Float32Array | BigInt64Array} Numbers */
 
-const KEPT = 8; // plies after a position that keeps its row, or more, another one does
-
 /** What the module exports. @type {any} */
 export const rules = {};
 /** The position whose row is in the memory. @type {Position | null} */
@@ -45,6 +43,9 @@ export function passWins(position, pass) {
   return after.over && outcome(after) < 0;
 }
 
+/** From a board, a plane and a point to the next. @param {number} points of a plane */
+export const stepsOf = (points) => [0n, BigInt(points), 1n];
+
 /** A position, which never changes. Actions and planes are the package's: see the game's file in alphago/env. */
 export class Position {
   /**
@@ -67,8 +68,11 @@ export class Position {
     if (!parent) this.begin();
   }
 
-  get options() {
-    return this.game.options;
+  /** The positions after each move that led here. @returns {Position[]} */
+  get line() {
+    const line = [];
+    for (let after = /** @type {Position} */ (this); after.parent; after = after.parent) line.push(after);
+    return line.reverse();
   }
 
   /**
@@ -104,12 +108,14 @@ export class Position {
     const { row, out } = this.places;
     this.numbers(Uint8Array, row, out - row).fill(0);
     this.game.words = rules.start(row, ...this.game.start);
+    loaded = this;
     this.keep();
   }
 
+  /** Keep the row, from which later positions are played then, not from an earlier one that keeps its own. */
   keep() {
+    this.load();
     this.row = this.numbers(Int32Array, this.places.row, this.game.words).slice();
-    loaded = this;
   }
 
   load() {
@@ -124,7 +130,6 @@ export class Position {
     memory.set(path.reverse(), out / 4);
     memory[slot / 4 + 2] = path.length;
     rules.replay_batch(row, 0n, slot, 1n, out, 0n, slot + 8);
-    if (path.length >= KEPT) this.keep();
   }
 
   /**
@@ -207,11 +212,10 @@ export class Position {
 
   /**
    * What the network reads, [planes, height, width].
-   * @param {Float32Array} out
+   * @param {number} count of numbers
    * @param {number} [points] of a plane
    */
-  planes(out, points = this.game.points) {
-    const steps = [0n, BigInt(points), 1n]; // from a board, a plane and a point to the next
-    out.set(this.ask("planes_float32_batch", Float32Array, out.length, ...steps, BigInt(points)));
+  planes(count, points = this.game.points) {
+    return this.ask("planes_float32_batch", Float32Array, count, ...stepsOf(points), BigInt(points));
   }
 }

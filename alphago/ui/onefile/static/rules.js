@@ -1,6 +1,6 @@
 // The games that a file can carry, by what their modules do not tell.
 
-import { Position, rules } from "./position.js";
+import { Position, rules, stepsOf } from "./position.js";
 
 /** @typedef {import("./position.js").Game} Game */
 
@@ -29,7 +29,7 @@ const aliveWords = (size) => 5 * (size + 2) ** 2;
 export class Go extends Position {
   begin() {
     super.begin();
-    const { handicap = [], stones = new Int8Array(this.game.points).map((_, point) => Number(handicap.includes(point))) } = this.options;
+    const { handicap = [], stones = new Int8Array(this.game.points).map((_, point) => Number(handicap.includes(point))) } = this.game.options;
     if (handicap.length) this.toPlay = -1;
     const { slot, row, scratch, out } = this.places;
     this.numbers(Int8Array, out, stones.length).set(stones);
@@ -38,7 +38,7 @@ export class Go extends Position {
   }
 
   legal() {
-    return super.legal(this.options.board_size);
+    return super.legal(this.game.options.board_size);
   }
 
   /** The chain of each point's stone, as a number; 0 without a stone. */
@@ -75,13 +75,10 @@ export class Go extends Position {
 
   /** How many stones Black and White have captured. */
   get captures() {
-    const lost = [0, 0]; // by White and Black
-    const count = (/** @type {number} */ side, /** @type {number} */ by) => { if (side) lost[side > 0 ? 1 : 0] += by; };
-    let position = /** @type {Position} */ (this);
-    for (; position.parent; position = position.parent) count(position.action < this.game.points ? -position.toPlay : 0, 1);
-    for (const stone of position.cells()) count(stone, 1);
-    for (const stone of this.cells()) count(stone, -1);
-    return lost;
+    const { handicap = [] } = this.game.options;
+    const played = this.line.filter(({ action }) => action < this.game.points).map(({ toPlay }) => -toPlay);
+    const [placed, left] = [[...handicap.map(() => 1), ...played], this.cells()];
+    return [-1, 1].map((side) => placed.filter((stone) => stone === side).length - left.filter((stone) => stone === side).length);
   }
 
   content() {
@@ -89,13 +86,13 @@ export class Go extends Position {
     return { ...super.content(), captures: this.captures, ko };
   }
 
-  /** @param {Float32Array} out */
-  planes(out) {
-    const [points, { scratch }, { places, board_size: size }] = [this.game.points, this.places, this.options];
-    const given = [0n, BigInt(points), 1n, BigInt(out.length / points)]; // steps to the next board, plane and point; how many planes
-    if (places) this.numbers(BigInt64Array, scratch, places.length).set(places.map(BigInt));
-    out.set(places ? this.ask("rule_planes_float32_batch", Float32Array, out.length, ...given, scratch, 0, scratch + PLACES, BigInt(aliveWords(size)))
-      : this.ask("history_planes_float32_batch", Float32Array, out.length, ...given));
+  /** @param {number} count */
+  planes(count) {
+    const [{ points }, { scratch }, { places, board_size: size }] = [this.game, this.places, this.game.options];
+    const given = [...stepsOf(points), BigInt(count / points)];
+    if (!places) return this.ask("history_planes_float32_batch", Float32Array, count, ...given);
+    this.numbers(BigInt64Array, scratch, places.length).set(places.map(BigInt));
+    return this.ask("rule_planes_float32_batch", Float32Array, count, ...given, scratch, 0, scratch + PLACES, BigInt(aliveWords(size)));
   }
 }
 
@@ -117,9 +114,9 @@ class Oware extends Position {
     return this.parent && this.action + (this.parent.toPlay > 0 ? 0 : HOUSES / 2);
   }
 
-  /** @param {Float32Array} out */
-  planes(out) {
-    super.planes(out, this.options.planes === "one-hot" ? 1 : HOUSES); // one-hot numbers have no board
+  /** @param {number} count */
+  planes(count) {
+    return super.planes(count, this.game.options.planes === "one-hot" ? 1 : HOUSES); // one-hot numbers have no board
   }
 
   content() {

@@ -34,17 +34,18 @@ const NONE = -1;
 export class TreeNode {
   /**
    * @param {TreeNode | null} parent
-   * @param {number} action
+   * @param {Position} position
    * @param {number} prior
    */
-  constructor(parent, action, prior) {
+  constructor(parent, position, prior) {
     this.parent = parent;
-    this.action = action;
+    this.position = position;
+    this.action = position.action;
+    this.mover = position.toPlay;
     this.prior = prior;
     /** @type {TreeNode[]} */
     this.children = [];
     this.state = "new"; // then "pending", "expanded" or "terminal"
-    this.mover = 0;
     this.visits = 0;
     this.virtual = 0; // simulations of the current wave that passed here
     this.value = 0; // from the view of `mover`
@@ -69,7 +70,7 @@ export class TreeNode {
 
   addChild() {
     const waiting = /** @type {Float32Array} */ (this.waiting);
-    const child = new TreeNode(this, this.next, waiting[this.next]);
+    const child = new TreeNode(this, this.position.play(this.next), waiting[this.next]);
     this.children.push(child);
     waiting[this.next] = TAKEN;
     this.findNext();
@@ -104,8 +105,12 @@ export class TreeSearch {
   constructor(settings, evaluate, position) {
     this.settings = settings;
     this.evaluate = evaluate;
-    this.position = position;
-    this.root = new TreeNode(null, NONE, 1);
+    this.root = new TreeNode(null, position, 1);
+    position.keep();
+  }
+
+  get position() {
+    return this.root.position;
   }
 
   /**
@@ -113,11 +118,12 @@ export class TreeSearch {
    * @param {number} action
    */
   advance(action) {
-    this.position = this.position.play(action);
-    const child = this.root.children.find((node) => node.action === action);
-    if (child && child.state !== "new" && child.mover !== this.root.mover) child.sum = -child.sum;
-    this.root = child || new TreeNode(null, NONE, 1);
-    this.root.parent = null;
+    const child = this.root.children.find((node) => node.action === action) || new TreeNode(null, this.position.play(action), 1);
+    child.position.keep();
+    if (this.position.parent) this.position.row = null;
+    this.root = child;
+    child.sum = -child.sum; // for the player to move, where it was for the one who moved here
+    child.parent = null;
   }
 
   /** Evaluate the root, unless that is done. */
@@ -125,7 +131,7 @@ export class TreeSearch {
     if (this.root.state !== "new") return;
     this.root.state = "pending";
     this.root.addVirtual(1);
-    await this.finish([{ leaf: this.root, position: this.position }], []);
+    await this.finish([this.root], []);
   }
 
   /**
@@ -135,13 +141,13 @@ export class TreeSearch {
   async wave(budget) {
     await this.expandRoot();
     const { leaves } = this.settings;
-    /** @type {{leaf: TreeNode, position: Position}[]} */
+    /** @type {TreeNode[]} */
     const found = [];
     /** @type {TreeNode[]} */
     const collisions = [];
     let left = budget;
     for (let attempts = 0; found.length < leaves && attempts < 2 * leaves && left > 0;) {
-      const { leaf, actions } = this.descend();
+      const leaf = this.descend();
       if (leaf.state === "terminal") {
         leaf.backUp(0);
         left -= 1;
@@ -154,7 +160,7 @@ export class TreeSearch {
         continue;
       }
       leaf.state = "pending";
-      found.push({ leaf, position: actions.reduce((position, action) => position.play(action), this.position) });
+      found.push(leaf);
       left -= 1;
     }
     await this.finish(found, collisions);
@@ -163,13 +169,9 @@ export class TreeSearch {
 
   // Follow the formula from the root to a node that is not evaluated, which is made if it does not exist.
   descend() {
-    const actions = [];
     let node = this.root;
-    while (node.state === "expanded") {
-      node = this.choose(node) || node.addChild();
-      actions.push(node.action);
-    }
-    return { leaf: node, actions };
+    while (node.state === "expanded") node = this.choose(node) || node.addChild();
+    return node;
   }
 
   /**
@@ -204,7 +206,7 @@ export class TreeSearch {
 
   /**
    * Evaluate leaves and back them up; after an error the tree is of no more use.
-   * @param {{leaf: TreeNode, position: Position}[]} found
+   * @param {TreeNode[]} found
    * @param {TreeNode[]} collisions
    */
   async finish(found, collisions) {
@@ -212,8 +214,8 @@ export class TreeSearch {
     const open = found.filter(({ position }, i) => !position.over && decisive[i] === NONE);
     const evaluations = open.length ? await this.evaluate(open.map(({ position }) => position)) : [];
     let next = 0;
-    found.forEach(({ leaf, position }, i) => {
-      leaf.mover = position.toPlay;
+    found.forEach((leaf, i) => {
+      const { position } = leaf;
       if (position.over) {
         leaf.state = "terminal";
         [leaf.value, leaf.score, leaf.ownership] = [outcome(position), position.margin * position.toPlay, position.owners()];
