@@ -23,6 +23,7 @@ from alphago.env.go_cuda import CudaGoBatch
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import (
     ENDLESS,
+    KATAGO,
     KO_RULES,
     MAX_SIZE,
     MIN_SIZE,
@@ -42,7 +43,7 @@ from alphago.env.go_rules import (
 )
 from alphago.env.go_setup import Past, setup_texts, with_past
 from alphago.env.kernels import go as kernels
-from alphago.env.kernels import go_planes
+from alphago.env.kernels import go_katago, go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.position import Position
 from alphago.env.symmetry import Symmetries
@@ -64,6 +65,7 @@ class GoEnv(StonesEnv):
         "rules" (default): 16 planes with stones, liberties, forbidden points, last moves, areas, komi and score;
         "turns": 18, also the points that ko forbids, and the plies left until `max_moves`;
         "alive": 20, also pass-alive points;
+        "katago": 30, the input of KataGo's networks (`alphago.env.kernels.go_katago`), on the CPU only;
         an odd number: 2 planes per remembered board (own and enemy stones), 1 for the side to move; 17 as in
         AlphaGo Zero (Silver et al. 2017, "Neural network architecture").
     komi: White's points before the game, a multiple of 0.5; by default 7.5, and 9 on 7x7 (believed to be the
@@ -93,7 +95,7 @@ class GoEnv(StonesEnv):
     setup_words = ("black", "white", "to_play")
     selfplay_options = frozenset({"max_moves", "margin_weight", "komi_spread", "first_pass"})
     actions_are_points = True
-    skips_turns = has_ownership = has_captures = has_sgf = has_device_kernels = True
+    skips_turns = has_ownership = has_captures = has_sgf = True
     pass_action: int
 
     def __init__(
@@ -115,7 +117,10 @@ class GoEnv(StonesEnv):
         self.N = check_int("board_size", board_size, MIN_SIZE, MAX_SIZE)
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
+        self.has_device_kernels = self.plane_set != KATAGO
         self.history = 1 if self.plane_set else (self.planes - 1) // 2  # boards that a position remembers
+        if self.plane_set == KATAGO:
+            self.history = go_katago.DEPTH
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.cuts_games = self.turns is None
@@ -261,17 +266,20 @@ class GoEnv(StonesEnv):
         row[layout.DEPTH] = self.history
         row[layout.KO_RULE] = ko
         row[layout.SUICIDE] = self.suicide
+        row[layout.KEEPS_FIVE] = self.plane_set == KATAGO
         row[layout.MAX_MOVES] = self.max_moves
         row[layout.FIRST_PASS] = self.first_pass
         row[layout.PASSES_TO_END] = 2 if self.turns is None else self.max_moves + 1  # more passes than a game can have
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
-        places = None if self.plane_set is None else go_planes.places(self.plane_set)
+        places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
         return GoStart(row, places, self.history, self.komi, self.margin_weight)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         if device == "cpu":
             return GoBatch(self, self.start, count)
+        if self.plane_set == KATAGO:
+            self.require_cpu(device)
         return CudaGoBatch(self, self.start, count, find_backend(device))
 
     @checks_keywords()

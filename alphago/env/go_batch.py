@@ -11,7 +11,7 @@ from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_loops as loops
-from alphago.env.kernels import go_planes
+from alphago.env.kernels import go_katago, go_ladders, go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.packed import PackedBatch
 
@@ -20,7 +20,7 @@ class GoStart(NamedTuple):
     """The data from which every batch of a game of Go is created."""
 
     row: np.ndarray  # int32 [words], the empty board with the rules in its header, Black to move
-    places: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for history planes
+    places: np.ndarray | None  # int64 [PLANES], index of each rule plane (see go_planes); None for other planes
     history: int  # number of boards in the history planes
     komi: float
     margin_weight: float
@@ -81,9 +81,12 @@ class GoBatch(PackedBatch):
         loops.give_turn_batch(self.rows, slots, movers)
 
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Write the game's history planes or its set of rule planes, see `alphago.env.kernels.go_planes`."""
+        """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._start.places is None:
+        if self._start.row[layout.KEEPS_FIVE]:
+            board = np.empty(go_ladders.ladder_words(self._size), np.int32)
+            go_katago.katago_planes_batch(self.rows, slots, board, self._scratch(), flat)
+        elif self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
         else:
             go_planes.rule_planes_batch(self.rows, slots, self._start.places, self._scratch(), flat)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from alphago.env.kernels import go_planes
+from alphago.env.kernels import go_katago, go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.system.validation import check_float, check_int, is_finite, is_int, shown
 
@@ -14,7 +14,9 @@ USUAL_SPREAD = 1.0  # points by which the komi varies in self-play unless a game
 MOST_KOMI = 1000  # more points than any board has
 KO_RULES = {"simple": layout.SIMPLE, "positional": layout.POSITIONAL, "situational": layout.SITUATIONAL}
 ENDLESS = 65_536  # `max_moves` of a game without a limit: memory needs some limit
-
+KATAGO = "katago"  # the planes of KataGo's networks, see `alphago.env.kernels.go_katago`
+# The number of planes of each set that has a name.
+PLANE_SETS = {name: len(planes) for name, planes in go_planes.SETS.items()} | {KATAGO: go_katago.PLANES}
 
 Stones = str | Iterable[str | int]
 
@@ -254,18 +256,18 @@ def list_points(points: Stones) -> list[str | int]:
 
 
 def check_planes(planes: int | str) -> tuple[str | None, int]:
-    """Return (name, number of planes); the name is that of a set of rule planes, or None for history planes.
+    """Return (name, number of planes); the name is that of a set of planes, or None for history planes.
 
-    planes: the name of a set of rule planes, or the number of history planes.
+    planes: the name of a set of planes, or the number of history planes.
     Raises ValueError for an unknown name or a number that is not odd and >= 3.
     """
-    if isinstance(planes, str) and planes in go_planes.SETS:
-        return planes, len(go_planes.SETS[planes])
+    if isinstance(planes, str) and planes in PLANE_SETS:
+        return planes, PLANE_SETS[planes]
     if not is_int(planes, 3) or planes % 2 == 0:
         # In GoEnv(9, 7.5) the second argument is perhaps meant as the komi.
         komi = f"; a komi is given as komi={planes:g}" if is_finite(planes) else ""
         raise ValueError(
-            f"planes must be one of {', '.join(map(repr, go_planes.SETS))}, or an odd integer >= 3 (2 per remembered "
+            f"planes must be one of {', '.join(map(repr, PLANE_SETS))}, or an odd integer >= 3 (2 per remembered "
             f"board, 1 for the mover), got {shown(planes)}{komi}"
         )
     return None, int(planes)

@@ -5,7 +5,7 @@ from alphago.env.kernels.go_chains import list_empty, put
 from alphago.env.kernels.go_ko import record_board
 from alphago.env.kernels.go_row import cell, load_long, point_of, store_long
 from alphago.system.kernels.hashing import mix
-from alphago.system.kernels.jit import kernel, load, store
+from alphago.system.kernels.jit import kernel, load, part, store
 
 
 @kernel
@@ -20,6 +20,8 @@ def lay_out(row):
     store(row, layout.TO_PLAY, layout.BLACK)
     for word in range(layout.LAST, layout.THIRD_LAST + 1):
         store(row, word, layout.NO_ACTION)
+    store(row, layout.FOURTH_LAST, -load(row, layout.KEEPS_FIVE))  # NO_ACTION where they are kept
+    store(row, layout.FIFTH_LAST, -load(row, layout.KEEPS_FIVE))
     points = (size + 1) * (size + 2) + 1  # as `bordered_points`
     after_cells = layout.HEADER + layout.CELL * points
     at_boards = after_cells + 3 * size  # after a word per board row for `vacated`, and two for the scratch
@@ -95,6 +97,17 @@ def advance_boards(row):
     store(row, layout.NEWEST, target)
 
 
+@part
+def note_action(row, action):
+    """Make an action, or NO_ACTION for a skipped turn, the latest of the last actions."""
+    if load(row, layout.KEEPS_FIVE) != 0:
+        store(row, layout.FIFTH_LAST, load(row, layout.FOURTH_LAST))
+        store(row, layout.FOURTH_LAST, load(row, layout.THIRD_LAST))
+    store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
+    store(row, layout.BEFORE_LAST, load(row, layout.LAST))
+    store(row, layout.LAST, action)
+
+
 @kernel
 def play(row, action):
     """Play a legal action for the side to move."""
@@ -115,9 +128,7 @@ def play(row, action):
         if rule != layout.SIMPLE:
             record_board(row)
     store(row, layout.PLY, load(row, layout.PLY) + 1)
-    store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
-    store(row, layout.BEFORE_LAST, load(row, layout.LAST))
-    store(row, layout.LAST, action)
+    note_action(row, action)
 
 
 @kernel
@@ -131,10 +142,7 @@ def give_turn(row, mover):
     if load(row, layout.TO_PLAY) != mover:
         store(row, layout.TO_PLAY, mover)
         store_long(row, layout.BEFORE_LOW, -1)  # no board
-        # Among the last moves the skipped turn is NO_ACTION.
-        store(row, layout.THIRD_LAST, load(row, layout.BEFORE_LAST))
-        store(row, layout.BEFORE_LAST, load(row, layout.LAST))
-        store(row, layout.LAST, layout.NO_ACTION)
+        note_action(row, layout.NO_ACTION)
 
 
 @kernel

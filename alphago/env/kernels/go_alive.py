@@ -165,8 +165,11 @@ def strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
 
 
 @part
-def mark_alive(row, colour, value, scratch, out, at):
-    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
+def find_alive(row, colour, scratch):
+    """Find the pass-alive chains of `colour`; return the number of its regions.
+
+    In `scratch`, these chains have a count of VITAL or more, and the regions that touch no other chain are open.
+    """
     size = load(row, layout.SIZE)
     # Where the parts of the scratch begin, see the module; there are at most N * N regions.
     at_begins = size * size
@@ -178,6 +181,17 @@ def mark_alive(row, colour, value, scratch, out, at):
         store(scratch, at_open + region, 1)
     while strike_out(row, colour, regions, scratch, at_begins, at_open, at_counts):
         pass
+    return regions
+
+
+@part
+def mark_alive(row, colour, value, scratch, out, at):
+    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
+    size = load(row, layout.SIZE)
+    at_begins = size * size
+    at_open = 2 * size * size + 1
+    at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
+    regions = find_alive(row, colour, scratch)
     for action in range(size * size):
         at_cell = cell(point_of(row, action))
         if (

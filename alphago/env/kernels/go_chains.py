@@ -86,7 +86,10 @@ def swap_empties(row, a, b):
 
 @part
 def join(row, a, b):
-    """Join the chains whose heads are the points `a` and `b`; the chain with more pseudo-liberties keeps its head."""
+    """Join the chains whose heads are the points `a` and `b`, and return the point that is no head any more.
+
+    The chain with more pseudo-liberties keeps its head.
+    """
     at_a = cell(a)
     at_b = cell(b)
     count_a = load_long(row, at_a + layout.LIBERTIES_LOW) >> layout.COUNT_BITS
@@ -107,6 +110,7 @@ def join(row, a, b):
     after_a = load(row, at_a + layout.NEXT)
     store(row, at_a + layout.NEXT, load(row, at_b + layout.NEXT))
     store(row, at_b + layout.NEXT, after_a)
+    return b
 
 
 @part
@@ -144,7 +148,6 @@ def place_stone(row, point, colour):
     Returns 4 bits, one for each side: a bit is set if there is an enemy chain without a liberty on that side.
     """
     stride = load(row, layout.SIZE) + 1
-    unlist_empty(row, point)
     enemy = 3 - colour
     lost = liberty(point)
     liberties = 0
@@ -178,6 +181,7 @@ def put(row, point, colour):
     at_white = at_black + size
     at_own, at_enemy = (at_black, at_white) if colour == layout.BLACK else (at_white, at_black)
     board_hash = load_long(row, layout.HASH_LOW) ^ stone_hash(point, colour)
+    unlist_empty(row, point)
     dead = place_stone(row, point, colour)  # bit `side` is set if the enemy chain there lost its last liberty
     flip_bit(row, at_own, point)
     for side in range(4):

@@ -28,6 +28,8 @@ EMPTIES = 23  # how many points are empty
 KO_RULE, SUICIDE = 24, 25  # SUICIDE 1: a move may remove several own stones
 PASSES_TO_END = 26  # passes in a row that end the game
 BEFORE_LOW, BEFORE_HIGH = 27, 28  # hash of the board before the last move
+KEEPS_FIVE = 29  # 1: the row also keeps the two actions before THIRD_LAST; without it both words are 0
+FOURTH_LAST, FIFTH_LAST = 30, 31
 HEADER = 32
 
 # Words of a cell. For a stone, HEAD and NEXT are the points of its chain's head and of the chain's next stone;
