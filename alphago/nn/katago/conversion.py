@@ -1,0 +1,368 @@
+"""Convert a file of KataGo's networks to the weights and the description of a NeuralNet of this package.
+
+Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17); the planes are "katago" of
+`alphago.env.go.GoEnv`.  KataGo's numbers about a position enter by constant planes, so that its matrix of these becomes
+the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+import torch
+
+from alphago.nn.katago.stream import Stream
+from alphago.nn.value import POINTS
+
+VERSIONS = 8, 17  # the oldest and the newest that are read
+PLANES = 30  # of the plane set "katago"
+SPATIAL, NUMBERS = 22, 19  # KataGo's planes and numbers, and which of these the planes of the set are, in their order:
+SPATIAL_USED = [0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
+NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # those that are not always 0 by rules of area scoring
+LEAD_FACTOR = 20.0  # points per unit of a lead, where the file does not tell
+DEEPEST = 4  # blocks within blocks
+OF_HEAD = {8: 4}  # further outputs of the value head by version, the lead the third; 6 of newer ones
+
+Weights = dict[str, torch.Tensor]
+
+
+class Header(NamedTuple):
+    """What a file says first: the network's name, its version, and points per unit of its lead."""
+
+    name: str
+    version: int
+    lead: float
+
+
+def read_header(stream: Stream) -> Header:
+    """Read a file's header; raise ValueError if it is none, or one of a network that cannot be read."""
+    name, word = stream.word(), stream.word()
+    if not (word.isdecimal() and len(word) < 4):
+        raise ValueError("it is no network of KataGo: a version must follow its name")
+    version, (oldest, newest) = int(word), VERSIONS
+    if not oldest <= version <= newest:
+        raise ValueError(f"it is of KataGo's version {version}, and versions {oldest} to {newest} are read")
+    planes, numbers = stream.integer("planes"), stream.integer("numbers")
+    if (planes, numbers) != (SPATIAL, NUMBERS):
+        raise ValueError(f"it must have {SPATIAL} planes and {NUMBERS} numbers as inputs, got {planes} and {numbers}")
+    factors = [stream.number("a factor") for _ in range(7)] if version >= 13 else []
+    if version >= 15:
+        if stream.integer("meta encoder", 0, 9):
+            raise ValueError("it is a human-style network, which reads who plays and is not read here")
+        stream.integer("pass-alive rule", 0, 1)
+        options(stream, 6)
+    return Header(name, version, factors[3] if factors else LEAD_FACTOR)
+
+
+def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
+    """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
+
+    file, size: as in Stream.  Raises ValueError for a file that is damaged or cannot be read.
+    """
+    stream = Stream(file, size)
+    header = read_header(stream)
+    converter = Converter(stream, header)
+    parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
+    stream.close()
+    return converter.weights, parts, header
+
+
+def options(stream: Stream, count: int) -> None:
+    """Read options that no known network uses; raise ValueError for one that is used."""
+    for _ in range(count):
+        stream.integer("an option", 0, 0)
+
+
+class Converter:
+    """Reads a file's parts in their order, and collects the weights under the names of this package's parts.
+
+    Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.
+    """
+
+    def __init__(self, stream: Stream, header: Header) -> None:
+        self.stream, self.header = stream, header
+        self.weights: Weights = {}
+
+    # --- layers ------------------------------------------------------------------------------------
+
+    def kernel(self, inputs: int) -> torch.Tensor:
+        """Read a convolution of `inputs` channels; return its kernel [outputs, inputs, side, side]."""
+        self.stream.word()
+        height, width = self.stream.integer("a kernel's side", 1, 25), self.stream.integer("a kernel's side", 1, 25)
+        self.expect("inputs of a convolution", inputs)
+        outputs = self.stream.integer("outputs of a convolution")
+        dilations = self.stream.integer("dilation"), self.stream.integer("dilation")
+        if height != width or not height % 2 or dilations != (1, 1):
+            raise ValueError(f"a kernel must be square, odd and not dilated, got {height} x {width}, {dilations}")
+        return self.stream.array(height, width, inputs, outputs).permute(3, 2, 0, 1).contiguous()
+
+    def matrix(self, inputs: int) -> torch.Tensor:
+        """Read a dense layer of `inputs`; return its weight [outputs, inputs]."""
+        self.stream.word()
+        self.expect("inputs of a matrix", inputs)
+        return self.stream.array(inputs, self.stream.integer("outputs of a matrix")).T.contiguous()
+
+    def vector(self, size: int) -> torch.Tensor:
+        """Read a bias of a dense layer with `size` outputs."""
+        self.stream.word()
+        self.expect("numbers of a bias", size)
+        return self.stream.array(size)
+
+    def norm(self, channels: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Read a norm; return its scale and shift, which its mean and variance are part of."""
+        self.stream.word()
+        self.expect("channels of a norm", channels)
+        epsilon = self.stream.number("epsilon")
+        has_scale, has_shift = self.stream.integer("has scale", 0, 1), self.stream.integer("has shift", 0, 1)
+        mean, variance = self.stream.array(channels), self.stream.array(channels)
+        scale = self.stream.array(channels) if has_scale else torch.ones(channels)
+        shift = self.stream.array(channels) if has_shift else torch.zeros(channels)
+        scale = scale * torch.rsqrt(variance + epsilon)
+        return scale, shift - mean * scale
+
+    def activation(self) -> str:
+        """Read an activation; return its name."""
+        self.stream.word()
+        if self.header.version < 11:
+            return "relu"
+        kind = self.stream.word()
+        if kind not in ("ACTIVATION_RELU", "ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"):
+            raise ValueError(f"an activation must be relu, mish, silu or identity, got {kind!r}")
+        return kind.removeprefix("ACTIVATION_").lower()
+
+    def expect(self, name: str, value: int) -> None:
+        """Read a number that must have this value."""
+        self.stream.integer(name, value, value)
+
+    def keep(self, name: str, scale: torch.Tensor, shift: torch.Tensor) -> None:
+        """Keep a norm that no layer can take."""
+        self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = scale, shift
+
+    def normed_kernel(self, name: str, inputs: int) -> tuple[torch.Tensor, str]:
+        """Read a convolution, a norm and an activation; keep the first two as one, return the scale and the last."""
+        kernel = self.kernel(inputs)
+        scale, shift = self.norm(len(kernel))
+        self.weights[f"{name}.weight"], self.weights[f"{name}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
+        return scale, self.activation()
+
+    # --- base --------------------------------------------------------------------------------------
+
+    def tower(self) -> dict[str, Any]:
+        stream = self.stream
+        stream.word()
+        count, channels = stream.integer("blocks"), stream.integer("channels")
+        for _ in range(4):  # numbers of channels within blocks, which say them too
+            stream.integer("channels", 0)
+        rms = bool(stream.integer("kind of tip", 0, 1)) if self.header.version >= 15 else False
+        options(stream, 5 if self.header.version >= 15 else 0)
+        kernel = self.kernel(SPATIAL)
+        self.same(len(kernel), channels, "channels")
+        numbers = self.matrix(NUMBERS)
+        self.same(len(numbers), channels, "channels")
+        centre = kernel.shape[-1] // 2
+        entry = torch.zeros(channels, PLANES, *kernel.shape[2:])
+        entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
+        entry[:, len(SPATIAL_USED) : -1, centre, centre] = numbers[:, NUMBERS_USED]
+        self.weights["base_net.entry.weight"] = entry
+        blocks = self.blocks("base_net.blocks", channels, count, 0)
+        tip, epsilon = "affine", 1.0
+        if rms:
+            stream.word()
+            self.expect("channels of the tip", channels)
+            epsilon = stream.number("epsilon")
+            tip = "spatial rms" if stream.integer("a norm of the board", 0, 1) else "rms"
+            options(stream, 1)
+            self.keep("base_net.tip", stream.array(channels), stream.array(channels))
+        else:
+            self.keep("base_net.tip", *self.norm(channels))
+        arguments = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
+        return {"part": "BlockTower", **arguments, "tip": tip, "epsilon": epsilon, "activation": self.activation()}
+
+    def same(self, got: int, wanted: int, what: str) -> None:
+        """Raise ValueError if a layer has another number of outputs than the rest of the file says."""
+        if got != wanted:
+            raise ValueError(f"{what} must be {wanted} everywhere, got {got}")
+
+    def blocks(self, name: str, channels: int, count: int, depth: int) -> list[Any]:
+        """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one."""
+        found: list[Any] = []
+        in_transformer = False
+        for _ in range(count):
+            kind = self.stream.word()
+            if kind not in READERS:
+                raise ValueError(f"a block must be {', '.join(READERS)}, got {kind!r}")
+            self.stream.word()  # the block's name
+            is_transformer = kind.startswith("transformer")
+            if is_transformer and not in_transformer:
+                found.append(["transformer", []])
+            if is_transformer:
+                at = f"{name}.{len(found) - 1}.blocks.{len(found[-1][1])}"
+                found[-1][1].append(READERS[kind](self, at, channels, depth))
+            else:
+                found.append(READERS[kind](self, f"{name}.{len(found)}", channels, depth))
+            in_transformer = is_transformer
+        return found
+
+    def ordinary(self, name: str, channels: int, depth: int) -> list[Any]:
+        self.keep(f"{name}.norm", *self.norm(channels))
+        act = self.activation()
+        _, act2 = self.normed_kernel(f"{name}.first", channels)
+        return self.second(name, channels, [act, act2])
+
+    def second(self, name: str, channels: int, activations: list[str], *more: object) -> list[Any]:
+        """Read a block's last convolution; return the block's description."""
+        first = self.weights[f"{name}.first.weight"]
+        kernel = self.weights[f"{name}.second.weight"] = self.kernel(len(first))
+        self.same(len(kernel), channels, "channels")
+        return ["convolutions", len(first), [first.shape[-1], kernel.shape[-1]], activations, *more]
+
+    def pooled(self, name: str, channels: int, depth: int) -> list[Any]:
+        self.keep(f"{name}.norm", *self.norm(channels))
+        act = self.activation()
+        kernel = self.kernel(channels)
+        _, pool_act = self.normed_kernel(f"{name}.pool", channels)
+        pool = self.weights[f"{name}.pool.weight"]
+        bias = self.matrix(3 * len(pool))
+        self.same(len(bias), len(kernel), "outputs of a pool")
+        scale, shift = self.norm(len(kernel))
+        self.weights[f"{name}.first.weight"] = kernel * scale.view(-1, 1, 1, 1)
+        self.weights[f"{name}.first.bias"] = shift
+        self.weights[f"{name}.pool_bias.weight"] = bias * scale.view(-1, 1)
+        return self.second(name, channels, [act, self.activation()], len(pool), pool.shape[-1], pool_act)
+
+    def bottleneck(self, name: str, channels: int, depth: int) -> list[Any]:
+        if depth == DEEPEST:
+            raise ValueError(f"blocks must be at most {DEEPEST} deep, got more")
+        count = self.stream.integer("blocks")
+        self.keep(f"{name}.norm", *self.norm(channels))
+        act = self.activation()
+        kernel = self.weights[f"{name}.first.weight"] = self.kernel(channels)
+        blocks = self.blocks(f"{name}.blocks", len(kernel), count, depth + 1)
+        self.keep(f"{name}.norm2", *self.norm(len(kernel)))
+        return self.second(name, channels, [act, self.activation()], 0, 1, "relu", blocks)
+
+    def rms(self, channels: int) -> tuple[float, torch.Tensor]:
+        """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
+        self.stream.word()
+        self.expect("channels of a norm", channels)
+        return self.stream.number("epsilon"), self.stream.array(channels)
+
+    def attention(self, name: str, channels: int, depth: int) -> list[Any]:
+        """Read attention; the factor of scores and the norm's weight become part of queries, keys and values."""
+        sizes = ("heads", "groups of heads", "size of a key", "size of a value")
+        heads, groups, key, value = (self.stream.integer(size, 1, 4096) for size in sizes)
+        rotated, learned = self.stream.integer("rotated", 0, 1), self.stream.integer("learned", 0, 1)
+        if heads % groups or (rotated and key % 2):
+            raise ValueError(f"heads must be a multiple of groups and a rotated key even, got {heads}, {groups}, {key}")
+        epsilon, weight = self.rms(channels)
+        layers = [self.matrix(channels) for _ in range(3)]
+        for layer, size in zip(layers, (heads * key, groups * key, groups * value), strict=True):
+            self.same(len(layer), size, "outputs of queries, keys and values")
+        queries, keys, values = layers
+        pairs = (2, key // 2) if rotated else (1, key)
+        both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
+        turned = both.unflatten(2, pairs[::-1]).transpose(2, 3)  # the first of all pairs, then the second
+        self.weights[f"{name}.inputs.weight"] = torch.cat([turned.reshape(-1, channels), values]) * weight
+        outputs = self.weights[f"{name}.outputs.weight"] = self.matrix(heads * value)
+        self.same(len(outputs), channels, "channels")
+        if rotated:
+            self.weights[f"{name}.rotation.frequencies"] = self.frequencies(groups, key // 2, bool(learned)).flatten()
+        return ["attention", heads, groups, key, value, bool(rotated), epsilon]
+
+    def frequencies(self, groups: int, pairs: int, learned: bool) -> torch.Tensor:
+        """Read the frequencies of a rotation, [groups, pairs, 2], x before y."""
+        self.stream.word()
+        if learned:
+            for name, size in (("groups", groups), ("pairs", pairs), ("axes", 2)):
+                self.expect(f"{name} of frequencies", size)
+            return self.stream.array(groups, pairs, 2)
+        theta, half = self.stream.number("theta"), pairs // 2  # of the pairs, half turn by y, and then the rest by x
+        found = torch.zeros(pairs, 2)
+        found[:half, 1] = theta ** -(2 * torch.arange(half) / pairs)
+        found[half:, 0] = theta ** -(2 * torch.arange(pairs - half) / pairs)
+        return found.expand(groups, pairs, 2)
+
+    def feedforward(self, name: str, channels: int, depth: int) -> list[Any]:
+        self.expect("channels of a dense block", channels)
+        hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
+        epsilon, weight = self.rms(channels)
+        layers = [self.matrix(channels) for _ in range(1 + gated)]
+        for layer in layers:
+            self.same(len(layer), hidden, "hidden units")
+        self.weights[f"{name}.inputs.weight"] = torch.cat(layers) * weight
+        outputs = self.weights[f"{name}.outputs.weight"] = self.matrix(hidden)
+        self.same(len(outputs), channels, "channels")
+        return ["feedforward", hidden, bool(gated), epsilon]
+
+    # --- heads -------------------------------------------------------------------------------------
+
+    def policy(self) -> dict[str, Any]:
+        """Read the policy head; of its kinds of policies the first is kept, the ordinary one."""
+        stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
+        stream.word()
+        kinds = 1 if version < 12 else 4 if version == 16 else 2
+        if version >= 17:
+            kinds = stream.integer("kinds of policies", 1, 99)
+            options(stream, 3)
+        kernel = self.kernel(channels)
+        _, pool_act = self.normed_kernel("policy.pool", channels)
+        pooled, hidden = len(self.weights["policy.pool.weight"]), len(kernel)
+        bias = self.matrix(3 * pooled)
+        self.same(len(bias), hidden, "channels of the policy")
+        scale, shift = self.norm(hidden)
+        self.weights["policy.squeeze.weight"] = kernel * scale.view(-1, 1, 1, 1)
+        self.weights["policy.squeeze.bias"] = shift
+        self.weights["policy.bias.weight"] = bias * scale.view(-1, 1)
+        act, pass_act = self.activation(), None
+        points, last = self.kernel(hidden), self.matrix(3 * pooled)
+        if version >= 15:
+            self.same(len(last), hidden, "hidden units of the pass")
+            self.weights["policy.pass_hidden.weight"] = last
+            self.weights["policy.pass_hidden.bias"] = self.vector(hidden)
+            pass_act = self.activation()
+            last = self.matrix(hidden)
+        for layer in (points, last):
+            self.same(len(layer), kinds, "kinds of policies")
+        self.weights["policy.points.weight"], self.weights["policy.last.weight"] = points[:1], last[:1]
+        self.only_points("policy.pool", "policy.squeeze", "policy.points")
+        activations = [pool_act, act, pass_act]
+        sizes = {"channels": channels, "pooled": pooled, "hidden": hidden}
+        return {"part": "SummaryPolicy", **sizes, "activations": activations}
+
+    def value(self) -> dict[str, Any]:
+        """Read the value head; its value is (win - loss) / 2 before the tanh, its score the lead in tens of points."""
+        stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
+        stream.word()
+        options(stream, 3 if version >= 17 else 0)
+        _, act = self.normed_kernel("value.squeeze", channels)
+        planes = len(self.weights["value.squeeze.weight"])
+        hidden = self.weights["value.hidden.weight"] = self.matrix(3 * planes)
+        self.weights["value.hidden.bias"] = self.vector(len(hidden))
+        act2 = self.activation()
+        count = OF_HEAD.get(version, 6)
+        layers = []  # of the three results, and of the further outputs
+        for outputs in (3, count):
+            weight = self.matrix(len(hidden))
+            self.same(len(weight), outputs, "outputs of the value head")
+            layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))
+        results, further = layers
+        last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
+        self.weights["value.last.weight"], self.weights["value.last.bias"] = last[:, :-1].contiguous(), last[:, -1].clone()
+        owner = self.weights["value.owner.weight"] = self.kernel(planes)
+        self.same(len(owner), 1, "planes of the ownership")
+        self.only_points("value.squeeze", "value.owner")
+        sizes = {"channels": channels, "planes": planes, "hidden": len(hidden)}
+        return {"part": "SummaryValue", **sizes, "activations": [act, act2]}
+
+    def only_points(self, *names: str) -> None:
+        """Raise ValueError if a convolution of a head sees more than one point."""
+        for name in names:
+            self.same(self.weights[f"{name}.weight"].shape[-1], 1, "kernels' sides of heads")
+
+
+READERS: dict[str, Callable[[Converter, str, int, int], list[Any]]] = {
+    "ordinary_block": Converter.ordinary,
+    "gpool_block": Converter.pooled,
+    "nested_bottleneck_block": Converter.bottleneck,
+    "transformer_attention_block": Converter.attention,
+    "transformer_ffn_block": Converter.feedforward,
+}

@@ -1,0 +1,78 @@
+"""The heads of KataGo's networks; see alphago.nn.katago.tower for sources."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from alphago.nn.blocks import start_small
+from alphago.nn.katago.tower import activation, convolution, summary
+from alphago.nn.parts import register_part
+from alphago.nn.passes import add_board_bias
+from alphago.nn.value import Forecast, ForecastHead
+
+
+@register_part
+class SummaryPolicy(nn.Module):
+    """A policy head for boards of any size: [B, channels, H, W] -> logits [B, H W + 1], the last one the pass's.
+
+    A 1x1 convolution to `pooled` channels, an activation, and a summary of the board, which gives the pass's logit and a
+    bias for a second 1x1 convolution, to `hidden` channels; after this an activation and the points' logits.
+
+    activations: after the first, the second, and the pass's hidden layer of `hidden` units; None for no such layer.
+    """
+
+    def __init__(self, channels: int, pooled: int, hidden: int, activations: Sequence[str | None]) -> None:
+        super().__init__()
+        pool_act, act, pass_act = activations
+        self.pool_act, self.act = activation(str(pool_act)), activation(str(act))
+        self.pass_act = None if pass_act is None else activation(pass_act)
+        self.pool = convolution(channels, pooled, 1)
+        self.bias = nn.Linear(3 * pooled, hidden, bias=False)
+        self.squeeze = convolution(channels, hidden, 1)
+        self.points = nn.Conv2d(hidden, 1, 1, bias=False)
+        self.pass_hidden = None if pass_act is None else nn.Linear(3 * pooled, hidden)
+        self.last = nn.Linear(3 * pooled if pass_act is None else hidden, 1, bias=False)
+        start_small(self.points, self.last)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        seen = summary(self.pool_act(self.pool(features)), self.training)
+        hidden = self.act(add_board_bias(self.squeeze(features), self.bias(seen), self.training))
+        logits = self.points(hidden).flatten(1)
+        if self.pass_hidden is not None and self.pass_act is not None:
+            seen = self.pass_act(self.pass_hidden(seen))
+        return torch.cat([logits, self.last(seen)], dim=1)
+
+
+@register_part
+class SummaryValue(ForecastHead):
+    """A value head that predicts value, score and ownership, on a board of any size.
+
+    A 1x1 convolution to `planes` channels and an activation; of these a 1x1 convolution gives the ownership, and a
+    summary of the board, with a hidden layer, value and score.
+
+    activations: after the convolution and after the hidden layer.
+    """
+
+    def __init__(self, channels: int, planes: int, hidden: int, activations: Sequence[str]) -> None:
+        super().__init__()
+        self.act, self.act2 = map(activation, activations)
+        self.squeeze = convolution(channels, planes, 1)
+        self.owner = nn.Conv2d(planes, 1, 1, bias=False)
+        self.hidden = nn.Linear(3 * planes, hidden)
+        self.last = nn.Linear(hidden, 2)  # value, score
+        start_small(self.owner, self.last)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
+        return torch.tanh(self.read(self.act(self.squeeze(features)))[:, :1])
+
+    def forecast(self, features: torch.Tensor) -> Forecast:
+        board = self.act(self.squeeze(features))
+        value_and_score = self.read(board)
+        ownership = torch.tanh(self.owner(board)).flatten(1)
+        return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership)
+
+    def read(self, board: torch.Tensor) -> torch.Tensor:
+        """Return the value before the tanh, and the score in tens of points, [B, 2], of [B, planes, H, W]."""
+        return self.last(self.act2(self.hidden(summary(board, self.training, for_value=True))))

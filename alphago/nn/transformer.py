@@ -1,0 +1,157 @@
+"""Transformer blocks on a board: attention between points, and a dense layer at each point.
+
+A block adds to features [B, points, channels].  RMS norms have no weights, and scores no factor: the matrices after them
+have both.  Angles are those of rotary embeddings (Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position
+Embedding") with a frequency along each axis of the board, which are learned.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from alphago.system.validation import check_bool, check_int
+
+EPSILON = 1e-6  # of RMS norms
+MOST_FREQUENCY = 1.0  # of new rotations, in radians a point
+
+Sides = tuple[int, int]  # height and width of the board
+
+
+class RmsNorm(nn.Module):
+    """Divide features by their root mean square over the axes `dims` (Zhang and Sennrich 2019, without weights)."""
+
+    def __init__(self, dims: Sequence[int], epsilon: float = EPSILON) -> None:
+        super().__init__()
+        self.dims, self.epsilon = tuple(dims), float(epsilon)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        square = (features * features).mean(dim=self.dims, keepdim=True)
+        return features / torch.sqrt(square + self.epsilon)
+
+
+class Rotation(nn.Module):
+    """The rotary embedding of each point of a board: cosines and sines of `pairs` angles for each of `groups` groups.
+
+    An angle is x f_x + y f_y, with x and y counted from the upper left corner.  The frequencies stay float32 whatever
+    dtype the network is converted to, since rounded ones would turn far points by other angles.
+    """
+
+    like: torch.Tensor
+
+    def __init__(self, groups: int, pairs: int) -> None:
+        super().__init__()
+        self.groups, self.pairs = groups, pairs
+        frequencies = MOST_FREQUENCY ** torch.linspace(0, 1, pairs) * 20.0 ** -torch.linspace(0, 1, pairs)
+        turns = torch.linspace(0, torch.pi, groups * pairs + 1)[:-1].view(pairs, groups).T  # directions on the board
+        both = torch.stack([torch.cos(turns) * frequencies, torch.sin(turns) * frequencies], dim=-1)
+        self.frequencies = nn.Parameter(both.flatten())  # [groups * pairs * 2], x before y
+        self.register_buffer("like", torch.zeros(()), persistent=False)  # has the dtype of the network
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> "Rotation":
+        return super()._apply(lambda tensor: tensor.to(fn(tensor).device) if tensor.dim() else fn(tensor), recurse)
+
+    def forward(self, sides: Sides) -> torch.Tensor:
+        """Return [2, points, groups, 1, 2 pairs]: cosines and sines, the latter negative for the first of a pair."""
+        height, width = sides
+        x, y = self.frequencies.view(self.groups, self.pairs, 2).unbind(-1)
+        rows = torch.arange(height, device=x.device, dtype=x.dtype).repeat_interleave(width).view(-1, 1, 1)
+        columns = torch.arange(width, device=x.device, dtype=x.dtype).repeat(height).view(-1, 1, 1)
+        angles = columns * x + rows * y
+        cosines, sines = torch.cos(angles), torch.sin(angles)
+        table = torch.stack([torch.cat([cosines, cosines], -1), torch.cat([-sines, sines], -1)])
+        return table.unsqueeze(3).to(self.like.dtype)
+
+
+class Attention(nn.Module):
+    """Attention of every point to every point (Vaswani et al. 2017): [B, points, channels] -> the same, to be added.
+
+    heads: number of queries of a point.  groups: number of its keys and of its values, each for heads / groups queries
+        (Ainslie et al. 2023, "GQA").
+    key, value: sizes of a query or key, and of a value.  rotated: whether a Rotation turns queries and keys.
+    """
+
+    def __init__(
+        self,
+        channels: int,
+        heads: int,
+        groups: int,
+        key: int,
+        value: int,
+        rotated: bool = True,
+        epsilon: float = EPSILON,
+    ) -> None:
+        super().__init__()
+        heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
+        self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
+        if heads % groups or (check_bool("rotated", rotated) and key % 2):
+            raise ValueError(f"heads must be a multiple of groups, and a rotated key even, got {heads}, {groups}, {key}")
+        turned = groups * (self.queries + 1) * key  # queries and keys, group by group
+        self.norm = RmsNorm([-1], epsilon)
+        self.inputs = nn.Linear(channels, turned + groups * check_int("value", value, 1), bias=False)
+        self.outputs = nn.Linear(heads * value, channels, bias=False)
+        nn.init.normal_(self.inputs.weight, std=channels**-0.5)
+        with torch.no_grad():
+            self.inputs.weight[:turned] *= key**-0.25  # a score is the product of two
+        nn.init.zeros_(self.outputs.weight)
+        self.rotation = Rotation(groups, key // 2) if rotated else None
+
+    def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
+        mixed = self.inputs(self.norm(features))
+        turned = self.groups * (self.queries + 1) * self.key
+        heads = mixed[:, :, :turned].unflatten(2, (self.groups, self.queries + 1, self.key))
+        values = mixed[:, :, turned:].unflatten(2, (self.groups, -1)).permute(0, 2, 1, 3)  # [B, groups, points, value]
+        if self.rotation is not None:
+            half, table = self.key // 2, self.rotation(sides)
+            swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
+            heads = heads * table[0] + swapped * table[1]
+        keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
+        queries = heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)  # [B, groups, queries points, key]
+        seen = torch.matmul(torch.softmax(torch.matmul(queries, keys), dim=-1), values)
+        by_point = seen.unflatten(2, (self.queries, -1)).permute(0, 3, 1, 2, 4)  # [B, points, groups, queries, value]
+        return self.outputs(by_point.flatten(2))
+
+
+class FeedForward(nn.Module):
+    """Two dense layers at each point: [B, points, channels] -> the same, to be added.
+
+    hidden: number of hidden units, silu(up) or, if `gated`, silu(up) times a second layer (Shazeer 2020, "GLU Variants").
+    """
+
+    def __init__(self, channels: int, hidden: int, gated: bool = True, epsilon: float = EPSILON) -> None:
+        super().__init__()
+        self.hidden, self.gated = check_int("hidden", hidden, 1), check_bool("gated", gated)
+        self.norm = RmsNorm([-1], epsilon)
+        self.inputs = nn.Linear(channels, hidden * (2 if gated else 1), bias=False)
+        self.outputs = nn.Linear(hidden, channels, bias=False)
+        nn.init.kaiming_normal_(self.inputs.weight, nonlinearity="relu")
+        nn.init.zeros_(self.outputs.weight)
+
+    def forward(self, features: torch.Tensor, sides: Sides) -> torch.Tensor:
+        hidden = self.inputs(self.norm(features))
+        if self.gated:
+            return self.outputs(F.silu(hidden[:, :, : self.hidden]) * hidden[:, :, self.hidden :])
+        return self.outputs(F.silu(hidden))
+
+
+KINDS: dict[str, type[nn.Module]] = {"attention": Attention, "feedforward": FeedForward}
+
+
+class Transformer(nn.Module):
+    """A sequence of blocks, each added to its input: [B, channels, H, W] -> [B, channels, H, W].
+
+    blocks: for each block its kind in KINDS, and its arguments after `channels`.
+    """
+
+    def __init__(self, channels: int, blocks: Sequence[Sequence[Any]]) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(KINDS[kind](channels, *arguments) for kind, *arguments in blocks)
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        sides = (features.shape[2], features.shape[3])
+        points = features.flatten(2).transpose(1, 2)
+        for block in self.blocks:
+            points = points + block(points, sides)
+        return points.transpose(1, 2).unflatten(2, sides)
