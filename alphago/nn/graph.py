@@ -134,6 +134,11 @@ def reshape(x: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return x.reshape([x.shape[i] if length == 0 else int(length) for i, length in enumerate(shape)])
 
 
+def softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    powers = np.exp(x - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
 def slice_axis(x: np.ndarray, begin: np.ndarray, end: np.ndarray, axis: np.ndarray, step: np.ndarray) -> np.ndarray:
     index = [slice(None)] * x.ndim
     index[int(axis[0])] = slice(int(begin[0]), int(end[0]), int(step[0]))
@@ -151,6 +156,11 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
     "Elu": elu,
     "Tanh": np.tanh,
     "Sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "Sqrt": np.sqrt,
+    "Softplus": lambda x: np.logaddexp(0, x),
+    "Softmax": softmax,
+    "MatMul": np.matmul,
+    "Transpose": lambda x, perm: x.transpose(perm),
     "ReduceMean": lambda x, axes, keepdims: x.mean(axis=tuple(axes), keepdims=bool(keepdims)),
     "ReduceMax": lambda x, axes, keepdims: x.max(axis=tuple(axes), keepdims=bool(keepdims)),
     "Concat": lambda *parts, axis: np.concatenate(parts, axis),

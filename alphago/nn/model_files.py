@@ -4,6 +4,7 @@ A file holds only data: tensors, and JSON texts in the header.  Reading it execu
 """
 
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -19,7 +20,11 @@ from safetensors.torch import load as tensors_from
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
+from alphago.env.go import GoEnv
 from alphago.env.packaged import NETWORKS, packaged_nets
+from alphago.nn.katago.conversion import read_header as read_katago_header
+from alphago.nn.katago.conversion import read_network as read_katago_network
+from alphago.nn.katago.stream import GZIP, Stream
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import user_path, write_atomic
@@ -35,6 +40,10 @@ REFERENCE = (
     r"[\w./~-]{1,999}:[\w.]{1,99}"  # class of a custom game, see `game_reference`; it is printed, never imported
 )
 LATEST = "weights.safetensors"  # the latest network in a run's folder
+KATAGO = "katago:"  # before the name of a file of KataGo's networks
+KATRAIN = "katrain"  # a package that has such a file
+KATAGO_GAME = {"board_size": 9, "planes": "katago"}  # the usual game of such a network, which plays any board
+TAUGHT_BY = "taught_by"  # the note in a network's file
 
 
 class ModelError(ValueError):
@@ -47,16 +56,17 @@ class ModelError(ValueError):
 def model_file(path: str | PathLike[str]) -> Path:
     """Return the file of a network.
 
-    path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; or a
-        file.
+    path: the name of a packaged network, such as "7x7" or "connect-four"; a run's folder, for its latest network; a
+        file; or "katago:FILE" or "katago:katrain", see `katago_file`.
     Raises ModelError for a name such as "5x5" that no packaged network has, and for one that no file can have;
     TypeError if `path` is not a name or path.
     """
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
+    of_katago = os.fspath(path).removeprefix(KATAGO) if os.fspath(path).startswith(KATAGO) else None
     try:
-        file = user_path(path)
+        file = user_path(path) if of_katago is None else katago_file(of_katago)
     except ValueError as error:
         raise ModelError(str(error)) from error
     if isinstance(path, str) and not file.exists():
@@ -66,6 +76,22 @@ def model_file(path: str | PathLike[str]) -> Path:
         if re.fullmatch(r"[0-9]+x[0-9]+", path):
             raise ModelError(f"no network {path} comes with the package: there are {', '.join(names) or 'none'}")
     return file / LATEST if file.is_dir() and (file / LATEST).exists() else file
+
+
+def katago_file(name: str) -> Path:
+    """Return the file of a network of KataGo.
+
+    name: the file, or "katrain" for the network that comes with an installed package of this name.
+    Raises ModelError if that package is not installed or has no network.
+    """
+    if name != KATRAIN:
+        return user_path(name)
+    found = importlib.util.find_spec(KATRAIN)  # does not import it
+    folders = [] if found is None else list(found.submodule_search_locations or ())
+    files = sorted(file for folder in folders for file in Path(folder).glob("models/*.bin.gz"))
+    if not files:
+        raise ModelError(f"{KATAGO}{KATRAIN} needs the package {KATRAIN} with its network: pip install --no-deps {KATRAIN}")
+    return files[-1]
 
 
 def saved_game(path: str | PathLike[str], board_size: int | None = None, komi: float | None = None) -> GameEnv:
@@ -159,6 +185,8 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
     Raises ModelError if the file cannot be read or is damaged.  Damage is found by comparing the contents with the
     digest in the header; old files have no digest.
     """
+    if is_katago(path):
+        return read_katago(path)
     texts, data = read_regular_file(path, header_only=False)
     try:
         tensors = tensors_from(data)
@@ -177,7 +205,56 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     The description has texts `env` (the game) and `reference` (the game's class), and dictionaries `env_config` (the
     game's options), `structure` (see `game_structure`), `net` (`NeuralNet.config`) and `extra` (further texts).
     """
+    if is_katago(path):
+        return read_katago(path, header_only=True)[1]
     return parse_description(path, read_regular_file(path)[0])
+
+
+def is_katago(path: str | PathLike[str]) -> bool:
+    """Return whether a file is a gzip stream, as KataGo's networks are."""
+    try:
+        if not Path(path).is_file():  # nothing is read from a pipe
+            return False
+        with open(path, "rb") as file:
+            return file.read(len(GZIP)) == GZIP
+    except OSError:  # which `read_regular_file` tells
+        return False
+
+
+def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """Return the tensors and the description, as `read_weights`, of a file of KataGo's networks.
+
+    header_only: whether to read only the header; then there are no tensors, and no parts in the description.
+    Raises ModelError if the file is damaged, or of a network that cannot be read.
+    """
+    size = os.stat(path).st_size
+    tensors: dict[str, torch.Tensor] = {}
+    parts: Mapping[str, object] = {}
+    if size > MOST_BYTES:
+        raise ModelError(f"{path} must have at most {MOST_BYTES:,} bytes, got {size:,}")
+    try:
+        with open(path, "rb") as file:
+            if header_only:
+                header = read_katago_header(Stream(file, size))
+            else:
+                tensors, parts, header = read_katago_network(file, size)
+    except ValueError as error:
+        raise ModelError(f"{path} cannot be read as a network of KataGo: {shortened(error)}") from None
+    except MemoryError:
+        raise ModelError(f"{path} does not fit into the memory") from None
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    env = GoEnv(**KATAGO_GAME)
+    net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
+    taught = f"KataGo: this is its network {header.name}, version {header.version}, under KataGo's licence"
+    return tensors, {
+        "env": repr(env),
+        "reference": GoEnv.name,
+        "env_config": env.config,
+        "structure": game_structure(env),
+        "net": net,
+        "extra": {TAUGHT_BY: taught},
+    }
 
 
 def read_regular_file(path: str | PathLike[str], header_only: bool = True) -> tuple[Mapping[str, object], bytes]:

@@ -11,7 +11,7 @@ from torch import nn
 
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
-from alphago.env.games import GAMES
+from alphago.env.games import GAMES, is_go
 from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
@@ -19,7 +19,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
-from alphago.nn.model_files import ModelError, fingerprint
+from alphago.nn.model_files import KATAGO_GAME, TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
@@ -29,7 +29,6 @@ from alphago.nn.value import FlatValue, Forecast, ForecastHead, default_value
 from alphago.system.other_names import NETWORK_NAMES
 from alphago.system.validation import check_choice, check_float, check_int, checks_keywords, shortened
 
-TAUGHT_BY = "taught_by"  # the note in a network's file
 # (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
 # minutes; "paper" is the smaller of the two networks of Silver et al. 2017.
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (19, 256, False)}
@@ -363,9 +362,11 @@ def load_model(
     """Load a network that `NeuralNet.save` wrote to a file; the result is on the CPU and in eval mode.
 
     path: the file, a run's folder for its latest network, or the name of a network that comes with the package: "7x7",
-        "9x9", ….
+        "9x9", ….  "katago:FILE" is a network of KataGo, "katago:katrain" that of an installed package `katrain`: see
+        docs/katago.md.
     env: the game to play; None for the game that was saved, if it comes with the package.  It must have the saved
         game, planes and actions; only options such as komi may differ, and if the network is size-free also the board.
+        With KataGo's file, the network's `env` is this game with KataGo's planes.
     base_net, value, policy: modules for the parts that are custom modules, of the classes that were saved; their
         weights are overwritten.  The file has only the names of these classes.
     Raises ModelError if the file is missing, damaged, not a network or of another game, and for modules that do not
@@ -376,6 +377,8 @@ def load_model(
     if env is None:
         env = model_files.saved_game(path)
     check_env(env)
+    if model_files.is_katago(path) and is_go(env):
+        env = env.replace(planes=KATAGO_GAME["planes"])
     tensors, description = model_files.read_weights(path)
     config = description["net"]
     model_checks.check_game_fits(path, description, env)

@@ -16,6 +16,7 @@ import torch.nn.functional as F
 from torch import fx, nn
 
 from alphago.nn.graph import NetworkGraph, Number, Side, Sides, Tensor
+from alphago.nn.transformer import Rotation
 
 BOARD = [2, 3]  # the axes of height and width
 SIDE = "side"  # the prefix of the names of placeholders, see `side`
@@ -130,9 +131,13 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
 
 
 def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
-    if len(inputs.shape) != 2:
-        raise NotImplementedError("no translation of a dense layer on anything but [batch, features]")
-    return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], ("batch", module.out_features), transB=1)
+    """Translate a dense layer, on [batch, features] or, if it has no bias, on any [..., features]."""
+    shape = (*inputs.shape[:-1], module.out_features)
+    if len(inputs.shape) == 2:
+        return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], shape, transB=1)
+    if module.bias is not None:
+        raise NotImplementedError("no translation of a dense layer with a bias on anything but [batch, features]")
+    return graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
 
 
 def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:
@@ -257,18 +262,58 @@ def concatenate(graph: NetworkGraph, parts: Sequence[Tensor], dim: int = 0) -> T
     return graph.add("Concat", parts, tuple(shape), axis=axis)
 
 
-def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice, slice | int]) -> Tensor:
-    """Translate `inputs[:, i]` and `inputs[:, begin:end:step]`; raise NotImplementedError for other indices."""
-    rows, columns = key
-    width = inputs.shape[1]
-    if rows != slice(None) or not isinstance(width, int):
+def item(graph: NetworkGraph, inputs: Tensor, key: tuple[slice | int, ...]) -> Tensor:
+    """Translate an index such as `inputs[:, i]` or `inputs[:, :, begin:end:step]`.
+
+    Raises NotImplementedError unless only the last of several indices is no full slice, on an axis of known length.
+    """
+    *before, last = key
+    axis = len(before)
+    if axis == 0 or before != [slice(None)] * axis or not isinstance(length := inputs.shape[axis], int):
         raise NotImplementedError(f"no translation of the index {key}")
-    if not isinstance(columns, slice):
-        column = item(graph, inputs, (rows, slice(columns % width, columns % width + 1)))
-        return reshape(graph, column, (column.shape[0], *column.shape[2:]))
-    begin, end, step = columns.indices(width)
-    bounds = [np.array([bound]) for bound in (begin, end, 1, step)]  # the third is the axis
-    return graph.add("Slice", [inputs, *bounds], (inputs.shape[0], len(range(begin, end, step)), *inputs.shape[2:]))
+    if not isinstance(last, slice):
+        one = item(graph, inputs, (*before, slice(last % length, last % length + 1)))
+        return reshape(graph, one, (*one.shape[:axis], *one.shape[axis + 1 :]))
+    begin, end, step = last.indices(length)
+    bounds = [np.array([bound]) for bound in (begin, end, axis, step)]
+    shape = (*inputs.shape[:axis], len(range(begin, end, step)), *inputs.shape[axis + 1 :])
+    return graph.add("Slice", [inputs, *bounds], shape)
+
+
+def permute(graph: NetworkGraph, inputs: Tensor, *order: int) -> Tensor:
+    return graph.add("Transpose", [inputs], tuple(inputs.shape[axis] for axis in order), perm=list(order))
+
+
+def transpose(graph: NetworkGraph, inputs: Tensor, first: int, second: int) -> Tensor:
+    order = list(range(len(inputs.shape)))
+    order[first], order[second] = order[second], order[first]
+    return permute(graph, inputs, *order)
+
+
+def softmax(graph: NetworkGraph, inputs: Tensor, dim: int) -> Tensor:
+    return graph.add("Softmax", [inputs], inputs.shape, axis=dim % len(inputs.shape))
+
+
+def matmul(graph: NetworkGraph, a: Tensor, b: Tensor) -> Tensor:
+    return graph.add("MatMul", [a, b], (*a.shape[:-1], b.shape[-1]))
+
+
+def mean(graph: NetworkGraph, inputs: Tensor, dim: Sequence[int], keepdim: bool = False) -> Tensor:
+    """Translate a mean over the axes `dim`, which stay as sides of 1."""
+    if not keepdim:
+        raise NotImplementedError("no translation of a mean whose axes do not stay")
+    axes = [axis % len(inputs.shape) for axis in dim]
+    shape = tuple(1 if axis in axes else length for axis, length in enumerate(inputs.shape))
+    return graph.add("ReduceMean", [inputs], shape, axes=axes, keepdims=1)
+
+
+def silu(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
+    return graph.add("Mul", [inputs, graph.add("Sigmoid", [inputs], inputs.shape)], inputs.shape)
+
+
+def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
+    softplus = graph.add("Softplus", [inputs], inputs.shape)
+    return graph.add("Mul", [inputs, graph.add("Tanh", [softplus], inputs.shape)], inputs.shape)
 
 
 MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
@@ -282,11 +327,17 @@ MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
     nn.Flatten: lambda graph, module, inputs, name: flatten(graph, inputs, module.start_dim, module.end_dim),
     nn.Identity: lambda graph, module, inputs, name: inputs,
     nn.Dropout: lambda graph, module, inputs, name: inputs,
+    Rotation: lambda graph, module, sides, name: module(sides),
 }
 FUNCTIONS: dict[object, Callable[..., Tensor]] = {
     torch.relu: unary("Relu"),
     F.relu: unary("Relu"),
     F.elu: elu,
+    F.silu: silu,
+    F.mish: mish,
+    torch.softmax: softmax,
+    torch.matmul: matmul,
+    torch.sqrt: unary("Sqrt"),
     torch.tanh: unary("Tanh"),
     torch.sigmoid: unary("Sigmoid"),
     torch.cat: concatenate,
@@ -304,6 +355,9 @@ FUNCTIONS: dict[object, Callable[..., Tensor]] = {
 METHODS: dict[object, Callable[..., Tensor]] = {
     "flatten": flatten,
     "unflatten": unflatten,
+    "permute": permute,
+    "transpose": transpose,
+    "mean": mean,
     "relu": unary("Relu"),
     "tanh": unary("Tanh"),
     "sigmoid": unary("Sigmoid"),

@@ -20,6 +20,8 @@ from torch import fx, nn
 from torch.fx.passes.shape_prop import ShapeProp
 from torch.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights
 
+from alphago.nn.transformer import Rotation
+
 RELUS = {torch.relu, torch.relu_, F.relu, F.relu_, "relu", "relu_"}
 # For each pooling, the function that computes the same over whole boards, in a fifth of the time, since it makes a
 # single pass over a GPU's memory.
@@ -34,11 +36,17 @@ NORMS = "norms"  # key in a graph's `meta`: by the name of each convolution, tha
 
 
 class OneThreadTracer(fx.Tracer):
-    """A tracer that does not affect modules called in other threads, which torch.fx would trace as well."""
+    """A tracer that does not affect modules called in other threads, which torch.fx would trace as well.
+
+    A Rotation stays a module, which depends on the board's sides alone.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.thread = threading.get_ident()
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        return isinstance(m, Rotation) or super().is_leaf_module(m, module_qualified_name)
 
     def call_module(self, m: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> object:
         if threading.get_ident() != self.thread:

@@ -5,12 +5,14 @@ Versions 8 to 17 are read (source: KataGo's cpp/neuralnet/desc.cpp, version 1.17
 the centre of the first kernel.  Of the outputs these are kept: the ordinary policy, win and loss, the lead, ownership.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple
 
 import torch
 
+from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
 from alphago.nn.katago.stream import Stream
+from alphago.nn.katago.tower import BlockTower
 from alphago.nn.value import POINTS
 
 VERSIONS = 8, 17  # the oldest and the newest that are read
@@ -175,7 +177,7 @@ class Converter:
         else:
             self.keep("base_net.tip", *self.norm(channels))
         arguments = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
-        return {"part": "BlockTower", **arguments, "tip": tip, "epsilon": epsilon, "activation": self.activation()}
+        return {"part": BlockTower.__name__, **arguments, "tip": tip, "epsilon": epsilon, "activation": self.activation()}
 
     def same(self, got: int, wanted: int, what: str) -> None:
         """Raise ValueError if a layer has another number of outputs than the rest of the file says."""
@@ -326,7 +328,7 @@ class Converter:
         self.only_points("policy.pool", "policy.squeeze", "policy.points")
         activations = [pool_act, act, pass_act]
         sizes = {"channels": channels, "pooled": pooled, "hidden": hidden}
-        return {"part": "SummaryPolicy", **sizes, "activations": activations}
+        return {"part": SummaryPolicy.__name__, **sizes, "activations": activations}
 
     def value(self) -> dict[str, Any]:
         """Read the value head; its value is (win - loss) / 2 before the tanh, its score the lead in tens of points."""
@@ -351,7 +353,7 @@ class Converter:
         self.same(len(owner), 1, "planes of the ownership")
         self.only_points("value.squeeze", "value.owner")
         sizes = {"channels": channels, "planes": planes, "hidden": len(hidden)}
-        return {"part": "SummaryValue", **sizes, "activations": [act, act2]}
+        return {"part": SummaryValue.__name__, **sizes, "activations": [act, act2]}
 
     def only_points(self, *names: str) -> None:
         """Raise ValueError if a convolution of a head sees more than one point."""

@@ -37,7 +37,7 @@ class Affine(nn.Module):
         self.scale, self.shift = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
 
     def forward(self, features: torch.Tensor) -> torch.Tensor:
-        return features * self.scale.view(1, -1, 1, 1) + self.shift.view(1, -1, 1, 1)
+        return features * self.scale[:, None, None] + self.shift[:, None, None]
 
 
 def convolution(inputs: int, outputs: int, kernel: int, bias: bool = True) -> nn.Conv2d:
