@@ -26,6 +26,7 @@ from alphago.nn.net import NeuralNet, load_model
 from alphago.nn.parts import class_path
 from alphago.nn.random_positions import random_planes
 from alphago.nn.threads import one_torch_thread
+from alphago.nn.transformer import Rotation
 from alphago.nn.translator import Translator, reshape
 from alphago.nn.value import ForecastHead
 from alphago.system.files import user_path, write_atomic
@@ -121,17 +122,18 @@ def export_model(
 def network_graph(net: NeuralNet) -> NetworkGraph:
     """Return a network's operations in float32, with batch norms folded into convolutions.
 
-    For a size-free network the board's height and width remain symbolic, so that the operations fit any board.
+    For a size-free network the board's height and width remain symbolic, so that the operations fit any board, unless
+    it has rotations (`alphago.nn.transformer`).
     Raises ValueError, which names the part and the layer, if a layer cannot be translated.
     """
-    height, width = ("height", "width") if net.size_free else net.env.plane_shape
+    height, width = ("height", "width") if fits_any_board(net) else net.env.plane_shape
     graph = NetworkGraph(Tensor("planes", ("batch", net.env.planes, height, width)))
     frozen = frozen_parts(net.base_net, net.value, net.policy)
     with TRACING_LOCK, torch.no_grad(), one_torch_thread():
         (features,) = translate(graph, "base_net", frozen.base_net, graph.planes)
         (logits,) = translate(graph, "policy", frozen.policy, features)
         value, *forecast = translate(graph, "value", ValueOutputs(frozen.value), features)
-    actions = "actions" if net.size_free else net.env.action_space
+    actions = "actions" if fits_any_board(net) else net.env.action_space
     graph.outputs["logits"] = logits._replace(shape=("batch", actions))
     graph.outputs["value"] = reshape(graph, value, ("batch",))
     if forecast:
@@ -139,6 +141,11 @@ def network_graph(net: NeuralNet) -> NetworkGraph:
         graph.outputs["score"] = reshape(graph, score, ("batch",))
         graph.outputs["ownership"] = ownership
     return graph
+
+
+def fits_any_board(net: NeuralNet) -> bool:
+    """Return whether a network's exported operations fit any board; rotations are tables for a board's points."""
+    return net.size_free and not any(isinstance(module, Rotation) for module in net.modules())
 
 
 class ValueOutputs(nn.Module):
@@ -174,7 +181,7 @@ def translate(graph: NetworkGraph, slot: str, module: nn.Module, inputs: Tensor)
 
 def games_to_compare(net: NeuralNet) -> list[GameEnv]:
     """Return the games for the comparison: the network's, and for a size-free network also one on another board."""
-    if not net.size_free:
+    if not fits_any_board(net):
         return [net.env]
     for size in (net.env.N + 2, net.env.N - 2, net.env.N + 1):  # a game with even boards only has one of the first two
         try:
@@ -245,7 +252,7 @@ def about(net: NeuralNet) -> dict[str, object]:
         actions = "row * board side + column, row 0 at the top; then the pass"
     else:
         actions = [env.to_text(action) for action in range(env.action_space)]
-    facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": net.size_free}
+    facts = {"game": env.name, "game_options": env.config, "network": net.config, "size_free": fits_any_board(net)}
     return facts | {"inputs": {"planes": DOCUMENTATION["planes"]}, "actions": actions}
 
 

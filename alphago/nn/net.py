@@ -19,6 +19,7 @@ from alphago.nn.inference.cpu import NetEvaluator
 from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
+from alphago.nn.katago.tower import transformer_tower
 from alphago.nn.model_files import KATAGO_GAME, TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
@@ -31,6 +32,7 @@ from alphago.system.validation import check_choice, check_float, check_int, chec
 
 # (tower_height, channels, size_free) of each preset.  A "default" network learns a small board on one machine in
 # minutes; "paper" is the smaller of the two networks of Silver et al. 2017.
+BASES = {"transformer": transformer_tower}  # bases by name
 PRESETS = {"default": (5, 64, True), "paper": (19, 256, False), "alphago.jl": (19, 256, False)}
 
 
@@ -39,7 +41,8 @@ class NeuralNet(nn.Module):
     """A network of three parts; each part may be any `torch.nn.Module` with these inputs and outputs.
 
     env: the game.
-    base_net: maps planes [B, planes, H, W], float32 in the view of the player about to move, to features [B, ...].
+    base_net: maps planes [B, planes, H, W], float32 in the view of the player about to move, to features [B, ...];
+        or "transformer" for a tower of attention and dense layers, by default 7 of each with 96 channels.
         The default heads need features [B, C, H, W], or [B, F] without a board.
     value: maps features to values [B, 1] or [B], -1 .. 1, in the view of the player about to move.
     policy: maps features to logits [B, action_space], without a softmax and with illegal actions.
@@ -63,7 +66,7 @@ class NeuralNet(nn.Module):
     def __init__(
         self,
         env: GameEnv,
-        base_net: nn.Module | None = None,
+        base_net: nn.Module | str | None = None,
         value: nn.Module | None = None,
         policy: nn.Module | None = None,
         *,
@@ -74,7 +77,11 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        slots = {"base_net": base_net, "value": value, "policy": policy}
+        if isinstance(base_net, str):
+            check_choice("base_net", base_net, BASES)
+            base_net = BASES[base_net](env.planes, channels, tower_height)
+            channels = tower_height = None
+        slots: dict[str, nn.Module | None] = {"base_net": base_net, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
         if preset is not None and preset in OWN_PARTS:

@@ -49,7 +49,8 @@ class Stream:
         """Return the next word as an integer from `least` to `most`; name: what it is, for the message."""
         word = self.word()
         if not (word.isdecimal() and word.isascii() and least <= int(word[:9]) <= most and len(word) < 9):
-            raise ValueError(f"{name} must be an integer from {least} to {most}, got {word[:20]!r}")
+            wanted = least if least == most else f"an integer from {least} to {most}"
+            raise ValueError(f"{name} must be {wanted}, got {word[:20]!r}")
         return int(word)
 
     def number(self, name: str) -> float:

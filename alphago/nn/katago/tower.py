@@ -19,6 +19,7 @@ from alphago.nn.transformer import RmsNorm, Transformer
 from alphago.system.validation import check_choice, check_int
 
 ACTIVATIONS: dict[str, Activation] = {"relu": torch.relu, "mish": F.mish, "silu": F.silu, "identity": nn.Identity()}
+HEAD = 32  # size of a key and a value in new transformers
 TYPICAL_SIDE, SIDE_STEP = 14, 10  # KataGo's scale of a board's side: (side - 14) / 10
 TIPS = {"affine": None, "rms": [1], "spatial rms": [1, 2, 3]}  # the axes of the root mean square before the tip's scale
 
@@ -147,3 +148,11 @@ class BlockTower(nn.Module):
 
     def forward(self, planes: torch.Tensor) -> torch.Tensor:
         return self.act(self.tip(self.rms(self.blocks(self.entry(planes)))))
+
+
+def transformer_tower(planes: int, channels: int | None = None, height: int | None = None) -> BlockTower:
+    """Return a new tower of `height` times attention and a dense layer, sized as KataGo's b7c96h3tfrs by default."""
+    channels, height = check_int("channels", channels or 96, 1), check_int("height", height or 7, 1)
+    heads, hidden = max(channels // HEAD, 1), channels * 8 // 3
+    pair = [["attention", heads, heads, HEAD, HEAD], ["feedforward", hidden]]
+    return BlockTower(planes, channels, [["transformer", pair * height]], activation="silu")
