@@ -41,6 +41,8 @@ class Heard:
         self.calls.append(("start", games, done))
 
     def game(self, match: str, result: MatchResult) -> None:
+        assert " - " in match
+        assert result.games
         self.games += 1
         if self.games == self.stop_after:
             raise KeyboardInterrupt

@@ -280,6 +280,7 @@ def net_of(**config) -> dict[str, str]:
         ({"extra": '{"resign_threshold": "nan"}'}, "resign_threshold must be a number from -1 to 1, got 'nan'"),
         (net_of(parts={"head": {"part": "FlatValue"}}), "a part must be base_net or value or policy, got head"),
         (net_of(tower_height=10**9, channels=256), "describes 1000000000 blocks x 256 channels, but holds only"),
+        (net_of(tower_height=3, channels=8), "describes 3 blocks x 8 channels, but holds only"),
         (net_of(tower_height="1", channels=8), "describes 1 blocks x 8 channels, but holds only"),
         (net_of(tower_height=1, channels=0), "cannot be rebuilt: channels must be an integer >= 1, got 0"),
         (net_of(tower_height=0, channels=8, size_free=True), "holds a weight base_net.blocks.0"),
