@@ -9,9 +9,9 @@ from alphago.env.game import GameEnv
 from alphago.env.go_rules import check_komi
 from alphago.env.kernels import go as kernels
 from alphago.env.kernels import go_alive as alive
+from alphago.env.kernels import go_katago, go_ladders, go_planes
 from alphago.env.kernels import go_legal as legal
 from alphago.env.kernels import go_loops as loops
-from alphago.env.kernels import go_katago, go_ladders, go_planes
 from alphago.env.kernels import go_row as layout
 from alphago.env.packed import PackedBatch
 

@@ -90,7 +90,9 @@ def katago_file(name: str) -> Path:
     folders = [] if found is None else list(found.submodule_search_locations or ())
     files = sorted(file for folder in folders for file in Path(folder).glob("models/*.bin.gz"))
     if not files:
-        raise ModelError(f"{KATAGO}{KATRAIN} needs the package {KATRAIN} with its network: pip install --no-deps {KATRAIN}")
+        raise ModelError(
+            f"{KATAGO}{KATRAIN} needs the package {KATRAIN} with its network: pip install --no-deps {KATRAIN}"
+        )
     return files[-1]
 
 

@@ -87,7 +87,9 @@ class Attention(nn.Module):
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
         if heads % groups or (check_bool("rotated", rotated) and key % 2):
-            raise ValueError(f"heads must be a multiple of groups, and a rotated key even, got {heads}, {groups}, {key}")
+            raise ValueError(
+                f"heads must be a multiple of groups, and a rotated key even, got {heads}, {groups}, {key}"
+            )
         turned = groups * (self.queries + 1) * key  # queries and keys, group by group
         self.norm = RmsNorm([-1], epsilon)
         self.inputs = nn.Linear(channels, turned + groups * check_int("value", value, 1), bias=False)
@@ -108,7 +110,9 @@ class Attention(nn.Module):
             swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
             heads = heads * table[0] + swapped * table[1]
         keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
-        queries = heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)  # [B, groups, queries points, key]
+        queries = (
+            heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
+        )  # [B, groups, queries points, key]
         seen = torch.matmul(torch.softmax(torch.matmul(queries, keys), dim=-1), values)
         by_point = seen.unflatten(2, (self.queries, -1)).permute(0, 3, 1, 2, 4)  # [B, points, groups, queries, value]
         return self.outputs(by_point.flatten(2))

@@ -177,7 +177,13 @@ class Converter:
         else:
             self.keep("base_net.tip", *self.norm(channels))
         arguments = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
-        return {"part": BlockTower.__name__, **arguments, "tip": tip, "epsilon": epsilon, "activation": self.activation()}
+        return {
+            "part": BlockTower.__name__,
+            **arguments,
+            "tip": tip,
+            "epsilon": epsilon,
+            "activation": self.activation(),
+        }
 
     def same(self, got: int, wanted: int, what: str) -> None:
         """Raise ValueError if a layer has another number of outputs than the rest of the file says."""
@@ -348,7 +354,10 @@ class Converter:
             layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))
         results, further = layers
         last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
-        self.weights["value.last.weight"], self.weights["value.last.bias"] = last[:, :-1].contiguous(), last[:, -1].clone()
+        self.weights["value.last.weight"], self.weights["value.last.bias"] = (
+            last[:, :-1].contiguous(),
+            last[:, -1].clone(),
+        )
         owner = self.weights["value.owner.weight"] = self.kernel(planes)
         self.same(len(owner), 1, "planes of the ownership")
         self.only_points("value.squeeze", "value.owner")

@@ -123,7 +123,9 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):  # --game registers its class
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
     if net.env.config.get("planes") == KATAGO_GAME["planes"]:
-        raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web plays with them")
+        raise ValueError(
+            f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web plays with them"
+        )
     parts = packed_parts(net, name, about).items()
     replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
