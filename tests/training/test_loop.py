@@ -15,7 +15,7 @@ from alphago.training.loop import learn, play, remember, train_loop
 from alphago.training.run import Stopped
 from alphago.training.selfplay import SelfPlay
 from tests.training.conftest import STAGES
-from tests.training.small_runs import EXACT, GO, Listener, RandomGames, Small, Sources, interrupt, opened, run, same
+from tests.training.small_runs import EXACT, Listener, RandomGames, Small, Sources, interrupt, opened, run, same
 
 
 def random_games(folder: Path, num_games: int = 24, **settings: Any) -> Listener:
@@ -42,21 +42,9 @@ class TestLearning:
         assert listener.last["steps"] == samples * listener.last["positions"] // batch_size > 0
         assert listener.last["skipped_steps"] == 0
 
-    @pytest.mark.parametrize("samples", [0, 0.5, pytest.param(3.0, marks=pytest.mark.slow)])
-    def test_samples_per_position(self, tmp_path: Path, samples: float) -> None:
-        """On average over the run, those from before the start included."""
-        listener = random_games(tmp_path, 12, samples_per_position=samples, batch_size=8)
-        assert listener.last["steps"] == samples * listener.last["positions"] // 8
-
     def test_epochs_are_steps_on_each_batch(self, tmp_path: Path) -> None:
         listener = random_games(tmp_path, epochs=3)
         assert listener.last["steps"] == 3 * (listener.last["positions"] // 64) > 0
-
-    def test_the_memory_is_bounded(self, tmp_path: Path) -> None:
-        listener = random_games(tmp_path, memory_size=60, samples_per_position=0)
-        assert listener.last["positions"] > 100
-        assert all(row["memory"] < 60 + GO.max_moves for row in listener.rows)
-        assert listener.last["memory"] >= 60
 
     def test_new_games_are_measured_before_they_are_learned(self, tmp_path: Path) -> None:
         rows = random_games(tmp_path).rows

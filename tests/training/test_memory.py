@@ -118,20 +118,6 @@ class TestDraws:
         chi_squared = ((counts - 1000) ** 2 / 1000).sum()
         assert chi_squared < 26.1  # 8 degrees of freedom, 1 in 1000
 
-    @pytest.mark.parametrize("count", [1, 2, 31, 33, 64, 65, 100, 300])
-    def test_any_batch_size(self, count: int) -> None:
-        """Larger than the memory and no multiple of anything (AlphaGo.jl wanted multiples of 32)."""
-        memory = ReplayMemory(GO)
-        memory.add(games(GO, 3))
-        sample = memory.sample(count, np.random.default_rng(count))
-        assert sample.planes.shape == (count, 16, 3, 3)
-        assert sample.policy.shape == (count, 10)
-        assert sample.value.shape == sample.weight.shape == sample.score.shape == (count,)
-        assert sample.ownership.shape == (count, 9)
-        assert sample.ended.shape == (count,)
-        assert {array.dtype for array in sample if array is not sample.ownership} == {np.dtype(np.float32)}
-        assert sample.ownership.dtype == np.int8
-
     def test_the_same_generator_gives_the_same_sample(self) -> None:
         memory = ReplayMemory(GO)
         memory.add(games(GO, 3))

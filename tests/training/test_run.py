@@ -16,11 +16,9 @@ from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
 from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import GameRecord, RecordBuilder, load_records
-from alphago.system.settings import from_data
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped
-from alphago.training.settings.run_settings import RunSettings
 from alphago.training.stage import Stage
 from tests.training.small_runs import (
     GO,
@@ -55,16 +53,6 @@ class TestWhatItLeaves:
         assert 3 <= len(parts["weights/"]) <= 5
         assert listener.weights == folder / "weights.safetensors"
         assert not listener.stopped
-
-    def test_config(self, finished_run: Small) -> None:
-        folder, net, _ = finished_run
-        config = json.loads((folder / "config.json").read_text())
-        assert config["game"] == "go"
-        assert GoEnv(**config["env"]) == GO
-        assert config["network"] == net.config
-        assert (config["network"]["tower_height"], config["network"]["channels"]) == (0, 8)
-        again = from_data(RunSettings, config["settings"], {}, "the run")
-        assert (again.num_games, again.seed, again.learning.batch_size) == (40, 3, 64)
 
     def test_metrics(self, finished_run: Small) -> None:
         folder, _, listener = finished_run
@@ -105,12 +93,6 @@ class TestWhatItLeaves:
             tens.append(games // 10)
         assert tens[-1] == 4
         assert len(set(tens)) == len(tens)
-
-    def test_checkpoints_every_ckp_freq_games(self, tmp_path: Path) -> None:
-        _, listener = run(tmp_path, 20, ckp_freq=5, games_in_flight=1, source=RandomGames, samples_per_position=0)
-        saved = sorted(int(path.stem.removeprefix("games-")) for path in (tmp_path / "weights").iterdir())
-        assert saved == [5, 10, 15, 20]
-        assert listener.last["games"] == 20
 
     def test_games_load(self, finished_run: Small) -> None:
         folder, _, listener = finished_run

@@ -1,10 +1,9 @@
 """Workers that share a folder with the run; here they are threads of this process."""
 
-import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -25,23 +24,6 @@ __all__ = ["wanted"]  # a fixture
 def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared_folder, "BEAT", 0.02)
     monkeypatch.setattr(shared_folder, "POLL", 0.005)
-
-
-killed_at: list[int] = []  # file operations that the victim still has; the last one counts
-
-
-def kill_victim(event: str, arguments: tuple[object, ...]) -> None:
-    """An audit hook: end the victim's threads at the operation that is its last, and at all that follow."""
-    if not killed_at or event not in ("open", "os.rename", "os.remove", "os.mkdir"):
-        return
-    is_victim = threading.current_thread().name.startswith(("victim", "ThreadPool"))
-    if is_victim and "workers" in str(arguments[0]):
-        killed_at[-1] -= 1
-        if killed_at[-1] <= 0:
-            raise SystemExit
-
-
-sys.addaudithook(kill_victim)
 
 
 @contextmanager
@@ -143,34 +125,6 @@ class TestSharedFolder:
             assert_same_games(first + rest, wanted)
         assert any(sentence.endswith("has gone: nothing was heard of it for 0.3 s") for sentence in sentences)
         assert told[0] != told[1]
-
-    @pytest.mark.cluster
-    @pytest.mark.parametrize("operation", range(1, 25))
-    def test_a_worker_killed_at_each_file_operation(
-        self, operation: int, wanted: list[GameRecord], tmp_path: Path
-    ) -> None:
-        """It ends before it opens, renames, removes or makes one, with nothing put in order; then another comes."""
-        killed_at.append(operation)
-
-        def work() -> None:
-            with suppress(SystemExit):
-                FolderWorker(tmp_path, 1, tell=str).work(threading.Event())
-
-        with source(remote(tmp_path, dead=0.3)) as games:
-            victim = threading.Thread(target=work, name="victim")
-            victim.start()
-            games.begin(6, side_by_side=3)
-            games.go_on(until=time.monotonic() + 1.0)
-            games.news()
-            killed_at[-1] = 0
-            victim.join()
-            killed_at.clear()
-            with working(tmp_path):
-                while not games.go_on():
-                    games.news()
-                first = games.take()
-                rest = all_games_after(games, len(first))
-            assert_same_games(first + rest, wanted)
 
     def test_before_the_run_a_worker_waits_and_makes_nothing(self, tmp_path: Path) -> None:
         """Since its PATH may be a slip, it says what it waits for."""

@@ -74,7 +74,8 @@ def train_run(
                     open_run(call, start, run_folder, device, make_progress, notes) as run,
                     explain_divergence(run),
                 ):
-                    anything_to_do = bool(run.damage) or not run.is_over or any(judge.due(run) for judge in run.judges)
+                    is_done = run.is_over and not run.damage and run_folder.has_weights(run.player)
+                    anything_to_do = not is_done or any(judge.due(run) for judge in run.judges)
                     with suppress(Stopped), run.stopwatch.running(OTHER):
                         train_loop(run, stop)
                     finish(run, start.model, stopped=stop.is_set(), save=anything_to_do)
@@ -146,8 +147,6 @@ def open_run(
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
                 folder.write_config(start.config)
                 run.clock.set(0.0)  # training begins only now
-            else:
-                run.damage += folder.check_weights(run.player if run.is_over else None)
             # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
             reporter.metrics = reporter.metrics or {"games": run.games, "steps": run.learner.steps}
             reporter.start(folder.path, flat_settings(start.config), make_progress(run))

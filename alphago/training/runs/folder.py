@@ -7,7 +7,6 @@ that are written once and never changed.
 import contextlib
 import hashlib
 import json
-import os
 import re
 import time
 from collections.abc import Mapping
@@ -311,23 +310,16 @@ class RunFolder:
                     state.notes.append(loss)
         return state
 
-    def check_weights(self, net: NeuralNet | None) -> list[str]:
-        """Set weights.safetensors aside if it is damaged or differs from `net`; return sentences about it for a report.
-
-        net: the network of the run's state; None for no comparison, because the file may be newer than the state.
-        """
-        latest = self.path / LATEST
-        if not os.path.lexists(latest):
-            return [f"{latest} is gone; it is written anew from the state"]
+    def has_weights(self, net: NeuralNet) -> bool:
+        """Return whether weights.safetensors is sound and holds the weights of `net`."""
         try:
-            tensors, _ = read_weights(latest)
-        except ModelError as error:
-            why = str(error).removeprefix(f"{latest} ")
-        else:
-            if net is None or same_weights(tensors, net.state_dict()):
-                return []
-            why = "is damaged (it holds other weights than the state)"
-        return [f"{set_aside(latest, why)}, and is written anew from the state"]
+            tensors, _ = read_weights(self.path / LATEST)
+        except (ModelError, OSError):
+            return False
+        weights = net.state_dict()
+        return tensors.keys() == weights.keys() and all(
+            torch.equal(tensors[name], weights[name].cpu()) for name in weights
+        )
 
 
 def to_bytes(state: State) -> bytes:
@@ -367,11 +359,6 @@ def digest(tensors: Mapping[str, torch.Tensor], text: str) -> str:
         if tensor.numel():
             seal.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
     return seal.hexdigest()
-
-
-def same_weights(a: Mapping[str, torch.Tensor], b: Mapping[str, torch.Tensor]) -> bool:
-    """Return whether two state dicts have the same names and bit-identical tensors, on any devices."""
-    return a.keys() == b.keys() and all(torch.equal(a[name].cpu(), b[name].cpu()) for name in a)
 
 
 def is_free(path: Path) -> bool:

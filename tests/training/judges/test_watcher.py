@@ -33,7 +33,6 @@ from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult
 from alphago.training.judges.watcher import (
-    AT_THE_END,
     PAIRS,
     POINTS,
     WatchedExam,
@@ -147,15 +146,6 @@ class TestShare:
             assert POINTS / 2 <= len(own) <= POINTS + 1 or name != "fast"
             assert len(own) >= 3  # with what they have after an eighth
         assert rows[-1]["watch_seconds"] == pytest.approx(watcher.spent)
-
-    @pytest.mark.slow
-    def test_a_part_is_left_to_the_end(self, tmp_path: Path) -> None:
-        clock = Clock()
-        watcher = Watcher(GO, [Slow("slow", clock, lambda: 1.0)], SHARE, clock=clock)
-        with watched(tmp_path, watcher) as run:
-            *before, last = train_for(run, watcher, 600)
-        assert before[-1] <= (1 - AT_THE_END) * SHARE / (1 - SHARE) * 600 + 0.01
-        assert before[-1] + 6 < last <= SHARE / (1 - SHARE) * 601.5 + 0.01
 
     @pytest.mark.slow
     def test_an_opponent_of_no_length_tests_the_last_network(self, tmp_path: Path) -> None:

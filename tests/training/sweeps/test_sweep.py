@@ -17,7 +17,6 @@ import pytest
 
 from alphago.exams.statistics import mean_of_few
 from alphago.training.call.train_call import train
-from alphago.training.code_digest import code_of
 from alphago.training.sweeps.sweep import SweepResult, sweep
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
 from tests.training.sweeps.calls import Scale, fail, score, twice
@@ -161,21 +160,6 @@ def test_functions_and_objects_as_settings(tmp_path: Path) -> None:
         sweep(score, {"function": {"change": new}}, 1, folder=tmp_path, processes=1)
 
 
-@pytest.mark.slow
-def test_code_is_the_same_in_every_process() -> None:
-    """Although sets of texts have another order in each."""
-    text = "from tests.training.sweeps.calls import Scale; from alphago.training.code_digest import code_of;"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))}
-    told = set()
-    for seed in "123":
-        command = [sys.executable, "-c", f"{text} print(code_of(Scale(1)))"]
-        done = subprocess.run(
-            command, env={**environment, "PYTHONHASHSEED": seed}, capture_output=True, text=True, timeout=300
-        )
-        told.add(done.stdout)
-    assert told == {f"{code_of(Scale(1))}\n"}
-
-
 def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
     """Its folder holds a lock, or what the function had written: both are the sweep's."""
     for name in TWO:
@@ -186,19 +170,6 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
         sweep(score, TWO, 1, folder=tmp_path, processes=1)
     (tmp_path / "more" / "0" / "half.txt").unlink()
     assert len(sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers["more"]) == 1
-
-
-@pytest.mark.slow
-def test_a_run_that_was_begun_with_other_code(tmp_path: Path) -> None:
-    """It is not continued: half of its games would be of each."""
-    small(tmp_path, reports=[interrupt_at(1)], schedule=steady)
-    with pytest.raises(ValueError, match=r"usual/0 must be of the same code, but .*steady changed since"):
-        small(tmp_path, reports=[interrupt_at(1)], schedule=edited(steady, code=(lambda progress: 0.5).__code__))
-
-
-def steady(progress: float) -> float:
-    """A schedule of the learning rate."""
-    return 1.0
 
 
 @pytest.mark.parametrize(

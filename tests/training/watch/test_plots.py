@@ -237,16 +237,6 @@ def test_elo_with_an_end_that_is_not_known(tmp_path: Path) -> None:
 # --- damaged and missing files -----------------------------------------------------------------------
 
 
-CONTENTS = [b"hello\n", b"[1, 2]\n3\n", b'{"moves": 7}\n', b'{"iteration": 1}\n{"torn', bytes(range(256)) * 4]
-
-
-@pytest.mark.parametrize("content", CONTENTS)
-def test_a_file_of_another_kind(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "metrics.jsonl").write_bytes(content)
-    with pytest.raises(ValueError, match=r"metrics.jsonl is not what a run writes: no line .* with 'seconds'"):
-        read_rows(tmp_path / "metrics.jsonl", "seconds")
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

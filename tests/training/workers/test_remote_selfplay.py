@@ -1,6 +1,5 @@
 """Games that workers play: those of one process, bit for bit, whatever the workers do."""
 
-import itertools
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,7 +23,7 @@ from alphago.training.watch.plots import TRAINING
 from alphago.training.workers import group_player
 from alphago.training.workers.group_player import GroupPlayer, Task, Version
 from alphago.workers import jobs
-from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, build, to_publish
+from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
@@ -99,24 +98,6 @@ class TestSynchronous:
             assert any(told in sentence for sentence in sentences)
         assert metrics["tasks_done"] == len({key for _, key in transport.done})
         assert transport.closed == 1
-
-    @pytest.mark.slow
-    def test_of_every_two_tasks_one_kills_its_worker(self, wanted: list[GameRecord]) -> None:
-        """A new one comes for each; no task is counted twice, none is lost."""
-        transport, deaths = Local(w0=honest), itertools.count(1)
-
-        def every_other(answer: JobAnswer) -> JobAnswer | None:
-            if len(transport.done) % 2:
-                return answer
-            transport.behaviours[f"w{next(deaths)}"] = every_other
-            return None
-
-        transport.behaviours["w0"] = every_other
-        with source(source_of(transport)) as games:
-            assert_same_games(all_games(games), wanted)
-            metrics = games.metrics()
-        assert metrics["tasks_repeated"] == next(deaths) - 1 > 3
-        assert metrics["tasks_done"] == len({key for _, key in transport.done})
 
     @pytest.mark.parametrize("search", [Puct(), Gumbel()], ids=str)
     def test_a_run_changes_between_threads_and_workers(self, search: SearchSettings) -> None:
