@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
-from statistics import mean
 from typing import Any
 
 from alphago.env.game import GameEnv
@@ -34,7 +33,7 @@ class Job:
 
     key: the job's name.  work: the name of its work.  data: the job as bytes.
     hand_back: called once, with the answer; returns the number of moves played, or of other units of work.
-    worker: the worker that has it; None if none has.  given_at: since when.
+    worker: the worker that has it; None if none has.
     failed: the worker of each failure, also if it has ended meanwhile.
     """
 
@@ -43,7 +42,6 @@ class Job:
     data: bytes
     hand_back: Callable[[bytes], int]
     worker: str | None = None
-    given_at: float = 0.0
     failed: list[str] = field(default_factory=list)
 
 
@@ -66,7 +64,6 @@ class JobPool:
         self.jobs: dict[str, Job] = {}
         self.works: dict[str, bytes] = {}  # works that the thread has yet to publish
         self.sentences: list[str] = []  # for `news`
-        self.durations: list[float] = []  # seconds of jobs since the last call of `metrics`
         self.counts: Counter[str] = Counter()
         self.moves: Counter[str] = Counter()  # by worker
         self.measured_at = time.monotonic()
@@ -153,15 +150,13 @@ class JobPool:
         with self.lock:
             seconds = max(time.monotonic() - self.measured_at, 1e-9)  # never 0, by which speeds are divided
             speeds = {name: self.moves[name] / seconds for name in sorted(self.live)}
-            lasted = self.durations
-            self.measured_at, self.moves, self.durations = time.monotonic(), Counter(), []
+            self.measured_at, self.moves = time.monotonic(), Counter()
             return {
                 "workers": len(speeds),
                 "workers_cores": self.cores,
                 "workers_moves_per_second": speeds,
                 "workers_slowest": min(speeds.values(), default=None),
                 "workers_fastest": max(speeds.values(), default=None),
-                "task_seconds": mean(lasted) if lasted else None,  # from giving the job to its answer
                 **{f"tasks_{name}": self.counts[name] for name in COUNTED},
             }
 
@@ -256,8 +251,6 @@ class JobPool:
             del self.jobs[job.key]
             self.counts["done"] += 1
             self.counts["bytes"] += len(answer.done)
-            if job.worker == answer.worker:
-                self.durations.append(time.monotonic() - job.given_at)
             self.moves[answer.worker] += job.hand_back(answer.done)
             return
         if job.worker != answer.worker:  # another worker has the job now, or will get it
@@ -282,7 +275,7 @@ class JobPool:
             worker = max(wanted, key=lambda name: free[name])
             if free[worker] > 0:
                 self.transport.give(worker, job.key, job.work, job.data)
-                job.worker, job.given_at = worker, time.monotonic()
+                job.worker = worker
                 free[worker] -= 1
                 self.counts["bytes"] += len(job.data)
 
