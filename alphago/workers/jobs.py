@@ -77,8 +77,8 @@ class JobPool:
 
     def map(
         self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
-    ) -> Iterator[tuple[int, bytes]]:
-        """Yield the number of each job and its answer, as they arrive.
+    ) -> Iterator[bytes]:
+        """Yield the answers in the order of the jobs.
 
         kind, data: the work, as in `to_publish`.
         stop: an event that ends the iteration and drops the jobs under way.
@@ -86,7 +86,8 @@ class JobPool:
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the pool's thread
-        waiting, under_way = enumerate(jobs), 0
+        waiting, under_way, due = enumerate(jobs), 0, 0
+        early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
 
         def hand_back(number: int, answer: bytes) -> int:
             arrived.put((number, answer))
@@ -108,20 +109,13 @@ class JobPool:
                         LiveBar.write(sentence, file=sys.stderr)
                     continue
                 under_way -= 1
-                yield number, answer
+                early[number] = answer
+                while due in early:
+                    yield early.pop(due)
+                    due += 1
         finally:
             with self.lock:
                 self.jobs.clear()
-
-    def in_order(self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Yield the answers as `map` does, but in the order of the jobs."""
-        early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
-        due = 0
-        for number, answer in self.map(kind, data, jobs):
-            early[number] = answer
-            while due in early:
-                yield early.pop(due)
-                due += 1
 
     def publish(self, kind: type[RemoteWork], data: bytes, *, exact: bool = True) -> str:
         """Give workers a work, and return its name; earlier works remain as long as jobs need them.

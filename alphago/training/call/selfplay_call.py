@@ -107,7 +107,7 @@ def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
     records: dict[int, GameRecord] = {}
     jobs = (whole_games(version, chunk).to_bytes() for chunk in chunks)
-    for _, answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
+    for answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
         for record in Played.from_bytes(answer).games:
             assert record.seed is not None
             _, number = record.seed
