@@ -17,7 +17,7 @@ from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
 from alphago.system.user_warning import warn_user
-from alphago.training.call.progress import RunProgress
+from alphago.training.call.progress import RunProgress, SelfPlayProgress
 from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import longer
 from alphago.training.history import METRICS, read_rows
@@ -38,12 +38,7 @@ FEW_STEPS = 100  # gradient steps below which a network has hardly begun: one of
 StartOf = Callable[[Mapping[str, Any] | None, Path], Start]
 
 
-def train_run(
-    call: Call,
-    folder: str | Path | None,
-    start_of: StartOf,
-    make_progress: Callable[[Run], RunProgress] = RunProgress,
-) -> NeuralNet:
+def train_run(call: Call, folder: str | Path | None, start_of: StartOf) -> NeuralNet:
     """Train the network of a run and return it; `train` and `train_supervised` end here.
 
     folder: see `train`.
@@ -71,7 +66,7 @@ def train_run(
                     translate_out_of_memory(),
                     stopped_by_interrupt(stop),
                     stopped_at(call.deadline, stop),
-                    open_run(call, start, run_folder, device, make_progress, notes) as run,
+                    open_run(call, start, run_folder, device, notes) as run,
                     explain_divergence(run),
                 ):
                     is_done = run.is_over and not run.damage and run_folder.has_weights(run.player)
@@ -99,39 +94,24 @@ def devices_of(call: Call, model: NeuralNet) -> list[str]:
 
 
 @contextmanager
-def open_run(
-    call: Call,
-    start: Start,
-    folder: RunFolder,
-    device: str,
-    make_progress: Callable[[Run], RunProgress] = RunProgress,
-    notes: Sequence[str] = (),
-) -> Iterator[Run]:
+def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Sequence[str] = ()) -> Iterator[Run]:
     """Begin a run, or continue it from its folder, and start its reports; close it after the `with` block.
 
-    device: where to play and train.  notes: sentences to report first.  The others: as in `train_run`.
+    device: where to play and train.  notes: sentences to report first.
     """
-    settings = start.settings
-    with (
-        one_torch_thread(),
-        Workers(settings.selfplay.groups) as workers,
-        GpuMeter() as meter,
-        usual_report() as console,
-    ):
-        state = None
-        if folder.config is not None:
-            with version_errors(folder.path, "a state"):
-                state = folder.restore()
-        reporter = Reporter(
-            [console] if call.reports is None else call.reports,
-            flat_settings(start.config),
-            read_rows(folder.path / METRICS, "seconds"),
-            meter,
-        )
+    groups, is_new = start.settings.selfplay.groups, folder.config is None
+    with one_torch_thread(), Workers(groups) as workers, GpuMeter() as meter, usual_report() as console:
         # With a state, a TypeError or KeyError means that another version wrote the state.
-        with nullcontext() if state is None else version_errors(folder.path, "a state"):
+        with nullcontext() if is_new else version_errors(folder.path, "a state"):
+            state = None if is_new else folder.restore()
+            reporter = Reporter(
+                [console] if call.reports is None else call.reports,
+                flat_settings(start.config),
+                read_rows(folder.path / METRICS, "seconds"),
+                meter,
+            )
             run = Run(
-                settings,
+                start.settings,
                 start.model,
                 env=call.env,
                 folder=folder,
@@ -143,16 +123,17 @@ def open_run(
                 **call.parts,
             )
         with closing(run):
-            if state is None:
+            if is_new:
                 run.checkpoint()  # before the config: a folder with a config counts as a run that can be resumed
                 folder.write_config(start.config)
                 run.clock.set(0.0)  # training begins only now
             # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
             reporter.metrics = reporter.metrics or {"games": run.games, "steps": run.learner.steps}
-            reporter.start(folder.path, flat_settings(start.config), make_progress(run))
+            progress = (SelfPlayProgress if run.stage.source.plays else RunProgress)(run)
+            reporter.start(folder.path, flat_settings(start.config), progress)
             if device != "cpu":
                 run.note(f"boards and network are on {device}")
-            news = news_of_beginning(run, start) if state is None else news_of_going_on(run, start)
+            news = news_of_beginning(run, start) if is_new else news_of_going_on(run, start)
             run.note(*notes, *start.notes, *run.damage, *news)
             yield run
 
@@ -221,15 +202,15 @@ def tell_that_little_was_learned(run: Run, option: str) -> None:
     steps = run.learner.steps
     if steps >= FEW_STEPS:
         return
-    over = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games})"
-    longer = f"a longer run learns more: {how_to_continue(run.folder.path, option)}"
-    untrained = f"{over} without a gradient step: its network is as it began"
-    if steps:
-        run.note(f"{over} after {steps} gradient steps: its network may still lose to random moves; {longer}")
-    elif run.reporter.shows_notes:
-        run.note(f"{untrained}; {longer}")
+    told = f"this run is over ({run.clock.seconds / 60:.1f} minutes, games: {run.games}) " + (
+        f"after {steps} gradient steps: its network may still lose to random moves"
+        if steps
+        else "without a gradient step: its network is as it began"
+    )
+    if steps or run.reporter.shows_notes:
+        run.note(f"{told}; a longer run learns more: {how_to_continue(run.folder.path, option)}")
     else:
-        warn_user(untrained)
+        warn_user(told)
 
 
 def news_of_beginning(run: Run, start: Start) -> list[str]:

@@ -14,7 +14,6 @@ from alphago.nn.inference.hardware import choose_dtype, cpu_has, dtype_name
 from alphago.nn.net import NeuralNet
 from alphago.system.settings import change, keywords, spread
 from alphago.system.validation import UNSET, Unset, checks_keywords, is_int
-from alphago.training.call.progress import SelfPlayProgress
 from alphago.training.call.session import train_run
 from alphago.training.call.start import Call, Start, change_config, new_config, new_network, saved_run
 from alphago.training.judges.watcher import make_watched
@@ -118,7 +117,7 @@ def train(
         defaults = spread(RunSettings, settings_with_workers(workers)) if by_workers else {}
         return new_run(call, {**defaults, **given}, preset)
 
-    return train_run(call, folder, start_of, SelfPlayProgress)
+    return train_run(call, folder, start_of)
 
 
 def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
