@@ -89,62 +89,45 @@ def train_supervised(
     sizes = {"tower_height": tower_height, "channels": channels}
     call = Call.of(env, net, sizes, reports, stop_after, device, {"make_source": partial(Epochs, given)})
     values = spread(SupervisedSettings, settings)
-
-    def start_of(config: Mapping[str, Any] | None, folder: Path) -> Start:
-        path = path_of(dataset)
-        if config is not None:
-            return resumed_supervised_run(call, given, values, path, config, folder)
-        return new_supervised_run(call, given, values, path)
-
+    start_of = partial(start_of_supervised, call, given, values, path_of(dataset))
     return train_run(call, folder, start_of)
 
 
-def new_supervised_run(call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None) -> Start:
-    """Return how a new run starts; its network names the teacher of the given games, if there is one.
-
-    values: the call's settings by path.  path: the games' path, for the command that continues the run.
-    """
-    settings = change(SupervisedSettings(), values).completed(len(given.lengths))
-    model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
-    if given.teacher not in model.taught_by:
-        model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
-    if call.device == "cpu":
-        settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
-    config = new_config(model, settings, given={"dataset": path})
-    return supervised_start(call, given, settings, model, config, notes=notes)
-
-
-def resumed_supervised_run(
-    call: Call, given: GivenGames, values: Mapping[str, Any], path: str | None, config: Mapping[str, Any], folder: Path
-) -> Start:
-    """Return how a run goes on, with the call's settings, and the saved ones where the call gives none.
-
-    values, path: as in `new_supervised_run`.  config: the saved config of the run in `folder`.
-    Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
-    """
-    saved, model = saved_run(call, SupervisedSettings, values, config, folder)
-    settings = change(saved, values).completed(len(given.lengths))
-    config, changed = change_config(saved, settings, config, folder)
-    saved_path = config["given"]["dataset"]
-    if path is not None and path != saved_path:  # the games are the same: the run compares their digests
-        changed["dataset"] = (saved_path, path)
-    config["given"] = {"dataset": path or saved_path}
-    return supervised_start(call, given, settings, model, config, changes=changed)
-
-
-def supervised_start(
+def start_of_supervised(
     call: Call,
     given: GivenGames,
-    settings: SupervisedSettings,
-    model: NeuralNet,
-    config: dict[str, Any],
-    notes: Sequence[str] = (),
-    **more: Any,
+    values: Mapping[str, Any],
+    path: str | None,
+    config: Mapping[str, Any] | None,
+    folder: Path,
 ) -> Start:
-    """Return how a run starts, new or not, with what its settings name.  notes, more: as in Start."""
+    """Return how a run starts, new or not, with the call's settings; its network names the games' teacher, if any.
+
+    values: the call's settings by path.  path: the games' path, for the command that continues the run.
+    config: the saved config of the run in `folder`; None for a new run.
+    Raises ValueError if the run learns from self-play, or the call changes what a run cannot change.
+    """
+    games = len(given.lengths)
+    changed: dict[str, tuple[Any, Any]] = {}
+    if config is None:
+        settings = change(SupervisedSettings(), values).completed(games)
+        model, notes = new_network(call, recipe_for(call.env).network, settings.seed)
+        if given.teacher not in model.taught_by:
+            model.taught_by = " and ".join(filter(None, (model.taught_by, given.teacher)))
+        if call.device == "cpu":
+            settings = replace(settings, learning=choose_bfloat16(settings.learning, model))
+        now = new_config(model, settings, given={"dataset": path})
+    else:
+        saved, model = saved_run(call, SupervisedSettings, values, config, folder)
+        settings, notes = change(saved, values).completed(games), []
+        now, changed = change_config(saved, settings, config, folder)
+        saved_path = config["given"]["dataset"]
+        if path is not None and path != saved_path:  # the games are the same: the run compares their digests
+            changed["dataset"] = (saved_path, path)
+        now["given"] = {"dataset": path or saved_path}
     notes = [*filter(None, [sentence_of(given.left_out)]), *notes]
     watched = make_watched(settings.watch, call.env)
-    return Start(run_settings(settings, given), model, config, watched, notes, **more)
+    return Start(run_settings(settings, given), model, now, watched, notes, changed)
 
 
 def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings:
