@@ -18,7 +18,6 @@ from alphago.arena.sprt import Sprt, Verdict, pair_scores
 from alphago.env.game import GameEnv
 from alphago.mcts.gumbel import Gumbel
 from alphago.nn.model_files import fingerprint
-from alphago.nn.net import NeuralNet
 from alphago.system.files import write_atomic
 from alphago.system.stopwatch import EXAMINATION
 from alphago.training.judge import Judge
@@ -42,6 +41,7 @@ class Examiner(Judge[Run]):
     """
 
     name = "proof"
+    saved = ("next_at", "examinations", "examined", "ends_run")
 
     def __init__(self, env: GameEnv, opponent: Opponent, folder: Path) -> None:
         self.env = env
@@ -63,26 +63,19 @@ class Examiner(Judge[Run]):
         return run.env == self.env and run.clock.seconds >= self.next_at
 
     def judge(self, run: Run, stop: threading.Event) -> bool:
-        """Play a match with the network that self-play uses, with the run's clock stopped.
-
-        Returns False if `stop` was set before the match was over.
-        """
+        """Play a match with the network that self-play uses, with the run's clock stopped; see `examine`."""
         run.checkpoint()  # a match takes long: save the run first
-        net = run.player
         with run.clock.stopped(), EXAMINATION:
-            # If the run's time ended within the curriculum, the network is still for a smaller board.
-            net_for_board = net if run.env == self.env else net.resized(self.env)
-            if not self.examine(run, net_for_board, stop):
-                return False
-        self.examined = fingerprint(net.state_dict())
-        return True
+            return self.examine(run, stop)
 
-    def examine(self, run: Run, net: NeuralNet, stop: threading.Event) -> bool:
-        """Play a match until the sequential test TEST decides or `most_games` are played, and record it.
+    def examine(self, run: Run, stop: threading.Event) -> bool:
+        """Play a match and record it.
 
-        If an engine forfeits a game, neither that game nor the other game with the same opening counts.
+        It ends when the sequential test TEST decides or `most_games` are played.  If an engine forfeits a game, neither
+        that game nor the other game with the same opening counts.
         Returns False if `stop` was set first.  Raises EngineError if every pair of games has a forfeit.
         """
+        net = run.player
         began = time.monotonic()
         standing = run.standing
         seconds, name = standing["seconds"], self.opponent.name
@@ -118,6 +111,7 @@ class Examiner(Judge[Run]):
         self.latest = f": {valid}"
         run.note(f"after {seconds / 60:.1f} minutes against {name}: {valid}{left_out}; {WORDS[verdict.state]}")
         self.examinations += 1
+        self.examined = fingerprint(net.state_dict())
         self.next_at = max(self.next_at, seconds) + 60 * self.opponent.every  # a late match delays all later ones
         self.ends_run = verdict.state == "accept"
         if self.ends_run:
@@ -134,8 +128,7 @@ class Examiner(Judge[Run]):
 
     def state(self) -> dict[str, Any]:
         """Return the schedule and the opponent, which `restore` needs, as plain data."""
-        names = ("next_at", "examinations", "examined", "ends_run")
-        return {"opponent": asdict(self.opponent), **{name: getattr(self, name) for name in names}}
+        return {"opponent": asdict(self.opponent), **super().state()}
 
     def restore(self, run: Run, tensors: Mapping[str, torch.Tensor], state: Mapping[str, Any] | None) -> None:
         """Continue the schedule from the saved `state`; begin a new schedule if the opponent has changed."""
