@@ -211,7 +211,8 @@ def test_the_second_waits_for_the_first(tmp_path: Path) -> None:
     assert not took
     first.close()
     waits.join(60)
-    assert len(took) == 1
+    (second,) = took
+    second.close()
 
 
 @needs_locks
