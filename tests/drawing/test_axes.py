@@ -1,10 +1,8 @@
 """Axes: round numbers, how they are written, and what is done to curves."""
 
-import math
-
 import pytest
 
-from alphago.drawing.axes import bent_ticks, ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import ends_of, number_text, smooth, spaced_indices, spread, ticks
 
 
 @pytest.mark.parametrize(
@@ -35,12 +33,6 @@ def test_the_ends_of_an_axis(values: list[float], low: float | None, high: float
 )
 def test_round_numbers(low: float, high: float, expected: list[float]) -> None:
     assert ticks(low, high, 5) == pytest.approx(expected)
-
-
-def test_numbers_of_a_logarithmic_axis() -> None:
-    """0, and of 1, 2, 5, 10, 20, … those that have room."""
-    assert bent_ticks(30, lambda x: 10 * math.log2(1 + x), 9.9) == [0, 1, 5, 20]
-    assert bent_ticks(0.3, lambda x: 100 * x, 4) == [0, 0.05, 0.1, 0.2]
 
 
 def test_how_numbers_are_written() -> None:

@@ -54,12 +54,6 @@ class TestIntervals:
         assert one.value == 2.5
         assert math.isnan(one.margin)
 
-    def test_coverage(self) -> None:
-        """Intervals of means of 100 skewed numbers, as losses are, have the true mean nearly 95 times of 100."""
-        generator = np.random.default_rng(0)
-        found = [mean_of(generator.exponential(1, 100)) for _ in range(2000)]
-        assert 0.92 < np.mean([one.low <= 1 <= one.high for one in found]) < 0.96
-
 
 class TestPairs:
     def test_what_is_common_falls_out(self) -> None:

@@ -268,12 +268,6 @@ class TestRecords:
         assert again.komi == 0.5
         assert again.moves_text() == "W A5, W B4"
 
-    def test_back_and_forth(self) -> None:
-        env, record = self.record({"black": "A5", "to_play": "white", "komi": -2.0})
-        again = SgfGame.from_record(record, env).to_record(env)
-        assert again.moves.tolist() == record.moves.tolist()
-        assert (again.outcome, again.score, again.setup) == (record.outcome, record.score, record.setup)
-
     def test_a_resignation_has_no_margin(self) -> None:
         record = parse_sgf("(;SZ[5]RE[W+R];B[aa])").to_record()
         assert (record.outcome, record.score, record.resigned) == (-1.0, -1.0, True)
