@@ -10,7 +10,7 @@ from alphago.env.position import Position
 from alphago.mcts.forbidden import Forbidden
 from alphago.mcts.search import SavedTree, Search
 
-MOST_BYTES = 2**29  # of all kept trees together
+MOST_BYTES = 2**29  # of all kept trees together; a larger tree is not kept
 LOOK_BACK = 24  # most moves between a position and an earlier one whose tree is looked for
 
 Line = tuple[Hashable, ...]
@@ -22,13 +22,9 @@ def start_of(position: Position) -> Line:
 
 
 class KeptTrees:
-    """A store of trees; the one that was used longest ago goes first.
+    """A store of trees; the one that was used longest ago goes first."""
 
-    most_bytes: of all trees together; a larger tree is not kept.
-    """
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self.most_bytes = most_bytes
+    def __init__(self) -> None:
         self.bytes = 0
         self._trees: OrderedDict[Line, tuple[Position, SavedTree]] = OrderedDict()
         self._lock = threading.Lock()
@@ -43,7 +39,7 @@ class KeptTrees:
             self._drop(line)
             self._trees[line] = position, saved
             self.bytes += saved.bytes
-            while self.bytes > self.most_bytes:
+            while self.bytes > MOST_BYTES:
                 self._drop(next(iter(self._trees)))
 
     def load(self, search: Search, game: int, position: Position, kind: Hashable) -> None:

@@ -264,22 +264,20 @@ def _worth_after(search: Search, games: np.ndarray, actions: np.ndarray, unit: s
     batch.play(slots, actions)
     # -1 where the other side is to move now: values and scores, which are in its view, are then turned.
     signs = movers * batch.to_play(slots, np.empty(count, np.int8)).astype(np.float32)
-    over = batch.is_over(slots, np.empty(count, np.bool_))
-    values = batch.outcome(slots, np.empty(count, np.float32))
-    scores = batch.score(slots, np.empty(count, np.float32))
-    live = slots[~over]
-    priors = np.empty((len(live), env.action_space), np.float32)  # not used
-    live_values = np.empty(len(live), np.float32)
-    needs_scores = unit == POINTS
-    if needs_scores and search.forecaster is not None and search.has_forecasts:
-        live_scores = np.empty(len(live), np.float32)
-        ownership = np.empty((len(live), search.owners.shape[2]), np.float32)  # not used
-        search.forecaster.evaluate_forecasts(batch, live, priors, live_values, (live_scores, ownership))
-        scores[live] = live_scores
-    elif len(live):
-        search.evaluator.evaluate(batch, live, priors, live_values)
-    values[live] = live_values
-    return signs * scores if needs_scores else (1 + signs * values) / 2
+    live = slots[~batch.is_over(slots, np.empty(count, np.bool_))]
+    priors, values = np.empty((len(live), env.action_space), np.float32), np.empty(len(live), np.float32)
+    if unit == POINTS:
+        assert search.forecaster is not None  # losses are in points only if the network forecasts scores
+        scores = batch.score(slots, np.empty(count, np.float32))
+        forecasts = np.empty(len(live), np.float32), np.empty((len(live), search.owners.shape[2]), np.float32)
+        search.forecaster.evaluate_forecasts(batch, live, priors, values, forecasts)
+        scores[live], _ = forecasts
+        return signs * scores
+    outcomes = batch.outcome(slots, np.empty(count, np.float32))
+    if len(live):
+        search.evaluator.evaluate(batch, live, priors, values)
+    outcomes[live] = values
+    return (1 + signs * outcomes) / 2
 
 
 def weights(losses: MoveLosses, terms: LevelTerms) -> np.ndarray:

@@ -199,17 +199,13 @@ class MCTSPlayer:
             self.search.forget(_GAME)
         self.position = self.position.play(action)
 
-    def should_resign(self, value: float | None = None) -> bool:
+    def should_resign(self) -> bool:
         """Return whether the player to move should resign to an opponent that may be weaker than itself.
 
         It resigns if its value is below `resign_threshold` in this and its last turns, and if the game is so long and
-        the player so far behind as `alphago.mcts.lost_turns` says.
-
-        value: the game's value from that player's view, -1 .. 1; None for `root_value`, with which the result is False
-            before any search.
+        the player so far behind as `alphago.mcts.lost_turns` says.  The result is False before any search.
         """
-        if value is None:
-            value = self.root_value if self.root_visits else 1.0
+        value = self.root_value if self.root_visits else 1.0
         is_lost = self._lost_turns.keep(self.position, value, self.network, self.resign_threshold)
         if not is_lost or self.is_done():
             return False

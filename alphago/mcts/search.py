@@ -73,7 +73,6 @@ class Search:
     forecasts: whether to store scores and ownership for each node, if the evaluator is a `Forecaster` that has them.
     symmetries: whether to average evaluations over all S symmetries of the board, which takes S times as long and needs
         a Forecaster and `forecasts`.
-    nodes: initial capacity of each tree, which grows as needed.
     """
 
     def __init__(
@@ -86,7 +85,6 @@ class Search:
         *,
         forecasts: bool = False,
         symmetries: bool = False,
-        nodes: int = FIRST_NODES,
     ) -> None:
         self.env = env
         self.evaluator = evaluator
@@ -98,10 +96,11 @@ class Search:
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
         self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
-        self.tree = new_tree(games, nodes, env.action_space)
+        self.tree = new_tree(games, FIRST_NODES, env.action_space)
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
-        self.scores = np.full((games, nodes), np.nan, np.float32)  # of each node, from its mover's view; NaN: unknown
-        self.owners = np.zeros((games, nodes, points), np.int8)  # from its mover's view, in units of 1 / OWNERS
+        # Of each node, from its mover's view: scores, NaN if unknown, and owners, in units of 1 / OWNERS.
+        self.scores = np.full((games, FIRST_NODES), np.nan, np.float32)
+        self.owners = np.zeros((games, FIRST_NODES, points), np.int8)
         self._forbidden: dict[int, tuple[Forbidden, ...]] = {}  # by game
         # The evaluator's priors at the roots of games with forbidden moves; the rows of other games are 0.
         self.root_priors = np.zeros((games, env.action_space), np.float32)

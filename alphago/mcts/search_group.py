@@ -13,7 +13,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.forbidden import excluded
-from alphago.mcts.kept_trees import KeptTrees
+from alphago.mcts.kept_trees import MOST_BYTES, KeptTrees
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, terms_of
@@ -159,7 +159,7 @@ class SearchGroup:
         """Choose the move of a slot, keep its tree, give its last answer, and free it."""
         question, move = self.questions[slot], self.move(slot)
         size = int(self.search.tree.used[slot]) * node_bytes(self.kind.env)
-        if question.reuse and self.search.rule.keeps_trees and size <= self.kept.most_bytes:
+        if question.reuse and self.search.rule.keeps_trees and size <= MOST_BYTES:
             self.kept.keep(kept_kind(question.kind), question.position, question.avoid, self.search.saved(slot))
         self.answer(slot, move)
         self.release(slot)
