@@ -20,7 +20,7 @@ from alphago.mcts.levels import terms_of
 from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchSettings, choose_actions, without_rash_passes
 from alphago.mcts.search import Search
-from alphago.nn.model_files import KATAGO, model_file
+from alphago.nn.model_files import OF_KATAGO, model_file
 from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.
@@ -149,7 +149,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
 def network_file(name: str) -> Path | None:
     """Return the file or run folder of the network called `name`; None if no file is called so."""
     path = model_file(name)
-    looks_like_file = "/" in name or name.endswith(".safetensors") or name.startswith(KATAGO)
+    looks_like_file = "/" in name or name.endswith(".safetensors") or name.startswith(OF_KATAGO)
     return path if looks_like_file or path.exists() else None
 
 

@@ -21,6 +21,7 @@ from safetensors.torch import load as tensors_from
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_header as read_katago_header
 from alphago.nn.katago.conversion import read_network as read_katago_network
@@ -40,9 +41,9 @@ REFERENCE = (
     r"[\w./~-]{1,999}:[\w.]{1,99}"  # class of a custom game, see `game_reference`; it is printed, never imported
 )
 LATEST = "weights.safetensors"  # the latest network in a run's folder
-KATAGO = "katago:"  # before the name of a file of KataGo's networks
+OF_KATAGO = "katago:"  # before the name of a file of KataGo's networks
 KATRAIN = "katrain"  # a package that has such a file
-KATAGO_GAME = {"board_size": 9, "planes": "katago"}  # the usual game of such a network, which plays any board
+KATAGO_BOARD = 9  # the usual board of such a network, which plays any
 TAUGHT_BY = "taught_by"  # the note in a network's file
 
 
@@ -64,7 +65,7 @@ def model_file(path: str | PathLike[str]) -> Path:
     hint = "; the game comes second" if isinstance(path, GameEnv) else ""
     if not isinstance(path, (str, PathLike)):
         raise TypeError(f"path must be a network's file, a run folder, or a name such as '7x7', got {path!r}{hint}")
-    of_katago = os.fspath(path).removeprefix(KATAGO) if os.fspath(path).startswith(KATAGO) else None
+    of_katago = os.fspath(path).removeprefix(OF_KATAGO) if os.fspath(path).startswith(OF_KATAGO) else None
     try:
         file = user_path(path) if of_katago is None else katago_file(of_katago)
     except ValueError as error:
@@ -90,9 +91,7 @@ def katago_file(name: str) -> Path:
     folders = [] if found is None else list(found.submodule_search_locations or ())
     files = sorted(file for folder in folders for file in Path(folder).glob("models/*.bin.gz"))
     if not files:
-        raise ModelError(
-            f"{KATAGO}{KATRAIN} needs the package {KATRAIN} with its network: pip install --no-deps {KATRAIN}"
-        )
+        raise ModelError(f"{OF_KATAGO}{KATRAIN} needs an installed {KATRAIN}: pip install --no-deps {KATRAIN}")
     return files[-1]
 
 
@@ -246,9 +245,9 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    env = GoEnv(**KATAGO_GAME)
+    env = GoEnv(KATAGO_BOARD, KATAGO)
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
-    taught = f"KataGo: this is its network {header.name}, version {header.version}, under KataGo's licence"
+    taught = f"KataGo, whose network {header.name} (version {header.version}) it is, under the licence of that"
     return tensors, {
         "env": repr(env),
         "reference": GoEnv.name,

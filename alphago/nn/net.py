@@ -12,6 +12,7 @@ from torch import nn
 from alphago.drawing.svg import Svg
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import GAMES, is_go
+from alphago.env.go_rules import KATAGO
 from alphago.env.position import Position
 from alphago.nn import model_checks, model_files, parts
 from alphago.nn.base import DenseBase, ResidualTower
@@ -20,7 +21,7 @@ from alphago.nn.inference.gpu import DeviceEvaluator, make_evaluator
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.inference.kept import get_or_make
 from alphago.nn.katago.tower import transformer_tower
-from alphago.nn.model_files import KATAGO_GAME, TAUGHT_BY, ModelError, fingerprint
+from alphago.nn.model_files import TAUGHT_BY, ModelError, fingerprint
 from alphago.nn.net_picture import NetParts, net_svg
 from alphago.nn.parts import check_base, check_heads, describe_slots
 from alphago.nn.policy import FlatPolicy, default_policy
@@ -385,7 +386,7 @@ def load_model(
         env = model_files.saved_game(path)
     check_env(env)
     if model_files.is_katago(path) and is_go(env):
-        env = env.replace(planes=KATAGO_GAME["planes"])
+        env = env.replace(planes=KATAGO)
     tensors, description = model_files.read_weights(path)
     config = description["net"]
     model_checks.check_game_fits(path, description, env)

@@ -1,7 +1,7 @@
 """Transformer blocks on a board: attention between points, and a dense layer at each point.
 
-A block adds to features [B, points, channels].  RMS norms have no weights, and scores no factor: the matrices after them
-have both.  Angles are those of rotary embeddings (Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position
+A block adds to features [B, points, channels].  RMS norms have no weights, and scores no factor: the matrices have
+both.  Angles are those of rotary embeddings (Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position
 Embedding") with a frequency along each axis of the board, which are learned.
 """
 
@@ -87,9 +87,7 @@ class Attention(nn.Module):
         heads, groups = check_int("heads", heads, 1), check_int("groups", groups, 1)
         self.key, self.groups, self.queries = check_int("key", key, 1), groups, heads // groups  # queries of a group
         if heads % groups or (check_bool("rotated", rotated) and key % 2):
-            raise ValueError(
-                f"heads must be a multiple of groups, and a rotated key even, got {heads}, {groups}, {key}"
-            )
+            raise ValueError(f"heads must be a multiple of groups, a rotated key even, got {heads}, {groups}, {key}")
         turned = groups * (self.queries + 1) * key  # queries and keys, group by group
         self.norm = RmsNorm([-1], epsilon)
         self.inputs = nn.Linear(channels, turned + groups * check_int("value", value, 1), bias=False)
@@ -110,9 +108,8 @@ class Attention(nn.Module):
             swapped = torch.cat([heads[:, :, :, :, half:], heads[:, :, :, :, :half]], dim=4)
             heads = heads * table[0] + swapped * table[1]
         keys = heads[:, :, :, self.queries].permute(0, 2, 3, 1)  # [B, groups, key, points]
-        queries = (
-            heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
-        )  # [B, groups, queries points, key]
+        # [B, groups, queries * points, key]
+        queries = heads[:, :, :, : self.queries].permute(0, 2, 3, 1, 4).flatten(2, 3)
         seen = torch.matmul(torch.softmax(torch.matmul(queries, keys), dim=-1), values)
         by_point = seen.unflatten(2, (self.queries, -1)).permute(0, 3, 1, 2, 4)  # [B, points, groups, queries, value]
         return self.outputs(by_point.flatten(2))
@@ -121,7 +118,7 @@ class Attention(nn.Module):
 class FeedForward(nn.Module):
     """Two dense layers at each point: [B, points, channels] -> the same, to be added.
 
-    hidden: number of hidden units, silu(up) or, if `gated`, silu(up) times a second layer (Shazeer 2020, "GLU Variants").
+    hidden: number of hidden units: silu(up), or if `gated` silu(up) times a second layer (Shazeer 2020, SwiGLU).
     """
 
     def __init__(self, channels: int, hidden: int, gated: bool = True, epsilon: float = EPSILON) -> None:

@@ -10,13 +10,14 @@ from typing import Any, BinaryIO, NamedTuple
 
 import torch
 
+from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
 from alphago.nn.katago.stream import Stream
 from alphago.nn.katago.tower import BlockTower
 from alphago.nn.value import POINTS
 
 VERSIONS = 8, 17  # the oldest and the newest that are read
-PLANES = 30  # of the plane set "katago"
+PLANES = PLANE_SETS[KATAGO]
 SPATIAL, NUMBERS = 22, 19  # KataGo's planes and numbers, and which of these the planes of the set are, in their order:
 SPATIAL_USED = [0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]
 NUMBERS_USED = [0, 1, 2, 3, 4, 5, 6, 7, 8, 14, 18]  # those that are not always 0 by rules of area scoring
@@ -50,7 +51,8 @@ def read_header(stream: Stream) -> Header:
     if version >= 15:
         if stream.integer("meta encoder", 0, 9):
             raise ValueError("it is a human-style network, which reads who plays and is not read here")
-        stream.integer("pass-alive rule", 0, 1)
+        if stream.integer("pass-alive rule", 0, 1):
+            raise ValueError("it sees areas by the rules of suicide in any game, and is not read here")
         options(stream, 6)
     return Header(name, version, factors[3] if factors else LEAD_FACTOR)
 
@@ -176,14 +178,9 @@ class Converter:
             self.keep("base_net.tip", stream.array(channels), stream.array(channels))
         else:
             self.keep("base_net.tip", *self.norm(channels))
-        arguments = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
-        return {
-            "part": BlockTower.__name__,
-            **arguments,
-            "tip": tip,
-            "epsilon": epsilon,
-            "activation": self.activation(),
-        }
+        sizes = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
+        tips = {"tip": tip, "epsilon": epsilon, "activation": self.activation()}
+        return {"part": BlockTower.__name__, **sizes, **tips}
 
     def same(self, got: int, wanted: int, what: str) -> None:
         """Raise ValueError if a layer has another number of outputs than the rest of the file says."""
@@ -354,10 +351,8 @@ class Converter:
             layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))
         results, further = layers
         last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
-        self.weights["value.last.weight"], self.weights["value.last.bias"] = (
-            last[:, :-1].contiguous(),
-            last[:, -1].clone(),
-        )
+        self.weights["value.last.weight"] = last[:, :-1].contiguous()
+        self.weights["value.last.bias"] = last[:, -1].clone()
         owner = self.weights["value.owner.weight"] = self.kernel(planes)
         self.same(len(owner), 1, "planes of the ownership")
         self.only_points("value.squeeze", "value.owner")

@@ -16,8 +16,8 @@ from alphago.nn.value import Forecast, ForecastHead
 class SummaryPolicy(nn.Module):
     """A policy head for boards of any size: [B, channels, H, W] -> logits [B, H W + 1], the last one the pass's.
 
-    A 1x1 convolution to `pooled` channels, an activation, and a summary of the board, which gives the pass's logit and a
-    bias for a second 1x1 convolution, to `hidden` channels; after this an activation and the points' logits.
+    A 1x1 convolution to `pooled` channels, an activation, and a summary of the board, which gives the pass's logit and
+    a bias for a second 1x1 convolution, to `hidden` channels; after this an activation and the points' logits.
 
     activations: after the first, the second, and the pass's hidden layer of `hidden` units; None for no such layer.
     """

@@ -1,8 +1,8 @@
 """The base of KataGo's networks: a convolution, blocks of several kinds, and a norm with an activation at the tip.
 
-Sources: Wu 2019, "Accelerating Self-Play Learning in Go", and KataGo's cpp/neuralnet/desc.cpp, version 1.17.  Blocks are
-pre-activation: norms come before convolutions.  All norms are a scale and a shift, since KataGo's files have such; one
-that follows a convolution at once is part of the convolution.
+Sources: Wu 2019, "Accelerating Self-Play Learning in Go", and KataGo's cpp/neuralnet/desc.cpp, version 1.17.  Blocks
+are pre-activation: norms come before convolutions.  All norms are a scale and a shift, since KataGo's files have such;
+one that follows a convolution at once is part of the convolution.
 """
 
 from collections.abc import Sequence
@@ -65,8 +65,8 @@ class AffineBlock(nn.Module):
     """A block that is added to its input: norm, activation, convolution, [middle], activation, convolution.
 
     middle: number of channels of the middle.  kernels, activations: of both convolutions, and before them.
-    pooled: number of channels of a further convolution of the first one's inputs, whose summary is added as a bias to the
-        first one's outputs; 0 for none.  pool_kernel, pool_activation: of this convolution, and after it.
+    pooled: number of channels of a further convolution of the first one's inputs, whose summary is added as a bias to
+        the first one's outputs; 0 for none.  pool_kernel, pool_activation: of this convolution, and after it.
     blocks: blocks of the middle, see `build_blocks`; then a norm follows them.
     """
 

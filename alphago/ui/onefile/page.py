@@ -21,14 +21,14 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
+from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
 from alphago.nn.export import layer_weights, manifest, network_graph, raw_files
 from alphago.nn.graph import NetworkGraph, Step
-from alphago.nn.model_files import KATAGO_GAME, model_file, saved_game
+from alphago.nn.model_files import model_file, saved_game
 from alphago.nn.net import NeuralNet, load_model
 from alphago.system.files import user_path, write_atomic
 from alphago.system.validation import checks_keywords, shown
@@ -122,10 +122,8 @@ def page_text(net: NeuralNet, name: str, about: Mapping[str, object]) -> str:
     packaged_games = [game for game, kind in GAMES.items() if kind.__module__.startswith("alphago.env.")]
     if net.env.name not in packaged_games or GAMES[net.env.name] is not type(net.env):  # --game registers its class
         raise ValueError(f"a page can have the games {', '.join(packaged_games)}, got {shown(net.env)}")
-    if net.env.config.get("planes") == KATAGO_GAME["planes"]:
-        raise ValueError(
-            f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web plays with them"
-        )
+    if net.env.config.get("planes") == KATAGO:
+        raise ValueError(f"a page cannot compute KataGo's planes yet, got {shown(net.env)}: alphago web can")
     parts = packed_parts(net, name, about).items()
     replacements = {
         "title": html.escape(f"{net.env.title}: {name}"),
