@@ -177,6 +177,15 @@ class CpuEvaluator(Evaluator):
         self.inner.evaluate(batch, slots, priors, values)
 
 
+def network_and_game(network: object, env: GameEnv) -> tuple[Any, GameEnv]:
+    """Return `as_network(network, env)` and the game to play with it.
+
+    The game is `env`, or for a file of KataGo's networks this game with KataGo's planes, as in `load_model`.
+    """
+    loaded: Any = as_network(network, env)
+    return loaded, env if loaded is network else loaded.env
+
+
 def as_network(network: object, env: GameEnv | None = None) -> object:
     """Return the network called `network`: a name ("7x7"), a file or a run folder, loaded with `load_model`.
 

@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis
-from alphago.mcts.evaluator import as_evaluator, as_network
+from alphago.mcts.evaluator import as_evaluator, network_and_game
 from alphago.mcts.kernels.nodes import ROOT
 from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, Level, check_level, is_measured, terms_of
@@ -66,8 +66,8 @@ class MCTSPlayer:
         level: Level | None = None,
     ) -> None:
         check_env(env)
+        self.network, env = network_and_game(network, env)
         self.env = env
-        self.network = as_network(network, env)
         self.num_readouts = check_int("num_readouts", num_readouts, 1, MOST_READOUTS)
         self.two_player_mode = check_bool("two_player_mode", two_player_mode)
         if resign_threshold is not None:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 import torch
 
 from alphago.env.game import GameEnv, check_env
-from alphago.mcts.evaluator import as_network
+from alphago.mcts.evaluator import network_and_game
 from alphago.nn.growing import grow
 from alphago.nn.inference.hardware import find_device
 from alphago.nn.net import NeuralNet, build_net
@@ -74,7 +74,7 @@ class Call:
             )
         minutes = None if stop_after is None else check_positive("stop_after, in minutes,", stop_after)
         deadline = None if minutes is None else time.monotonic() + 60 * minutes
-        network: Any = as_network(model, env)
+        network, env = network_and_game(model, env)
         if network is not None and not isinstance(network, NeuralNet):
             raise TypeError(f"model must be a NeuralNet, a name or path as load_model takes it, or None, got {model!r}")
         given = {name: size for name, size in sizes.items() if size is not None}

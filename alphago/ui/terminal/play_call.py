@@ -9,7 +9,7 @@ from alphago.env.games import require_go
 from alphago.env.go_rules import handicap_komi
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
-from alphago.mcts.evaluator import as_network
+from alphago.mcts.evaluator import network_and_game
 from alphago.mcts.levels import Level, check_level
 from alphago.mcts.player import USUAL_LEAVES
 from alphago.mcts.puct import Puct
@@ -75,6 +75,7 @@ def play(
     level = None if level is None else check_level(level)
     if handicap and "handicap" not in keywords_of(env.position):
         raise ValueError(f"handicap must be 0 in {env.title}, got {handicap!r}")
+    nn, env = network_and_game(nn, env)
     start = env.position()
     if handicap:
         usual = handicap_komi(env.N, require_go(env, "handicap stones").komi)
@@ -97,8 +98,7 @@ def play(
         settings = Puct(leaves=USUAL_LEAVES)
         on_cpu = device != "cuda" and choose_device(env, device) == "cpu"
         forecasts = level is not None or on_cpu  # a GPU would have to give up its boards
-        network = as_network(nn, env)
-        analyst = Analyst(network, settings=settings, device=device, forecasts=forecasts, threads=1, slots=1)
+        analyst = Analyst(nn, settings=settings, device=device, forecasts=forecasts, threads=1, slots=1)
         analyst.evaluators(env)  # raises an error of the network before the game begins
         game = TerminalGame(analyst, start, 1 if mode == 0 else -1, screen, limit, level=level, teacher=teacher)
     except KeyboardInterrupt:
