@@ -312,8 +312,14 @@ def silu(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
 
 
 def mish(graph: NetworkGraph, inputs: Tensor, inplace: bool = False) -> Tensor:
-    softplus = graph.add("Softplus", [inputs], inputs.shape)
-    return graph.add("Mul", [inputs, graph.add("Tanh", [softplus], inputs.shape)], inputs.shape)
+    """Translate x tanh(softplus(x)) to x - 2 x sigmoid(-2 softplus(x)), which is equal.
+
+    Of the first form OpenVINO makes an operation that it cannot compile for some numbers of positions (2026.4).
+    """
+    shape = inputs.shape
+    softplus = graph.add("Softplus", [inputs], shape)
+    rest = graph.add("Sigmoid", [graph.add("Mul", [softplus, -2.0], shape)], shape)
+    return graph.add("Sub", [inputs, graph.add("Mul", [graph.add("Mul", [inputs, 2.0], shape), rest], shape)], shape)
 
 
 MODULES: dict[type[nn.Module], Callable[..., Tensor]] = {
