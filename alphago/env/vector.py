@@ -8,7 +8,7 @@ import numpy as np
 from alphago.env.devices import choose_device
 from alphago.env.game import GameEnv, check_env
 from alphago.env.position import IllegalMove, Position
-from alphago.system.validation import check_int, shown
+from alphago.system.validation import check_int, checks_keywords, shown
 
 
 class Observation(NamedTuple):
@@ -18,6 +18,7 @@ class Observation(NamedTuple):
     info: dict[str, Any]  # "legal_mask": bool [num_envs, action_space]; "to_play": int8 [num_envs], +1 first player, -1
 
 
+@checks_keywords()
 class VectorEnv:
     """Many games of one kind, each at a move of its own: `reset`, `step`, `observe`.
 
