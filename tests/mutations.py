@@ -99,7 +99,7 @@ def passes(tests: list[str], checkout: Path) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--number", type=int, default=200, help="changes to try")
-    parser.add_argument("--only", default="alphago", help="a folder or a file of the package")
+    parser.add_argument("--only", nargs="+", default=["alphago"], help="folders or files of the package")
     parser.add_argument("--commit", default="HEAD", help="whose code and tests")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "mutations", help="of the copy, made anew")
     parser.add_argument("--seed", type=int, default=4444)
@@ -109,9 +109,9 @@ def main() -> None:
     checkout.mkdir(parents=True)
     archive = subprocess.run(["git", "archive", options.commit], cwd=ROOT, check=True, capture_output=True)
     subprocess.run(["tar", "x", "-C", checkout], input=archive.stdout, check=True)
-    only = checkout / options.only
     lines: dict[tuple[Path, int], list[Change]] = {}
-    for path in [only] if only.is_file() else sorted(only.rglob("*.py")):
+    places = [checkout / only for only in options.only]
+    for path in sorted(path for one in places for path in ([one] if one.is_file() else one.rglob("*.py"))):
         for place in changes_of(ast.parse(path.read_text())):
             lines.setdefault((path, place[0].lineno), []).append(place)
     chance = random.Random(options.seed)

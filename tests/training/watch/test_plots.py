@@ -15,7 +15,7 @@ from alphago.drawing.curves import CurvePanel, labels_of, title_of
 from alphago.drawing.shapes import Text, flat
 from alphago.training.history import read_history, read_rows
 from alphago.training.settings.judge_settings import Opponent
-from alphago.training.watch.plots import TRAINING, match_panels, panels_of, plot
+from alphago.training.watch.plots import TRAINING, match_panels, name_of, panels_of, plot
 from tests.drawing.reading import shapes, texts
 from tests.training.small_runs import RandomGames, Small, run
 
@@ -319,3 +319,7 @@ def test_every_curve_has_a_metric_that_runs_write(tmp_path: Path) -> None:
     drawn = match_panels([read_history(tmp_path)], "minutes")
     names = ["Win rate", "Score", "Captures", "Captures by the opponent", "Length of the games", "Elo"]
     assert [panel.title for panel in drawn if panel.curves] == [f"{name}, random@0" for name in names]
+
+
+def test_a_long_name_is_cut_at_its_beginning() -> None:
+    assert name_of(match(1, "runs/" + "a" * 40 + "/new")) == "…" + "a" * 22 + "/new@64"
