@@ -5,7 +5,7 @@
 #                 changed since.  A release runs all three
 # make style      style, types and import contracts alone; make page: the tests of the page alone
 # make matrix     the tests in every surrounding: other processors, Pythons, users (tests/matrix.py)
-# make campaign   an hour at most of damaged files, full disks, kills, lies and junk, as an ordinary user; SCALE=0.1 a tenth
+# make campaign   an hour at most of damaged files, full disks, kills and junk, as an ordinary user; SCALE=0.1 a tenth
 #                 of it; ONLY=test_protocols.py a file of tests/campaign, MINUTES=60 for each of its loops instead of 4
 # make cluster    install Ray, and run the tests that kill workers and drivers: at most ten minutes
 # make format     put the code into shape

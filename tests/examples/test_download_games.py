@@ -85,9 +85,3 @@ def test_the_list(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
     printed = capsys.readouterr().out
     collections = download_games.COLLECTIONS.values()
     assert all(one.source in printed and f"licence: {one.licence}" in printed for one in collections)
-
-
-def test_names() -> None:
-    assert download_games.months((2005, 11), (2006, 2)) == ["2005-11", "2005-12", "2006-01", "2006-02"]
-    assert download_games.file_name("https://x.org/a/b%20c.zip?x=1") == "b c.zip"
-    assert download_games.file_name("https://x.org/m/alpha_zero/tar.gz/refs/heads/main") == "refs-heads-main.tar.gz"

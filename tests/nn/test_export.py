@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv, load_model
+from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.export import export_model, network_graph, onnx_run
 from alphago.nn.graph import run_graph
@@ -126,12 +126,6 @@ class TestOnnx:
                 with pytest.raises(ImportError, match=sentence):
                     export_model(nets()["dense"], tmp_path / "net.onnx", positions=5)
         assert not list(tmp_path.iterdir())
-
-    @pytest.mark.slow
-    def test_the_packaged_networks_on_500_positions(self, tmp_path: Path) -> None:
-        export = export_model(load_model("7x7"), tmp_path / "net.onnx")
-        assert export.positions == 1000
-        assert max(export.differences.values()) < 1e-3
 
 
 class Odd(nn.Module):
