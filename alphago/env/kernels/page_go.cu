@@ -4,7 +4,8 @@
 
 // The empty board, in a row of zeros; returns its words. Twin of GoEnv.start and go.py's lay_out.
 extern "C" int start(int* row, int size, int depth, int ko, int suicide, int most, int passes, int komi2) {
-    int points = (size + 1) * (size + 2) + 1, boards = most + 1, usual = 4 * size * size, filter = ko == SIMPLE ? 0 : 256;
+    int points = (size + 1) * (size + 2) + 1, boards = most + 1, usual = 4 * size * size;
+    int filter = ko == SIMPLE ? 0 : 256;
     while (filter > 0 && filter < 16 * (boards < usual ? boards : usual)) filter *= 2;
     row[SIZE] = size;
     row[TO_PLAY] = BLACK;
