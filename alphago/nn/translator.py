@@ -135,7 +135,7 @@ def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) ->
     shape = (*inputs.shape[:-1], module.out_features)
     if len(inputs.shape) == 2:
         return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], shape, transB=1)
-    if module.bias is not None:
+    if "bias" in dict(module.named_parameters()):
         raise NotImplementedError("no translation of a dense layer with a bias on anything but [batch, features]")
     return graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
 

@@ -9,8 +9,8 @@ planes are its spatial features 0-6 and 9-19; its global features 0-8, 14 and 18
     18-22 ones if the last moves were passes; 23 own komi / 20; 24, 25 the ko rule; 26 whether suicide is allowed;
     27 whether a pass ends the game; 28 a wave of own komi; 29 zeros
 
-After the end of a game only its last move counts.  Under simple ko, KataGo also ends a game at its second repetition, and
-when a side passes twice in one position; these games end by passes alone.
+After the end of a game only its last move counts.  Under simple ko, KataGo also ends a game at its second repetition,
+and when a side passes twice in one position; these games end by passes alone.
 """
 
 import math
