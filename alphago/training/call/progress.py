@@ -1,7 +1,6 @@
 """The progress of a run: its share, the current activity, and an estimate of the remaining time."""
 
 from collections import deque
-from itertools import islice, pairwise
 
 from alphago.env.games import selfplay_game
 from alphago.system.stopwatch import EXAMINATION, MATCHES, OPTIMIZER, PLAYING, PUBLISHING, SAMPLING, SAVING
@@ -72,8 +71,8 @@ class SelfPlayProgress(RunProgress):
     def __init__(self, run: Run) -> None:
         super().__init__(run)
         self.games_before = run.games
-        # The sums over the iterations since this object was created.
-        self.moves = 0
+        # Rows of this class have two more totals: moves, and seconds of gradient steps, since this object was created.
+        self.rows[0] = {**self.rows[0], "moved": 0, "learned": 0.0}
         self.finished_games = 0
         self.finished_plies = 0.0  # moves of the finished games
 
@@ -83,9 +82,10 @@ class SelfPlayProgress(RunProgress):
         metrics: "games", "steps" and "seconds" are totals of the run; "moves", "optimizer_share" and the mean
             "game_length" are of this iteration.
         """
-        new_games = metrics["games"] - self.rows[-1]["games"]
-        super().iteration(metrics)
-        self.moves += metrics["moves"]
+        last = self.rows[-1]
+        new_games = metrics["games"] - last["games"]
+        learned = last["learned"] + (metrics["seconds"] - last["seconds"]) * metrics["optimizer_share"]
+        super().iteration({**metrics, "moved": last["moved"] + metrics["moves"], "learned": learned})
         if new_games and metrics["game_length"] is not None:
             self.finished_games += new_games
             self.finished_plies += new_games * metrics["game_length"]
@@ -106,23 +106,17 @@ class SelfPlayProgress(RunProgress):
         steps = samples / settings.learning.batch_size * settings.epochs
         return self._moves_left(games, length, side_by_side) * move_seconds + steps * step_seconds
 
-    def _learning(self) -> float:
-        """Return the seconds of gradient steps in the latest iterations."""
-        pairs = pairwise(self.rows)
-        return sum((row["seconds"] - before["seconds"]) * row["optimizer_share"] for before, row in pairs)
-
     def _move_seconds(self) -> float | None:
         """Return the mean seconds of a move, with all work but gradient steps; None if unknown."""
         if len(self.rows) > 1:
-            moves = sum(row["moves"] for row in islice(self.rows, 1, None))
-            return (self.growth("seconds") - self._learning()) / max(1.0, moves)
+            return (self.growth("seconds") - self.growth("learned")) / max(1.0, self.growth("moved"))
         moves, seconds = self.run.pace.so_far()
         return seconds / moves if moves and seconds >= LEAST_SECONDS else None
 
     def _step_seconds(self) -> float | None:
         """Return the mean seconds of a gradient step; None if unknown."""
         steps = self.growth("steps")
-        return self._learning() / steps if steps else None
+        return self.growth("learned") / steps if steps else None
 
     def _moves_left(self, games: int, length: float, side_by_side: int) -> float:
         """Estimate the number of moves until `games` games are played.
@@ -132,7 +126,7 @@ class SelfPlayProgress(RunProgress):
         moves_of_iteration, _ = self.run.pace.so_far()
         # Games that were in progress when this object was created: on average half of their moves were played.
         begun_before = min(self.games_before, side_by_side) / 2 * length
-        played = begun_before + self.moves + moves_of_iteration
+        played = begun_before + self.rows[-1]["moved"] + moves_of_iteration
         left = max(0.0, (games - self.games_before) * length - played)
         # The moves of the last games count twice: as games end, ever fewer are left to fill the network's batches.
         return left + min(left, side_by_side / 2 * length)
