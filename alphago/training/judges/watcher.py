@@ -50,11 +50,12 @@ SAVED = ("spent", "tested", "network", "whole", "least")
 
 
 class Watched(Protocol):
-    """An opponent, a set of game records, or an exam, that tests a run's networks again and again."""
+    """An opponent, a set of game records, or an exam, that tests a run's networks again and again.
 
-    @property
-    def name(self) -> str:
-        """The name of this opponent, set of records or exam in `watch`."""
+    name: the name of this opponent, set of records or exam in `watch`.
+    """
+
+    name: str
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event
@@ -105,6 +106,7 @@ class WatchedExam:
     def __init__(self, text: str, readouts: int, env: GameEnv) -> None:
         self.text = text
         self.readouts = readouts
+        self.name = f"{text}@{readouts}"
         self.env = exam_game(env, env.N)
         file = text.partition(":")[2]  # "" for the packaged exam of the board
         self.exam = find_exam(file or None, env.N)
@@ -112,10 +114,6 @@ class WatchedExam:
             board = f"{self.exam.size}x{self.exam.size}"
             raise ValueError(f"{text} must be an exam on the run's board, {env.N}x{env.N}, got one on {board}")
         self.positions = self.exam.positions_of(self.env)
-
-    @property
-    def name(self) -> str:
-        return f"{self.text}@{self.readouts}"
 
     def test(self, evaluator: Evaluator, device: str, **_: Any) -> WatchResult:
         """Let a network take the whole exam; see `Watched.test`."""
@@ -142,15 +140,12 @@ class WatchedOpponent:
     def __init__(self, opponent: str, readouts: int, env: GameEnv) -> None:
         self.opponent = opponent
         self.readouts = readouts
+        self.name = f"{opponent}@{readouts}"
         self._entrants: dict[str, Entrant] = {}  # by device
         self.env = env
         # As in `evaluate`: engines do not know the game's limits, and playout players are rated without limits.
         if isinstance(self.entrant("cpu").player, (PlayoutSettings, Engine)):
             self.env = env.match_variant()
-
-    @property
-    def name(self) -> str:
-        return f"{self.opponent}@{self.readouts}"
 
     def test(
         self, evaluator: Evaluator, device: str, *, seed: int, left: Callable[[], float], stop: threading.Event

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
+from alphago.env.batch import FIRST, GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
 from alphago.env.kernels import go_lines
@@ -18,7 +18,6 @@ from alphago.training.memory import Sample, apply_symmetries, mark_illegal
 
 STARTS = 512  # start positions that are cached
 REBUILT_AT_ONCE = 64  # games that are replayed in parallel
-_SLOT_0 = np.zeros(1, np.int64)  # the slots of a batch of one position
 
 # Reasons to leave a game out, beside the faults of SGF files.
 OTHER_BOARD, ILLEGAL = "of another board", "not legal under the rules of this game"
@@ -153,7 +152,7 @@ class DatasetGames(GivenGames):
             game = self.dataset.game(int(numbers[i]))
             actions = game.moves[: self.env.max_moves]
             colours = game.movers[: len(actions)].astype(np.int32)
-            batch.copy(_SLOT_0, _SLOT_0, of=self._start(game))
+            batch.copy(FIRST, FIRST, of=self._start(game))
             legal_actions = go_lines.follow(batch.rows[0], colours, actions)
             is_legal[i] = legal_actions == len(actions)
         return is_legal
@@ -259,7 +258,7 @@ class DatasetGames(GivenGames):
             paths = np.zeros((len(slots), int(lengths[part].max()) + 1), np.int32)
             for slot, (game, length) in enumerate(zip(games[part], lengths[part], strict=True)):
                 paths[slot, :length] = game.steps[:length]
-                batch.copy(_SLOT_0, slots[slot : slot + 1], of=self._start(game))
+                batch.copy(FIRST, slots[slot : slot + 1], of=self._start(game))
             batch.replay(slots, paths, lengths[part], slots)
             yield part, slots, batch
 
