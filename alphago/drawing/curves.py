@@ -277,12 +277,11 @@ def axes_shapes(
         at = across(value)
         shapes.append(line(at, box.y, at, bottom, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(at, bottom + 0.9 * SMALL, text, SMALL))
+    dotted = Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])
     if panel.level is not None and low <= panel.level <= high:
-        at = down(panel.level)
-        shapes.append(line(box.x, at, right, at, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+        shapes.append(line(box.x, down(panel.level), right, down(panel.level), dotted))
     if panel.vertical is not None and first <= panel.vertical <= last:
-        at = across(panel.vertical)
-        shapes.append(line(at, box.y, at, bottom, Style(stroke=LEVEL, width=0.9, dash=DASHES[":"])))
+        shapes.append(line(across(panel.vertical), box.y, across(panel.vertical), bottom, dotted))
     if panel.x_label:
         shapes.append(Text(box.x + box.width / 2, bottom + 0.9 * SMALL + SIZE, panel.x_label, SMALL))
     return shapes

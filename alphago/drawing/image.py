@@ -4,11 +4,13 @@ import base64
 import io
 import math
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, cycle, pairwise, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text
+import numpy as np
+
+from alphago.drawing.shapes import Circle, Drawing, Rect, Shape, Text, flat, move
 from alphago.drawing.svg import to_svg
 from alphago.system.files import user_path, write_named
 from alphago.system.optional import optional_import
@@ -23,7 +25,7 @@ SHARPER = 1.5  # pixels for each pixel of a drawing's usual width in saved files
 
 NEED = "pictures in pixels are painted with Pillow, which is missing: pip install 'alphago[plot]'"
 
-Points = list[tuple[float, float]]
+Points = Sequence[tuple[float, float]]
 
 
 class Gif(bytes):
@@ -95,40 +97,35 @@ def to_image(drawing: Drawing, size: float | None = None) -> "Image":
     high = round(wide * drawing.height / drawing.width)
     large = Image.new("RGB", (wide * FINER, high * FINER), "#ffffff")
     brush = ImageDraw.Draw(large)
-    for layer in drawing.layers:
-        for shape in layer:
-            paint(brush, shape, wide * FINER / drawing.width)
+    for shape in flat(drawing.layers):
+        paint(brush, move(shape, 0, 0, wide * FINER / drawing.width))
     return large.resize((wide, high), Image.Resampling.LANCZOS)
 
 
-def paint(brush: Any, shape: Shape, scale: float) -> None:
-    """Paint a shape with `brush`, an `ImageDraw` of Pillow; `scale`: pixels for each unit of the drawing."""
+def paint(brush: Any, shape: Shape) -> None:
+    """Paint a shape, whose units are pixels, with `brush`, an `ImageDraw` of Pillow."""
     if isinstance(shape, Text):
         from PIL import ImageFont
 
-        font = ImageFont.load_default(max(1.0, shape.size * scale))
+        font = ImageFont.load_default(max(1.0, shape.size))
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[shape.anchor]  # Pillow's: left, middle or right, middle
-        brush.text((shape.x * scale, shape.y * scale), shape.text, fill=shape.fill, font=font, anchor=anchor)
+        brush.text((shape.x, shape.y), shape.text, fill=shape.fill, font=font, anchor=anchor)
         return
     fill = None if shape.style.fill == "none" else shape.style.fill
     stroke = None if shape.style.stroke == "none" else shape.style.stroke
-    width = max(1, round(shape.style.width * scale)) if stroke else 0
+    width = max(1, round(shape.style.width)) if stroke else 0
     half = width / 2  # Pillow draws outlines inside, SVG around the edge
     if isinstance(shape, Circle):
-        reach = shape.radius * scale + half
-        x, y = shape.x * scale, shape.y * scale
+        x, y, reach = shape.x, shape.y, shape.radius + half
         brush.ellipse((x - reach, y - reach, x + reach, y + reach), fill=fill, outline=stroke, width=width)
     elif isinstance(shape, Rect):
-        x, y = shape.x * scale, shape.y * scale
-        corners = (x - half, y - half, x + shape.width * scale + half, y + shape.height * scale + half)
-        brush.rounded_rectangle(corners, shape.corner * scale, fill=fill, outline=stroke, width=width)
-    else:
-        points = [(x * scale, y * scale) for x, y in shape.points]
-        if not shape.is_open:
-            brush.polygon(points, fill=fill, outline=stroke, width=max(width, 1))
-        elif stroke:
-            for part in dashes(points, [length * scale for length in shape.style.dash]):
-                brush.line(part, fill=stroke, width=width, joint="curve")
+        corners = (shape.x - half, shape.y - half, shape.x + shape.width + half, shape.y + shape.height + half)
+        brush.rounded_rectangle(corners, shape.corner, fill=fill, outline=stroke, width=width)
+    elif not shape.is_open:
+        brush.polygon(shape.points, fill=fill, outline=stroke, width=max(width, 1))
+    elif stroke:
+        for part in dashes(shape.points, shape.style.dash):
+            brush.line(part, fill=stroke, width=width, joint="curve")
 
 
 def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
@@ -139,22 +136,14 @@ def dashes(points: Points, lengths: Sequence[float]) -> Iterator[Points]:
     if not lengths:
         yield points
         return
-    part = [points[0]]  # the points of the present dash or gap
-    number = 0  # of the present dash or gap; dashes have even numbers
-    left = lengths[0]  # what is left of its length
-    for begin, end in pairwise(points):
-        distance = math.dist(begin, end)
-        at = 0.0
-        while distance - at > left:
-            at += left
-            share = at / distance
-            part.append((begin[0] + share * (end[0] - begin[0]), begin[1] + share * (end[1] - begin[1])))
-            if number % 2 == 0:
-                yield part
-            number += 1
-            part = part[-1:]
-            left = lengths[number % len(lengths)]
-        left -= distance - at
-        part.append(end)
-    if number % 2 == 0 and len(part) > 1:
-        yield part
+    along = np.cumsum([0.0, *(math.dist(begin, end) for begin, end in pairwise(points))])  # to each point
+
+    def at(distance: float) -> tuple[float, float]:
+        x, y = (float(np.interp(distance, along, values)) for values in zip(*points, strict=True))
+        return x, y
+
+    ends = takewhile(lambda end: end < along[-1], accumulate(cycle(lengths)))  # of dashes and gaps in turn
+    bounds = [0.0, *ends, float(along[-1])]
+    for begin, end in zip(bounds[::2], bounds[1::2], strict=False):
+        inner = [point for point, distance in zip(points, along, strict=True) if begin < distance < end]
+        yield [at(begin), *inner, at(end)]

@@ -102,23 +102,18 @@ def make_overlay(actions: int, shape: tuple[int, int], **given: Any) -> Overlay 
 def marked_actions(overlay: Overlay) -> list[int]:
     """Return the actions that get a disc: those with the greatest weights (see `weights_of`), in descending order."""
     weights = weights_of(overlay)
-    if weights is None:
-        return []
     weights_are_priors = overlay.visits is None and overlay.priors is not None
     least = LEAST_PRIOR if weights_are_priors else 1e-9  # any weight above 0
-    order = np.argsort(-weights, kind="stable")[:MOST_DISCS]
-    return [int(action) for action in order if weights[action] >= least]
+    order = np.argsort(-weights, kind="stable")[:MOST_DISCS].tolist()
+    return [action for action in order if weights[action] >= least]
 
 
-def weights_of(overlay: Overlay) -> np.ndarray | None:
-    """Return the weight of each action's disc, float [A]: visits, else priors, else win rates; None if all are None."""
-    if overlay.visits is not None:
-        return overlay.visits.astype(np.float64)
-    if overlay.priors is not None:
-        return overlay.priors.astype(np.float64)
-    if overlay.q is None:
-        return None
-    return (1 + np.nan_to_num(overlay.q, nan=-1.0).astype(np.float64)) / 2
+def weights_of(overlay: Overlay) -> np.ndarray:
+    """Return the weight of each action's disc, float64 [A]: visits, else priors, else win rates; [0] if all are None."""
+    numbers = overlay.priors if overlay.visits is None else overlay.visits
+    if numbers is None and overlay.q is not None:
+        numbers = (1 + np.nan_to_num(overlay.q.astype(np.float64), nan=-1.0)) / 2
+    return np.array([] if numbers is None else numbers, np.float64)
 
 
 def text_of(overlay: Overlay, action: int, best: int) -> str:
@@ -163,7 +158,7 @@ def discs(overlay: Overlay, spots: Sequence[Spot | None]) -> Layer:
     shapes: list[Shape] = []
     for action in marked:
         spot = spots[action]
-        if spot is None or weights is None:
+        if spot is None:
             continue
         share = weights[action] / weights[marked[0]]
         fill = mix(PALE, BLUE, share**0.7)  # the power tells small shares apart

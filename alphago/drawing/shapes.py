@@ -170,7 +170,7 @@ def sheet(
         for place, i in enumerate(row):
             left, drawing = gap + place * (cell + gap), drawings[i]
             scale = cell / drawing.width
-            shapes += [move(shape, left, top, scale) for layer in drawing.layers for shape in layer]
+            shapes += [move(shape, left, top, scale) for shape in flat(drawing.layers)]
             caption = paragraph(captions[i], left + cell / 2, top + tall + size, width=cell, size=size)
             shapes += caption
             bottom = max([bottom, *(line.y for line in caption)])

@@ -1,11 +1,11 @@
 """Drawings as SVG: still ones, and animated ones that need neither scripts nor identifiers."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text
+from alphago.drawing.shapes import Circle, Drawing, Polygon, Rect, Shape, Style, Text, flat
 from alphago.system.files import write_named
 
 FONT = "system-ui, 'Helvetica Neue', Arial, sans-serif"
@@ -34,7 +34,7 @@ def to_svg(drawing: Drawing, size: float | None = None, *, shrinks: bool = True)
 
     shrinks: whether the picture is shown smaller where the page has less room, by a style of its own.
     """
-    return document(drawing, size, [element(shape) for layer in drawing.layers for shape in layer], shrinks)
+    return document(drawing, size, [element(shape) for shape in flat(drawing.layers)], shrinks)
 
 
 def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float | None = None) -> Svg:
@@ -49,22 +49,12 @@ def animate(frames: Sequence[Drawing], seconds: float, last: float, size: float 
     times = [seconds * i / total for i in range(len(frames))]
     parts = []
     for depth in range(max(len(frame.layers) for frame in frames)):
-        layers = [frame.layers[depth] if depth < len(frame.layers) else () for frame in frames]
-        for shape, shown in in_turn(layers):
-            parts.append(element(shape, blink(shown, times, total)))
+        shown: dict[Shape, list[bool]] = {}  # by shape, in the order of first appearance: whether each frame has it
+        for i, frame in enumerate(frames):
+            for shape in frame.layers[depth] if depth < len(frame.layers) else ():
+                shown.setdefault(shape, [False] * len(frames))[i] = True
+        parts += [element(shape, blink(flags, times, total)) for shape, flags in shown.items()]
     return document(frames[-1], size, parts)
-
-
-def in_turn(layers: Sequence[Sequence[Shape]]) -> Iterator[tuple[Shape, list[bool]]]:
-    """Yield each shape once, in the order of first appearance, with one bool per frame: whether the frame has it.
-
-    layers: for each frame, the shapes of one layer, which is the same layer in all frames.
-    """
-    shown: dict[Shape, list[bool]] = {}
-    for i, layer in enumerate(layers):
-        for shape in layer:
-            shown.setdefault(shape, [False] * len(layers))[i] = True
-    yield from shown.items()
 
 
 def blink(shown: Sequence[bool], times: Sequence[float], total: float) -> str:
