@@ -188,7 +188,7 @@ class Search:
 
     @TREE
     def expand_roots(self, games: np.ndarray) -> None:
-        """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet; these games must not be over."""
+        """Evaluate the roots of `games` (int64 [n]) that are not evaluated yet."""
         wave = self._wave
         for begin in range(0, len(games), len(wave.game)):
             chunk = games[begin : begin + len(wave.game)]

@@ -19,7 +19,6 @@ from alphago.mcts.level_choice import level_move
 from alphago.mcts.levels import LEVELS, terms_of
 from alphago.mcts.opponent import OpponentStrength
 from alphago.mcts.questions import Answer, Kind, Question
-from alphago.mcts.raw_analysis import live_of, with_ended
 from alphago.mcts.rule import without_rash_passes
 from alphago.mcts.search import FULL_BATCH, Search, node_bytes
 from alphago.mcts.tree_reading import read_analysis
@@ -133,12 +132,12 @@ class SearchGroup:
             visits = int(self.search.tree.visits[slot, ROOT])
             question.visits = max(1, visits)  # the first visit is the root's own evaluation, which is no readout
             self.budget[slot] = self.readouts(question, visits)
-            if not question.position.is_over:
-                slots.append(slot)
+            slots.append(slot)
         games = np.array(slots, np.int64)
         self.search.expand_roots(games)
-        if self.kind.readouts and slots:
-            self.search.prepare(games, self.budget[games])
+        searched = games[self.budget[games] > 0]
+        if self.kind.readouts and len(searched):
+            self.search.prepare(searched, self.budget[searched])
 
     def readouts(self, question: Question, visits: int) -> int:
         """Return how many readouts a question needs; visits: of the tree that was kept, its root's own included."""
@@ -181,12 +180,11 @@ class SearchGroup:
     def answer(self, slot: int, move: Mapping[str, Any] | None = None) -> None:
         """Give an answer of what was found so far in a slot; move: what `move` has returned, for the last answer."""
         question, visits = self.questions[slot], int(self.search.tree.visits[slot, ROOT])
-        live = live_of([question.position])
-        read = read_analysis(self.search, live + slot, plies=question.plies, move_ownership=question.move_ownership)
+        options: dict[str, Any] = {"plies": question.plies, "move_ownership": question.move_ownership}
         question.answer(
             Answer(
                 question.position,
-                with_ended(read, [question.position], live),
+                read_analysis(self.search, np.array([slot]), positions=(question.position,), **options),
                 is_last=move is not None,
                 readouts=max(0, visits - question.visits),
                 opponent=question.opponent,

@@ -8,7 +8,7 @@ from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import DEVIATIONS, PLIES, Analysis
 from alphago.mcts.kernels import tree_reading as kernels
-from alphago.mcts.kernels.nodes import ROOT
+from alphago.mcts.kernels.nodes import ROOT, TERMINAL
 from alphago.mcts.kernels.tree_reading import OWNERS
 from alphago.mcts.search import Search
 
@@ -44,7 +44,7 @@ def read_analysis(
     lines = np.full((*shape, plies), -1, np.int32)
     line_visits = np.zeros_like(lines)
     kernels.write_lines(tree, games, lines, line_visits)
-    visits = search.visits(games)
+    visits, over = search.visits(games), tree.state[games, ROOT] == TERMINAL
     q = np.full(shape, np.nan, np.float32)
     kernels.write_action_values(tree, games, q)
     # The last column is for all simulations, the others are for those of one action.
@@ -57,14 +57,14 @@ def read_analysis(
         env,
         to_play=tree.mover[games, ROOT],
         visits=visits,
-        prior=search.priors(games),
+        prior=np.where(over[:, None], np.float32(0), search.priors(games)),
         q=q,
         lower_bound=lower_bounds(q, visits, sums.squared_value[:, :-1]),
         score=score[:, :-1],
         score_stdev=score_stdev[:, :-1],
         lines=lines,
         line_visits=line_visits,
-        root_visits=tree.visits[games, ROOT],
+        root_visits=np.where(over, 0, tree.visits[games, ROOT]),
         value=search.root_values(games),
         raw_value=tree.value[games, ROOT],
         root_score=score[:, -1],
