@@ -77,8 +77,8 @@ class NotebookGame:
 
     def close(self) -> None:
         """End the engine's thread; the board stays in its cell but is answered no more."""
+        self._thread.shutdown(cancel_futures=True)  # first, so that no search begins any more
         self._answers.close()
-        self._thread.shutdown(cancel_futures=True)
 
     def show(self) -> None:
         """Show the board below the cell that runs."""
