@@ -298,7 +298,7 @@ class Search:
         live = leaves.slots if all_live else leaves.slots[~over]
         priors = self._priors[: len(live)]
         live_values = values if all_live else np.empty(len(live), np.float32)
-        if self.forecaster is not None:
+        if len(live) and self.forecaster is not None:
             scores, ownership = np.empty_like(live_values), np.empty((len(live), self.owners.shape[2]), np.float32)
             forecasts = (scores, ownership) if self.has_forecasts else None
             self.forecaster.evaluate_forecasts(self.batch, live, priors, live_values, forecasts, self.symmetries)

@@ -12,14 +12,13 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.env.position import IllegalMove
 from alphago.system.kernels.cache import compiling_time
-from alphago.system.validation import near_misses, shown
+from alphago.system.validation import near_misses, shortened, shown
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.guard import MOST_MESSAGE
 from alphago.ui.web.page_actions import ACTIONS, Query, QueryReader
 from alphago.ui.web.page_search import PageSearch
 
-LONGEST_ERROR = 400  # letters of an error that is sent whole
-ERROR_BEGIN, ERROR_END = 300, 90  # letters of a longer error that are sent: its first ones and its last ones
+LONGEST_ERROR = 400  # letters of an error
 LONG = 0.7  # seconds of a wait, after which the page is told that kernels are compiled
 COMPILING = "Compiling the engine for this machine: once, for some ten seconds …"
 
@@ -145,7 +144,6 @@ def error_sentence(error: Exception) -> str:
     is_of_program = not isinstance(error, (ValueError, OSError, ImportError, MemoryError))
     if is_of_program:
         text = f"the engine has failed: {type(error).__name__}: {text}"
-    if len(text) > LONGEST_ERROR:
-        text = f"{text[:ERROR_BEGIN]} … {text[-ERROR_END:]}"
+    text = shortened(text, LONGEST_ERROR)
     end = "" if text.endswith((".", "!", "?")) else "."
     return text[0].upper() + text[1:] + end
