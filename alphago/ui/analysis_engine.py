@@ -19,7 +19,7 @@ from alphago.mcts.analyst import Analyst, Evaluators
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.questions import Answer, Limit, Question
 from alphago.system.validation import check_choice, check_int, shown
-from alphago.ui.analysis_query import MOST_VISITS, Defaults, Limits, Query, QueryError, QueryTurn, read_query
+from alphago.ui.analysis_query import MOST_VISITS, Defaults, Limits, Query, QueryError, QueryTurn, read_query, require
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.katago import SIDES, line_texts, move_fields, points, raw_fields, root_fields, seen_by
 
@@ -131,27 +131,26 @@ class AnalysisEngine:
             return
         if not isinstance(fields, dict):
             self.send(error(f"a query must be a JSON object, got {shown(fields)}"))
-        elif "action" in fields:
-            self.act(fields)
-        else:
-            self.ask(fields)
-
-    def ask(self, fields: Mapping[str, Any]) -> None:
-        """Ask the analyst about the positions of a query; reply with an error if they are too many or it is invalid."""
+            return
         try:
-            query = read_query(fields, self.defaults)
+            if "action" in fields:
+                self.act(fields)
+            else:
+                self.ask(fields)
         except QueryError as problem:
             self.send(error(str(problem), problem.field, fields.get("id")))
-            return
+
+    def ask(self, fields: Mapping[str, Any]) -> None:
+        """Ask the analyst about the positions of a query; raise QueryError if they are too many or it is invalid."""
+        query = read_query(fields, self.defaults)
         self.warn(query)
         with self._opening:
-            waiting, more = len(self._open), len(query.turns)
-            if waiting + more <= self.limits.positions:
-                for turn in query.turns:
-                    self._open_turn(query, turn)
-                return
-        text = f"at most {self.limits.positions} positions may wait, got {more} more than {waiting}"
-        self.send(error(text, "analyzeTurns", query.id))
+            waiting, more, most = len(self._open), len(query.turns), self.limits.positions
+            if waiting + more > most:
+                text = f"at most {most} positions may wait, got {more} more than {waiting}"
+                raise QueryError("analyzeTurns", text)
+            for turn in query.turns:
+                self._open_turn(query, turn)
 
     def _open_turn(self, query: Query, turn: QueryTurn) -> None:
         """Ask the analyst about a turn."""
@@ -208,11 +207,10 @@ class AnalysisEngine:
             self.send(error(text, field, query.id, kind="warning"))
 
     def act(self, fields: dict[str, Any]) -> None:
-        """Execute an action and echo it."""
-        action, query_id = fields["action"], fields.get("id")
-        if not isinstance(query_id, str):
-            self.send(error(f"id must be a string, got {shown(query_id)}", "id"))
-        elif action == "query_version":
+        """Execute an action and echo it; raise QueryError for an invalid one."""
+        action = fields["action"]
+        require(isinstance(fields.get("id"), str), "id", "a string", fields.get("id"))
+        if action == "query_version":
             self.send({**fields, "version": self.version, "git_hash": "<omitted>"})
         elif action == "query_models":
             self.send({**fields, "models": [{"name": self.networks.name, "version": self.version}]})
@@ -222,7 +220,7 @@ class AnalysisEngine:
         elif action in ("terminate", "terminate_all"):
             self.terminate(fields)
         else:
-            self.send(error(f"unknown action {shown(action)}", "action", query_id))
+            raise QueryError("action", f"unknown action {shown(action)}")
 
     def terminate(self, fields: dict[str, Any]) -> None:
         """Echo the action "terminate" or "terminate_all", and stop queries.
@@ -231,12 +229,9 @@ class AnalysisEngine:
         without it all turns stop.
         """
         turns, query_id = fields.get("turnNumbers"), fields.get("terminateId")
-        if fields["action"] == "terminate" and not isinstance(query_id, str):
-            self.send(error(f"terminateId must be a string, got {shown(query_id)}", "terminateId", fields["id"]))
-            return
-        if turns is not None and not isinstance(turns, list):
-            self.send(error(f"turnNumbers must be a list, got {shown(turns)}", "turnNumbers", fields["id"]))
-            return
+        is_named = fields["action"] == "terminate_all" or isinstance(query_id, str)
+        require(is_named, "terminateId", "a string", query_id)
+        require(turns is None or isinstance(turns, list), "turnNumbers", "a list", turns)
         self.send(fields)
         with self._opening:
             meant = [

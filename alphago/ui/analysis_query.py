@@ -59,6 +59,15 @@ class QueryError(ValueError):
         self.field = field
 
 
+def require(holds: bool, name: str, wanted: str, given: object, field: str = "") -> None:
+    """Raise QueryError unless `holds`: `name` must be `wanted`, and is `given`.
+
+    field: the field of the query that is wrong, if it is not `name`.
+    """
+    if not holds:
+        raise QueryError(field or name, f"{name} must be {wanted}, got {shown(given)}")
+
+
 class QueryTurn(NamedTuple):
     """One position to analyse.
 
@@ -125,14 +134,12 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     """Check the fields of a query and return it; raise QueryError for an invalid one."""
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
     query_id = fields.get("id")
-    if not isinstance(query_id, str):
-        raise QueryError("id", f"id must be a string, got {shown(query_id)}")
+    require(isinstance(query_id, str), "id", "a string", query_id)
     size, text = board_size(fields), rules_text(fields)
     if why := other_scoring(text):
         warnings.append(("rules", f"games are scored by area, and not as the query says: {why}"))
     override = fields.get("overrideSettings", {})
-    if not isinstance(override, Mapping):
-        raise QueryError("overrideSettings", f"overrideSettings must be an object, got {shown(override)}")
+    require(isinstance(override, Mapping), "overrideSettings", "an object", override)
     wanted = {"maxVisits": defaults.visits, **fields, **override}["maxVisits"]
     visits = checked("maxVisits", check_int, "maxVisits", wanted, 1, MOST_VISITS)
     if visits > defaults.limits.visits:
@@ -150,8 +157,7 @@ def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     moves = pairs("moves", fields.get("moves"), env)
     turns = turns_of(fields, env, stones, moves, defaults.limits.positions)
     bonus = fields.get("whiteHandicapBonus", "N" if gives_bonus(text) else "0")
-    if str(bonus) not in ("0", "N", "N-1"):
-        raise QueryError("whiteHandicapBonus", f"whiteHandicapBonus must be 0, N or N-1, got {shown(bonus)}")
+    require(str(bonus) in ("0", "N", "N-1"), "whiteHandicapBonus", "0, N or N-1", bonus)
     if str(bonus) != "0" and begins_with_handicap([side for side, _ in stones], [side for side, _ in moves]):
         warnings.append(("rules", NO_BONUS))
     return Query(
@@ -222,17 +228,14 @@ def priorities_of(fields: Mapping[str, Any], last: int, most: int) -> dict[int, 
     last: the number of the last position.  Raises QueryError for invalid fields, or for more than `most` positions.
     """
     chosen = fields.get("analyzeTurns", [last])
-    if not isinstance(chosen, list) or not all(is_int(turn, 0) and turn <= last for turn in chosen):
-        raise QueryError("analyzeTurns", f"analyzeTurns must be integers from 0 to {last}, got {shown(chosen)}")
-    if not chosen:
-        raise QueryError("analyzeTurns", "analyzeTurns must be one turn or more, got []")
-    if len(chosen) > most:
-        raise QueryError("analyzeTurns", f"analyzeTurns must be at most {most} here, got {len(chosen)}")
+    are_turns = isinstance(chosen, list) and all(is_int(turn, 0) and turn <= last for turn in chosen)
+    require(are_turns, "analyzeTurns", f"integers from 0 to {last}", chosen)
+    require(bool(chosen), "analyzeTurns", "one turn or more", chosen)
+    require(len(chosen) <= most, "analyzeTurns", f"at most {most} here", len(chosen))
     priorities = fields.get("priorities", [fields.get("priority", 0)] * len(chosen))
-    if not isinstance(priorities, list) or not all(is_int(number, LEAST_PRIORITY) for number in priorities):
-        raise QueryError("priority", f"priorities must be integers, got {shown(priorities)}")
-    if len(priorities) != len(chosen):
-        raise QueryError("priorities", f"priorities must be one for each turn, got {len(priorities)}")
+    are_integers = isinstance(priorities, list) and all(is_int(number, LEAST_PRIORITY) for number in priorities)
+    require(are_integers, "priorities", "integers", priorities, "priority")
+    require(len(priorities) == len(chosen), "priorities", "one for each turn", len(priorities))
     return dict(zip(chosen, priorities, strict=True))
 
 
@@ -282,14 +285,13 @@ def positions_by_plays(game: GtpGame, moves: Sequence[Play], wanted: Collection[
     return found
 
 
-def pairs(name: str, given: object, env: GoEnv) -> list[Play]:
+def pairs(name: str, given: Any, env: GoEnv) -> list[Play]:
     """Return the [player, location] pairs in a field as plays; raise QueryError for anything else."""
-    if not isinstance(given, list):
-        raise QueryError(name, f"{name} must be a list of [player, location], got {shown(given)}")
+    wanted = "a list of [player, location]"
+    require(isinstance(given, list), name, wanted, given)
     found = []
     for pair in given:
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise QueryError(name, f"{name} must be a list of [player, location], got {shown(pair)}")
+        require(isinstance(pair, list) and len(pair) == 2, name, wanted, pair)
         found.append((colour(name, pair[0]), location(name, pair[1], env)))
     return found
 
@@ -324,18 +326,15 @@ def forbidden_moves(fields: Mapping[str, Any], env: GoEnv) -> list[Forbidden]:
     found: list[Forbidden] = []
     for name in ("avoidMoves", "allowMoves"):
         given = fields.get(name, [])
-        if not isinstance(given, list) or not all(isinstance(rule, Mapping) for rule in given):
-            raise QueryError(name, f"{name} must be a list of objects, got {shown(given)}")
+        are_rules = isinstance(given, list) and all(isinstance(rule, Mapping) for rule in given)
+        require(are_rules, name, "a list of objects", given)
         for rule in given:
-            moves = rule.get("moves")
-            if not isinstance(moves, list):
-                raise QueryError(name, f"moves must be a list, got {shown(moves)}")
+            moves, depth = rule.get("moves"), rule.get("untilDepth")
+            require(isinstance(moves, list), "moves", "a list", moves, name)
             actions = frozenset(location(name, move, env) for move in moves)
             if name == "allowMoves":
                 actions = frozenset(range(env.action_space)) - actions
-            depth = rule.get("untilDepth")
-            if not is_int(depth, 1):
-                raise QueryError(name, f"untilDepth must be an integer >= 1, got {shown(depth)}")
+            require(is_int(depth, 1), "untilDepth", "an integer >= 1", depth, name)
             player = colour(name, rule.get("player"))
             if name == "allowMoves" and any(player == earlier.player for earlier in found):
                 raise QueryError(name, "allowMoves must have one object for each player, and no avoidMoves beside it")
@@ -358,7 +357,6 @@ def positive_field(fields: Mapping[str, Any], name: str) -> float | None:
 
 def boolean_field(fields: Mapping[str, Any], name: str) -> bool:
     """Return a field that is true or false; False if it is missing; raise QueryError for any other value."""
-    value = fields.get(name, False)
-    if not isinstance(value, bool):
-        raise QueryError(name, f"{name} must be true or false, got {shown(value)}")
-    return value
+    value: Any = fields.get(name, False)
+    require(isinstance(value, bool), name, "true or false", value)
+    return bool(value)

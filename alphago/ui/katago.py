@@ -37,17 +37,13 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
     is_visited = move.visits > 0
     value = move.q if is_visited else float(analysis.value[i])
     bound = move.lower_bound if is_visited else (1 + value) / 2
-    score = number(move.score if is_visited else analysis.root_score[i])
+    score = move.score if is_visited else analysis.root_score[i]
+    score_stdev = move.score_stdev if is_visited else analysis.root_score_stdev[i]
     return {
         "move": analysis.env.to_text(move.action),
         "visits": move.visits,
         "edgeVisits": move.visits,
-        "utility": value,
-        "winrate": (1 + value) / 2,
-        "scoreMean": score,
-        "scoreStdev": number(move.score_stdev if is_visited else analysis.root_score_stdev[i]),
-        "scoreLead": score,
-        "scoreSelfplay": score,
+        **outlook(value, score, score_stdev),
         "prior": move.prior,
         "lcb": bound,
         "utilityLcb": 2 * bound - 1,
@@ -56,17 +52,18 @@ def move_fields(analysis: Analysis, move: MoveAnalysis, i: int = 0) -> dict[str,
     }
 
 
+def outlook(value: float, score: float, score_stdev: float) -> dict[str, float]:
+    """Return KataGo's fields of a value and a score, in KataGo's order."""
+    lead = number(score)
+    chance = {"utility": value, "winrate": (1 + value) / 2}
+    return {**chance, "scoreMean": lead, "scoreStdev": number(score_stdev), "scoreLead": lead, "scoreSelfplay": lead}
+
+
 def root_fields(analysis: Analysis, i: int = 0) -> dict[str, Any]:
     """Return KataGo's fields of position i."""
-    value, score = float(analysis.value[i]), number(analysis.root_score[i])
     return {
         "visits": int(analysis.root_visits[i]),
-        "utility": value,
-        "winrate": (1 + value) / 2,
-        "scoreMean": score,
-        "scoreStdev": number(analysis.root_score_stdev[i]),
-        "scoreLead": score,
-        "scoreSelfplay": score,
+        **outlook(float(analysis.value[i]), analysis.root_score[i], analysis.root_score_stdev[i]),
         "weight": float(analysis.root_visits[i]),
     }
 
