@@ -20,7 +20,7 @@ from alphago.mcts.forbidden import Forbidden, check_move_left
 from alphago.mcts.raw_analysis import evaluate_alone
 from alphago.ui.gtp.ending_commands import stop_pondering
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, integer, number, replying
+from alphago.ui.gtp.protocol import GtpFailure, Stream, argument, check_colour, integer, number, replying, switch
 from alphago.ui.katago import line_texts, move_fields, points, raw_fields, root_fields, seen_by
 
 GOGUI = (
@@ -63,11 +63,8 @@ class AnalysisRequest:
     def options(self) -> dict[str, Any]:
         """What an analyst has to know of the request, see `Analyst.ask`."""
         move_ownership = bool({"movesOwnership", "movesOwnershipStdev"} & self.flags)
-        return {
-            "every": max(self.interval, SHORTEST_INTERVAL),
-            "move_ownership": move_ownership,
-            "avoid": self.forbidden,
-        }
+        every = max(self.interval, SHORTEST_INTERVAL)
+        return {"every": every, "move_ownership": move_ownership, "avoid": self.forbidden}
 
 
 def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisRequest:
@@ -76,15 +73,6 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
     kata: whether the command is one of KataGo's, which has the keys FLAGS.
     """
     request, words = AnalysisRequest(kata=kata), list(arguments)
-    while words and words[0] not in KEYS and words[0] not in FLAGS:
-        word = words.pop(0)
-        colour = colour_of(word)
-        if colour is not None and request.colour is None:
-            request.colour = colour
-        elif word[0] in "+.0123456789":  # a number without its key is the interval
-            request.interval = seconds(word)
-        else:
-            raise GtpFailure(f"unknown key {word}")
     allowed: list[int] = []  # the players with `allow`
     while words:
         key = words.pop(0)
@@ -96,6 +84,10 @@ def read_request(arguments: list[str], env: GoEnv, kata: bool) -> AnalysisReques
             if not words:
                 raise GtpFailure(f"{key} needs a value")
             set_value(request, key, words.pop(0))
+        elif request.colour is None and colour_of(key) is not None:
+            request.colour = colour_of(key)
+        elif key[0] in "+.0123456789":  # a number without its key is the interval
+            request.interval = seconds(key)
         else:
             raise GtpFailure(f"unknown key {key}")
     players = [rule.player for rule in request.forbidden]
@@ -115,12 +107,10 @@ def set_value(request: AnalysisRequest, key: str, value: str) -> None:
         if integer(value) < 0:
             raise GtpFailure(f"{key} must be an integer >= 0, got {value}")
         setattr(request, key, integer(value))
-    elif value.lower() == "true":
+    elif switch(value, key):
         request.flags.add(key)
-    elif value.lower() == "false":
-        request.flags.discard(key)
     else:
-        raise GtpFailure(f"{key} must be true or false, got {value}")
+        request.flags.discard(key)
 
 
 def seconds(text: str) -> float:
@@ -226,10 +216,9 @@ def evaluated(engine: GtpEngine, position: GoPosition, symmetries: Sequence[int]
     return evaluate_alone(position.env, engine.analyst.evaluators(engine.game.env), [position], symmetries)
 
 
-def clear(engine: GtpEngine, arguments: list[str]) -> str:
+def clear(engine: GtpEngine, arguments: list[str]) -> None:
     """Clear the search's tree."""
     engine.forget()
-    return ""
 
 
 # -- GoGui -------------------------------------------------------------------------------------------

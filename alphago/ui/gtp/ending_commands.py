@@ -39,10 +39,9 @@ def genmove_cleanup(engine: GtpEngine, arguments: list[str]) -> str:
     return engine.move(colour, over=False, avoid=[Forbidden(colour, frozenset([game.env.pass_action]))])
 
 
-def stop_pondering(engine: GtpEngine, arguments: list[str]) -> str:
+def stop_pondering(engine: GtpEngine, arguments: list[str]) -> None:
     """Stop pondering until the next move."""
     engine.pondering = False
-    return ""
 
 
 def count_of_game(engine: GtpEngine) -> GoCount:

@@ -23,7 +23,7 @@ WHOLE = re.compile("[+-]?[0-9]+")
 SGF_BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\(\s*;")
 
 
-def load(engine: GtpEngine, arguments: list[str]) -> str:
+def load(engine: GtpEngine, arguments: list[str]) -> None:
     """Load the first game in a file, with its board, komi and rules.
 
     arguments: the file's name and, optionally, a number N, to load only the moves before move N; a game with fewer
@@ -45,7 +45,6 @@ def load(engine: GtpEngine, arguments: list[str]) -> str:
     engine.take_game(game_after(engine, game, game.moves[:count]))
     if game.komi is not None:
         engine.komi = game.komi
-    return ""
 
 
 def game_after(engine: GtpEngine, game: SgfGame, moves: tuple[int, ...]) -> GtpGame:

@@ -121,7 +121,7 @@ class GoEngine(GtpEngine):
 
     # -- commands: arguments in, the reply's text out ----------------------------------------------
 
-    def boardsize(self, arguments: list[str]) -> str:
+    def boardsize(self, arguments: list[str]) -> None:
         """Begin a game on an empty board of a size; a second number, KataGo's rows, must be the same."""
         size = integer(argument(arguments, 0))
         is_square = all(word == str(size) for word in arguments[1:2] if word.isdecimal())
@@ -129,20 +129,17 @@ class GoEngine(GtpEngine):
         if not (is_acceptable and is_square):
             raise GtpFailure("unacceptable size")
         self.open_board(size)
-        return ""
 
-    def clear_board(self, arguments: list[str]) -> str:
+    def clear_board(self, arguments: list[str]) -> None:
         self.open_board(self.game.env.N)
-        return ""
 
-    def set_komi(self, arguments: list[str]) -> str:
+    def set_komi(self, arguments: list[str]) -> None:
         """Set komi, for this game and later ones."""
         with replying():
             self.komi = check_komi(number(argument(arguments, 0)))
         self.game.set_komi(self.komi)
-        return ""
 
-    def set_rules(self, arguments: list[str]) -> str:
+    def set_rules(self, arguments: list[str]) -> None:
         """Set the rules of ko and suicide, for this game and later ones; games are always scored by area.
 
         Rules are given by a name of KGS or SGF, or in KataGo's long or JSON form.  Fails if the rules score in another
@@ -159,7 +156,6 @@ class GoEngine(GtpEngine):
             self.change_rules(rules)
         self.named_rules = text
         self.tell_bonus()
-        return ""
 
     def tell_bonus(self) -> None:
         """Tell of a game with handicap stones that White gets no points for them, if the named rules may give some."""
@@ -187,7 +183,7 @@ class GoEngine(GtpEngine):
             raise GtpFailure("invalid number of stones")
         return self.fixed_handicap([str(min(count, most))])
 
-    def set_free_handicap(self, arguments: list[str]) -> str:
+    def set_free_handicap(self, arguments: list[str]) -> None:
         """Place Black's handicap stones on the points that the controller names."""
         self.expect_empty()
         with replying("bad vertex list"):
@@ -197,7 +193,6 @@ class GoEngine(GtpEngine):
         if has_repeats or not is_possible_number or self.game.env.pass_action in stones:
             raise GtpFailure("bad vertex list")
         self.give_handicap(list(stones))
-        return ""
 
     def give_handicap(self, stones: list[int]) -> None:
         """Place Black's handicap stones; the komi becomes that of handicap games unless it was set to a number."""
@@ -206,7 +201,7 @@ class GoEngine(GtpEngine):
         self.game.set_up(stones, (), -1)
         self.tell_bonus()
 
-    def play(self, arguments: list[str]) -> str:
+    def play(self, arguments: list[str]) -> None:
         """Play a move of either colour; fail, and change nothing, if it is illegal."""
         colour = check_colour(argument(arguments, 0))
         text = argument(arguments, 1)
@@ -220,7 +215,6 @@ class GoEngine(GtpEngine):
             raise GtpFailure("illegal move") from None
         if len(self.game.plays) == 2:  # handicap stones may be moves
             self.tell_bonus()
-        return ""
 
     def genmove(self, arguments: list[str]) -> str:
         return self.move(check_colour(argument(arguments, 0)))
@@ -231,27 +225,24 @@ class GoEngine(GtpEngine):
         action = None if self.game.is_over else self.think(colour, may_resign=False)
         return "pass" if action is None else self.game.env.to_text(action)
 
-    def undo(self, arguments: list[str]) -> str:
+    def undo(self, arguments: list[str]) -> None:
         if not self.game.plays:
             raise GtpFailure("cannot undo")
         self.game.undo()
         self.pondering = False
-        return ""
 
-    def time_settings(self, arguments: list[str]) -> str:
+    def time_settings(self, arguments: list[str]) -> None:
         main, period, stones = (integer(argument(arguments, i)) for i in range(3))
         if min(main, period, stones) < 0:
             raise GtpFailure("syntax error")
         self.clock.set_limits(main, period, stones)
-        return ""
 
-    def time_left(self, arguments: list[str]) -> str:
+    def time_left(self, arguments: list[str]) -> None:
         colour, seconds = check_colour(argument(arguments, 0)), number(argument(arguments, 1))
         stones = integer(argument(arguments, 2))
         self.clock.set_left(colour, seconds, max(0, stones))
-        return ""
 
-    def kgs_time_settings(self, arguments: list[str]) -> str:
+    def kgs_time_settings(self, arguments: list[str]) -> None:
         """Set kgsGtp's time system: none, absolute, canadian, or byoyomi, in which each period is for one move."""
         kind, numbers = argument(arguments, 0), [number(word) for word in arguments[1:]]
         is_complete = kind in TIME_SYSTEMS and len(numbers) >= TIME_SYSTEMS[kind]
@@ -264,4 +255,3 @@ class GoEngine(GtpEngine):
             stones = 1  # its third number, that of the periods, does not matter
         self.clock.set_limits(main, period, int(stones))
         self.clock.one_stone = kind == "byoyomi"
-        return ""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from alphago.mcts.levels import check_level
 from alphago.system.validation import MOST_READOUTS, check_choice, check_float, check_int, check_positive
 from alphago.ui.gtp.gtp_engine import GtpEngine
-from alphago.ui.gtp.protocol import GtpFailure, argument, integer, number, replying
+from alphago.ui.gtp.protocol import GtpFailure, argument, integer, number, replying, switch
 from alphago.ui.katago import SIDES
 
 
@@ -29,7 +29,7 @@ def get_parameter(engine: GtpEngine, arguments: list[str]) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def set_parameter(engine: GtpEngine, arguments: list[str]) -> str:
+def set_parameter(engine: GtpEngine, arguments: list[str]) -> None:
     """Set a parameter to the value that follows its name."""
     name, text = argument(arguments, 0), argument(arguments, 1)
     value_of(engine, name)  # fails for an unknown name
@@ -37,12 +37,11 @@ def set_parameter(engine: GtpEngine, arguments: list[str]) -> str:
         if name in UNSUPPORTED:
             if number(text) != 0:
                 raise GtpFailure(f"{name} must be 0: this engine does not support it")
-            return ""
+            return
         attribute, read = PARAMETERS[name]
         setattr(engine.parameters, attribute, read(text))
     if attribute == "c_puct" and not engine.at_random:
         engine.open_search()
-    return ""
 
 
 def value_of(engine: GtpEngine, name: str) -> Any:
@@ -56,19 +55,12 @@ def value_of(engine: GtpEngine, name: str) -> Any:
     return float(getattr(engine.network, "resign_threshold", -1.0)) if value is None else value
 
 
-def read_switch(text: str) -> bool:
-    """Return a value that is "true" or "false"."""
-    if text.lower() not in ("true", "false"):
-        raise GtpFailure(f"the value must be true or false, got {text}")
-    return text.lower() == "true"
-
-
 PARAMETERS = {
     "maxVisits": Parameter("readouts", lambda text: check_int("maxVisits", integer(text), 0, MOST_READOUTS)),
     "maxTime": Parameter("max_time", lambda text: check_positive("maxTime", number(text))),
     "level": Parameter("level", check_level),
-    "ponderingEnabled": Parameter("ponder", read_switch),
-    "allowResignation": Parameter("allow_resignation", read_switch),
+    "ponderingEnabled": Parameter("ponder", switch),
+    "allowResignation": Parameter("allow_resignation", switch),
     "resignThreshold": Parameter("resign_threshold", lambda text: check_float("resignThreshold", number(text), -1, 1)),
     "reportAnalysisWinratesAs": Parameter(
         "side", lambda text: check_choice("reportAnalysisWinratesAs", text.upper(), SIDES)

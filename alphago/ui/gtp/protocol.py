@@ -17,7 +17,8 @@ from typing import Any, NamedTuple, TextIO
 from alphago.env.board import check_player
 from alphago.system.validation import shortened
 
-Command = Callable[[list[str]], "str | Stream"]  # arguments in, reply out; GtpFailure for a failure
+# Arguments in, reply out, None for an empty one; GtpFailure for a failure.
+Command = Callable[[list[str]], "str | Stream | None"]
 
 LONGEST_FAILURE = 400  # most letters of a failure's message
 LINES_AHEAD = 1024  # lines read in advance
@@ -160,7 +161,7 @@ def answer(commands: Mapping[str, Command], request: GtpRequest, output: TextIO,
         if isinstance(answered, Stream):
             write_stream(request, answered, output, inbox)
         else:
-            output.write(reply(request, answered))
+            output.write(reply(request, answered or ""))
 
 
 def write_stream(request: GtpRequest, stream: Stream, output: TextIO, inbox: Inbox) -> None:
@@ -224,6 +225,13 @@ def number(text: str) -> float:
     if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise GtpFailure("syntax error")
     return float(text)
+
+
+def switch(text: str, name: str = "the value") -> bool:
+    """Return whether a text is "true"; raise GtpFailure unless it is that or "false"."""
+    if text.lower() not in ("true", "false"):
+        raise GtpFailure(f"{name} must be true or false, got {text}")
+    return text.lower() == "true"
 
 
 def check_colour(text: str) -> int:
