@@ -1,7 +1,7 @@
 """Save and load games at the terminal: SGF for Go, records (.npz) for other games."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from alphago.env.game import GameEnv
 from alphago.env.games import require_go
@@ -41,7 +41,32 @@ class GameFiles:
             raise ValueError(f"games of {self.env.name} are saved as {kind}, not {other}: use {path.with_suffix(kind)}")
         return path
 
-    def save(self, name: str, game: "GameToSave", replace: bool) -> Path:
+    def contents(
+        self, record: GameRecord, over: bool, players: tuple[str, str], counted: GoCount | None, agreed: bool
+    ) -> bytes:
+        """Return the game's file.  Of a loaded game, what was not changed since is written as it was.
+
+        over: whether the game has ended; the SGF file of an unfinished game has no result.
+        players: names of Black and White.
+        counted: the count of a finished game, from which its file has the result and the territory.
+        agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps the
+            result of its file.
+        """
+        if not self.env.has_sgf:
+            return records_to_bytes([record])
+        result: dict[str, Any] = {} if over else {"result": ""}  # by default the record's
+        if counted is not None:
+            result = {"result": counted.result}
+        game, loaded = SgfGame.from_record(record, self.env, players=players, **result), self.loaded
+        if loaded is not None and loaded.setup == game.setup:
+            has_loaded_moves = (game.moves, game.movers) == (loaded.moves, loaded.movers)
+            if has_loaded_moves and not agreed:  # the file's result stands until then
+                counted = None
+            keeps_result = has_loaded_moves and counted is None and not record.resigned
+            game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
+        return with_additions(game, Additions(territory={} if counted is None else counted.territory()))
+
+    def save(self, name: str, contents: bytes, replace: bool) -> Path:
         """Write the game atomically, add the file to `own`, and return its path.
 
         name: as typed. replace: whether to replace any file without asking.
@@ -53,8 +78,7 @@ class GameFiles:
             self.expect_consent(path)
         if not path.parent.is_dir():
             raise FileNotFoundError(f"there is no folder {path.parent}")
-        game = game._replace(loaded=self.loaded)
-        write_named(path, game.sgf(self.env) if self.env.has_sgf else records_to_bytes([game.record]))
+        write_named(path, contents)
         self.own.add(path.resolve())
         return path
 
@@ -90,41 +114,6 @@ class GameFiles:
         for fault in faults:
             self.screen.say(f"{fault}.")
         return positions
-
-
-class GameToSave(NamedTuple):
-    """A game, and what else goes into its file.
-
-    over: whether the game has ended; the SGF file of an unfinished game has no result.
-    players: names of Black and White.
-    counted: the count of a finished game, from which its file has the result and the territory.
-    loaded: the game as it was loaded from a file; what was not changed since is written as it was.
-    agreed: whether the player has agreed to the count.  Until then, a loaded game without further moves keeps the
-        result of its file.
-    """
-
-    record: GameRecord
-    over: bool = True
-    players: tuple[str, str] = ("", "")
-    counted: GoCount | None = None
-    loaded: SgfGame | None = None
-    agreed: bool = True
-
-    def sgf(self, env: GameEnv) -> bytes:
-        """Return the game, which was played in `env`, as SGF."""
-        counted, loaded = self.counted, self.loaded
-        result: dict[str, Any] = {} if self.over else {"result": ""}  # by default the record's
-        if counted is not None:
-            result = {"result": counted.result}
-        game = SgfGame.from_record(self.record, env, players=self.players, **result)
-        if loaded is not None and loaded.setup == game.setup:
-            has_loaded_moves = (game.moves, game.movers) == (loaded.moves, loaded.movers)
-            if has_loaded_moves and not self.agreed:  # the file's result stands until then
-                counted = None
-            keeps_result = has_loaded_moves and counted is None and not self.record.resigned
-            game = loaded.with_moves(game, result=loaded.result if keeps_result else game.result)
-        territory = {} if counted is None else counted.territory()
-        return with_additions(game, Additions(territory=territory))
 
 
 def first_game(path: Path, env: GameEnv, faults: list[str]) -> SgfGame:

@@ -18,7 +18,7 @@ from alphago.records.record import GameRecord
 from alphago.system.validation import near_names
 from alphago.ui.teacher import Teacher
 from alphago.ui.terminal.estimate import draw_count, estimate, propose_count
-from alphago.ui.terminal.saved_games import GameFiles, GameToSave
+from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import STATUS_SECONDS, Screen
 from alphago.ui.web.views import result_view
 from alphago.ui.why.explain import explain
@@ -42,6 +42,10 @@ COUNTED = "X and O are alive; x and o are dead; b and w are further points of Bl
 COUNT_PROMPT = "A point turns its group dead or alive, `alive` counts all stones as alive, Enter agrees: "
 SURE_READOUTS = 64  # with fewer a win rate swings by tens of percents from one search to the next, and is told with ≈
 SHOWN_PLIES = 6  # plies of the expected line of play that are shown
+
+
+class Refused(Exception):
+    """A command that cannot be obeyed; its text says why."""
 
 
 class TerminalGame:
@@ -134,14 +138,17 @@ class TerminalGame:
         self.screen.draw(str(self.position))
 
     def human_turn(self, prompt: str) -> bool:
-        """Read a line, and obey its command or play its move; return False for an empty line."""
+        """Read a line, and obey its command or play its move, or say why not; return False for an empty line."""
         text = self.screen.read(prompt).strip()
         name, _, argument = text.partition(" ")
         name = ALIASES.get(name.lower(), name.lower())
-        if name in self.commands and (not argument or name in ARGUMENTS):
-            self.commands[name](argument.strip())
-        elif text:
-            self.try_move(text)
+        try:
+            if name in self.commands and (not argument or name in ARGUMENTS):
+                self.commands[name](argument.strip())
+            elif text:
+                self.try_move(text)
+        except (Refused, IllegalMove) as reason:
+            self.say(f"{reason}.")
         return bool(text)
 
     def after_game(self) -> None:
@@ -174,12 +181,11 @@ class TerminalGame:
 
     def count_all_as_alive(self, _: str) -> None:
         if self.count is None or not self.counting:
-            self.say("There is nothing to count: two passes end the game.")
-        else:
-            self.recount(replace(self.count, dead=frozenset()))
+            raise Refused("There is nothing to count: two passes end the game")
+        self.recount(replace(self.count, dead=frozenset()))
 
     def try_move(self, text: str) -> None:
-        """Play a typed move, or say why it cannot be played.
+        """Play a typed move, or say why it cannot be played; raise IllegalMove for an illegal one.
 
         While stones are counted, the move's point names a group instead, which turns dead or alive.
         """
@@ -187,13 +193,12 @@ class TerminalGame:
             action = self.position.env.from_text(text)
             if self.count is not None and self.counting:
                 self.recount(self.count.toggled(action))
-                return
-            if self.loser:
-                self.say("the game is over by resignation.")
+            elif self.loser:
+                raise Refused("the game is over by resignation")
             elif not self.takes_back(action):
                 self.play_move(action)
-        except IllegalMove as error:
-            self.say(f"{error}.")
+        except IllegalMove:
+            raise
         except ValueError as reason:
             near = near_names(text.lower(), self.words)
             self.say(f"{reason}; {f'did you mean {near[0]}? ' if near else ''}`help` lists the commands.")
@@ -262,8 +267,7 @@ class TerminalGame:
 
     def hint(self, _: str) -> None:
         if self.over:
-            self.say("The game is over: there is nothing to play.")
-            return
+            raise Refused("The game is over: there is nothing to play")
         answer = self.think()
         assert answer.action is not None
         self.say(
@@ -281,15 +285,9 @@ class TerminalGame:
         if not move:
             turns = self.past_turns()
             if not turns:
-                self.say("You have not moved yet: there is no move to explain.")
-                return
+                raise Refused("You have not moved yet: there is no move to explain")
             before, chosen = self.positions[turns[-1]], self.positions[turns[-1] + 1].moves[-1]
-        try:
-            explanation = explain(before, chosen, self.analyst.network)
-        except IllegalMove as error:
-            self.say(f"{error}.")
-            return
-        self.say(str(explanation))
+        self.say(str(explain(before, chosen, self.analyst.network)))
 
     def past_turns(self) -> list[int]:
         """Return the indices in `positions` of those in which the person moved."""
@@ -301,8 +299,7 @@ class TerminalGame:
         if self.loser and self.position.to_play == self.human:
             turns.append(len(self.positions) - 1)
         if not turns:
-            self.say("You have not moved yet: there is nothing to take back.")
-            return
+            raise Refused("You have not moved yet: there is nothing to take back")
         self.go_to(self.positions[: turns[-1] + 1])
 
     def go_to(self, positions: list[Position]) -> None:
@@ -342,9 +339,8 @@ class TerminalGame:
         """
         names = ("you", "alphago") if self.human > 0 else ("alphago", "you")
         try:
-            record = self.record()
-            game = GameToSave(record, over=self.over, players=names, counted=self.count, agreed=not self.counting)
-            path = self.files.save(name, game, replace)
+            contents = self.files.contents(self.record(), self.over, names, self.count, agreed=not self.counting)
+            path = self.files.save(name, contents, replace)
         except (ValueError, OSError) as reason:
             self.say(f"Not saved: {reason}.")
         else:
@@ -371,8 +367,7 @@ class TerminalGame:
     def resign(self, loser: int) -> None:
         """End the game by the resignation of `loser`, +1 or -1, unless it is over already."""
         if self.over:
-            self.say("The game is over already.")
-            return
+            raise Refused("The game is over already")
         self.loser = loser
         self.say("You resign." if loser == self.human else "The engine resigns.")
 

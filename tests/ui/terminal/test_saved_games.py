@@ -10,11 +10,10 @@ from alphago.env.go import GoEnv
 from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.mcts.player import MCTSPlayer
 from alphago.records.record import RecordBuilder, records_to_bytes
 from alphago.records.sgf import read_sgf
 from alphago.ui.terminal.play_call import play
-from alphago.ui.terminal.saved_games import GameFiles, GameToSave
+from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Screen
 
 
@@ -153,11 +152,10 @@ def test_a_person_is_asked(tmp_path):
     path, questions, answers = tmp_path / "game.sgf", [], iter(["no", "YES"])
     screen = Screen(lambda question: questions.append(question) or next(answers), lambda text: None)
     screen.interactive = True
-    player = MCTSPlayer(GoEnv(5), UniformEvaluator(), 2)
     for before, after in (("precious", "precious"), ("precious", "(;FF[4]")):
         path.write_text(before)
         with contextlib.suppress(FileExistsError):
-            GameFiles(player.env, screen).save(str(path), GameToSave(player.game_record(), False), False)
+            GameFiles(GoEnv(5), screen).save(str(path), b"(;FF[4]", False)
         assert path.read_text().startswith(after)
     assert questions == [f"{path} exists and is not of this game.  Replace it? (yes or no) "] * 2
 
