@@ -84,8 +84,9 @@ class GoBatch(PackedBatch):
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.row[layout.KEEPS_FIVE]:
-            board = np.empty(go_ladders.ladder_words(self._size), np.int32)
-            go_katago.katago_planes_batch(self.rows, slots, board, self._scratch(), flat)
+            go_katago.katago_planes_batch(self.rows, slots, flat)
+            go_katago.katago_ladders_batch(self.rows, slots, go_ladders.new_board(self._start.row), flat)
+            go_katago.katago_areas_batch(self.rows, slots, self._scratch(), flat)
         elif self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
         else:

@@ -20,49 +20,44 @@ import numpy as np
 from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go_alive import VITAL, find_alive
-from alphago.env.kernels.go_chains import is_stone
 from alphago.env.kernels.go_legal import allowed, legal_bits
 from alphago.env.kernels.go_row import action_of, cell, neighbour, occupied_bits, pass_ends, point_of
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
 MOVES = 5
-OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, WORKING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
+OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
 KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
+TOLD = layout.EMPTY_POINT  # word of a head's cell while ladders are read: the liberties, and CAUGHT in a ladder
+CAUGHT = 8
 
 
 @part
 def fill(out, plane, points, value):
+    """Set all points of a plane to a value of float32."""
     for i in range(plane * points, plane * points + points):
-        store(out, i, np.float32(value))
+        store(out, i, value)
 
 
 @part
 def write_numbers(row, points, out):
-    """Write the constant planes that do not depend on the moves, and that of all ones."""
-    fill(out, 0, points, 1)
+    """Write the constant planes that do not depend on the moves."""
     komi = load(row, layout.KOMI2) / 2 if load(row, layout.TO_PLAY) == layout.WHITE else load(row, layout.KOMI2) / -2
     komi = min(max(komi, -points - 20.0), points + 20.0)
-    fill(out, KOMI, points, np.float32(komi) / np.float32(20))
-    rule = load(row, layout.KO_RULE)
-    if rule != layout.SIMPLE:
-        fill(out, KO_RULE, points, 1)
-        fill(out, KO_RULE + 1, points, 0.5 if rule == layout.POSITIONAL else -0.5)
-    fill(out, SUICIDE, points, load(row, layout.SUICIDE))
-    fill(out, PASS_ENDS, points, pass_ends(row))
     # Points above the largest komi below that could give a draw, which is odd on a board of odd area.
     odd = points & 1
     above = komi - odd - 2 * math.floor((komi - odd) / 2)
-    fill(out, WAVE, points, above if above < 0.5 else 1 - above if above < 1.5 else above - 2)
-
-
-@part
-def known_moves(row):
-    """Return how many of the last five actions are known, the latest first; a skipped turn is not."""
-    for age in range(MOVES):
-        if last_action(row, age) == layout.NO_ACTION:
-            return age
-    return MOVES
+    wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
+    rule = load(row, layout.KO_RULE)
+    fill(out, 0, points, np.float32(1))
+    fill(out, KOMI, points, np.float32(komi) / np.float32(20))
+    fill(out, KO_RULE, points, np.float32(rule != layout.SIMPLE))
+    fill(
+        out, KO_RULE + 1, points, np.float32((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / np.float32(2)
+    )
+    fill(out, SUICIDE, points, np.float32(load(row, layout.SUICIDE)))
+    fill(out, PASS_ENDS, points, np.float32(pass_ends(row)))
+    fill(out, WAVE, points, np.float32(wave))
 
 
 @part
@@ -71,25 +66,31 @@ def last_action(row, age):
 
 
 @part
-def write_moves(row, points, known, out):
-    for age in range(known):
-        action = last_action(row, age)
-        if action == points:
-            fill(out, PASSES + age, points, 1)
-        else:
-            store(out, (LAST_MOVES + age) * points + action, np.float32(1))
+def known_moves(row):
+    """Return how many of the last five actions are known, from the latest on; a skipped turn is not."""
+    known = 0
+    while known < MOVES and last_action(row, known) != layout.NO_ACTION:
+        known += 1
+    return known
+
+
+@part
+def included_moves(row):
+    """Return how many of the last five actions count."""
+    is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
+    return min(known_moves(row), 1) if is_over else known_moves(row)
 
 
 @part
 def write_forbidden(row, points, out):
-    """Write the empty points that only the ko rule forbids, also suicide of several stones."""
+    """Write the empty points that only the ko rule forbids, among them suicide of several stones."""
     size = load(row, layout.SIZE)
     mover = load(row, layout.TO_PLAY)
     for r in range(size):
         forbidden = ~occupied_bits(row, r) & ((1 << size) - 1) & ~legal_bits(row, r)
         while forbidden:
             action = r * size + lowest_bit(forbidden)
-            forbidden &= forbidden - 1
+            forbidden &= forbidden - 1  # clears the lowest bit
             point = point_of(row, action)
             joins = False
             for side in range(4):
@@ -97,6 +98,33 @@ def write_forbidden(row, points, out):
             check_repetition = False
             if (joins and load(row, layout.SUICIDE) != 0) or allowed(row, point, mover, check_repetition):
                 store(out, FORBIDDEN * points + action, np.float32(1))
+
+
+@kernel
+def katago_planes_batch(rows, slots, out):
+    """Write for each slot all planes but those of liberties, ladders and areas into its row of `out`.
+
+    out: float32 [n, 30 * N * N].
+    """
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        planes = out[i]
+        points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        for j in range(PLANES * points):
+            store(planes, j, np.float32(0))
+        write_numbers(row, points, planes)
+        for age in range(included_moves(row)):
+            action = last_action(row, age)
+            if action == points:  # a pass
+                fill(planes, PASSES + age, points, np.float32(1))
+            else:
+                store(planes, (LAST_MOVES + age) * points + action, np.float32(1))
+        write_forbidden(row, points, planes)
+        for action in range(points):
+            colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
+            if colour != layout.EMPTY:
+                plane = OWN + (colour != load(row, layout.TO_PLAY))
+                store(planes, plane * points + action, np.float32(1))
 
 
 @part
@@ -107,77 +135,73 @@ def lay_board(row, age, board):
     if slot < 0:
         slot += load(row, layout.DEPTH)
     at = load(row, layout.AT_BOARDS) + 2 * size * slot
+    at_frame = ladders.first_frame(board)
     for action in range(size * size):
         store(board, cell(point_of(row, action)) + layout.COLOUR, layout.EMPTY)
-    for r in range(size):
-        stones = load(row, at + r) | load(row, at + size + r)
-        while stones:
-            c = lowest_bit(stones)
-            stones &= stones - 1
-            colour = layout.BLACK if load(row, at + r) >> c & 1 else layout.WHITE
-            ladders.move(board, (r + 1) * (size + 1) + c + 1, colour, ladders.at_frames_of(board))
-    store(board, ladders.at_frames_of(board) + ladders.KO, 0)
+    for action in range(size * size):
+        r = action // size
+        black = load(row, at + r) >> (action - r * size) & 1
+        white = load(row, at + size + r) >> (action - r * size) & 1
+        if black | white:
+            ladders.move(board, point_of(row, action), layout.BLACK if black else layout.WHITE, at_frame)
+    store(board, at_frame + ladders.KO, 0)
 
 
 @part
-def mark_chain(board, head, plane, points, out):
-    stone = head
-    while True:
-        store(out, plane * points + action_of(board, stone), np.float32(1))
-        stone = load(board, cell(stone) + layout.NEXT)
-        if stone == head:
-            return
-
-
-@part
-def write_ladders(board, age, enemy, points, out):
-    """Write the stones in a ladder of a board, and for the newest board also liberties and working moves."""
-    at_frame = ladders.at_frames_of(board)
+def read_board(board, age, enemy, points, out):
+    """Write the stones in a ladder of a board, and for the newest board also liberties and moves that catch."""
+    at_frame = ladders.first_frame(board)
     at = load(board, at_frame + ladders.MOVES_END)
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)
-        if is_stone(colour) == 0 or load(board, cell(head) + layout.HEAD) != head:
+        if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
-        liberties = ladders.list_liberties(board, head, 3 if age > 0 else 4, at)
-        if age == 0 and liberties <= 3:
-            mark_chain(board, head, LIBERTIES + liberties - 1, points, out)
-        caught = False
-        if liberties == 1:
-            store(board, at_frame + ladders.FRAME + ladders.MOVES_END, at)
-            caught = ladders.is_caught(board, head, at_frame + ladders.FRAME)
-        elif liberties == 2:
-            works = ladders.working_moves(board, head, at_frame + ladders.FRAME)
-            caught = works != 0
-            while works and age == 0 and colour == enemy:
-                if works & 0xFFFF:
-                    store(out, WORKING * points + action_of(board, works & 0xFFFF), np.float32(1))
-                works >>= 16
-        if caught:
-            mark_chain(board, head, LADDERS + age, points, out)
+        liberties = ladders.list_liberties(board, head, 4, at, 0)
+        works = ladders.catching_moves(board, head, liberties, at_frame + ladders.FRAME) if liberties < 3 else 0
+        store(board, cell(head) + TOLD, liberties + CAUGHT * (works != 0))
+        while works and age == 0 and colour == enemy and liberties == 2:
+            if works & 0xFFFF:
+                store(out, CATCHING * points + action_of(board, works & 0xFFFF), np.float32(1))
+            works >>= 16
+    for action in range(points):
+        at_cell = cell(point_of(board, action))
+        if load(board, at_cell + layout.COLOUR) != layout.EMPTY:
+            told = load(board, cell(load(board, at_cell + layout.HEAD)) + TOLD)
+            liberties = told & (CAUGHT - 1)
+            store(out, (LADDERS + age) * points + action, np.float32(told >= CAUGHT))
+            if age == 0 and liberties <= 3:
+                store(out, (LIBERTIES + liberties - 1) * points + action, np.float32(1))
 
 
-@part
-def write_all_ladders(row, known, included, board, points, out):
-    """Write the ladders of three boards, from the oldest on; a board that is not known is the next newer one."""
-    included = min(included, 2)
-    oldest = min(included + 1, known)  # a move more tells the ko point of the oldest board
-    enemy = 3 - load(row, layout.TO_PLAY)
-    lay_board(row, oldest, board)
-    for age in range(oldest, -1, -1):
-        if age <= included:
-            write_ladders(board, age, enemy, points, out)
-        if age > 0:
-            action = last_action(row, age - 1)
-            at_frame = ladders.at_frames_of(board)
-            if action == points:
-                store(board, at_frame + ladders.KO, 0)
-            else:
-                colour = enemy if age & 1 else 3 - enemy
-                ladders.move(board, point_of(row, action), colour, at_frame)
-    for age in range(included + 1, 3):
-        for i in range(points):
-            store(out, (LADDERS + age) * points + i, load(out, (LADDERS + age - 1) * points + i))
+@kernel
+def katago_ladders_batch(rows, slots, board, out):
+    """Write the planes of liberties and ladders, where all points must be 0 before.
+
+    board: made by `go_ladders.new_board`, overwritten.  A board that is not known shows the ladders of the next newer
+    one.
+    """
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        planes = out[i]
+        points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        enemy = 3 - load(row, layout.TO_PLAY)
+        boards = min(included_moves(row), 2)  # older ones that are shown
+        oldest = min(boards + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
+        lay_board(row, oldest, board)
+        for age in range(oldest, -1, -1):
+            if age <= boards:
+                read_board(board, age, enemy, points, planes)
+            if age > 0:
+                action = last_action(row, age - 1)
+                at_frame = ladders.first_frame(board)
+                if action == points:  # a pass
+                    store(board, at_frame + ladders.KO, 0)
+                else:
+                    mover = enemy if age & 1 else 3 - enemy
+                    ladders.move(board, point_of(row, action), mover, at_frame)
+        for j in range((LADDERS + boards + 1) * points, (LADDERS + 3) * points):
+            store(planes, j, load(planes, j - points))
 
 
 @part
@@ -192,74 +216,56 @@ def is_taken(out, points, action):
     return load(out, OWN_AREA * points + action) + load(out, (OWN_AREA + 1) * points + action) != 0
 
 
-@part
-def write_areas(row, scratch, points, out):
-    """Write the area of both sides (KataGo, cpp/game/board.cpp, calculateArea): pass-alive chains and their territory.
+@kernel
+def katago_areas_batch(rows, slots, scratch, out):
+    """Write the planes of areas, where all points must be 0 before.  scratch: as in `go_alive`.
 
-    Territory of living chains is a region that touches no other chain and has no enemy stone, or at most one point
-    beside which there is no own stone.  Then regions without enemy stones, and stones.  scratch: as in `go_alive`.
+    Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
+    region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
+    other regions without enemy stones; then stones.
     """
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        for colour in range(layout.BLACK, layout.WHITE + 1):
+            write_territory(row, colour, scratch, points, out[i])
+        for action in range(points):
+            colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
+            if colour != layout.EMPTY and not is_taken(out[i], points, action):
+                take_point(out[i], OWN_AREA + (colour != load(row, layout.TO_PLAY)), points, action)
+
+
+@part
+def write_territory(row, colour, scratch, points, out):
+    """Write one side's pass-alive chains and its regions."""
     size = load(row, layout.SIZE)
     at_begins = points
     at_open = 2 * points + 1
     at_counts = 3 * points + 1 + (size + 1) * (size + 2) + 1
-    for colour in range(layout.BLACK, layout.WHITE + 1):
-        plane = OWN_AREA if colour == load(row, layout.TO_PLAY) else OWN_AREA + 1
-        regions = find_alive(row, colour, scratch)
-        stones = False
-        for action in range(points):
-            at_cell = cell(point_of(row, action))
-            if load(row, at_cell + layout.COLOUR) == colour:
-                stones = True
-                if load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL:
-                    take_point(out, plane, points, action)
-        for region in range(regions):
-            begin = load(scratch, at_begins + region)
-            end = load(scratch, at_begins + region + 1)
-            inner = enemies = 0
-            for i in range(begin, end):
-                point = load(scratch, i)
-                enemies += load(row, cell(point) + layout.COLOUR) == 3 - colour
-                alone = True
-                for side in range(4):
-                    alone &= load(row, cell(neighbour(point, side, size + 1)) + layout.COLOUR) != colour
-                inner += alone
-            surely = load(scratch, at_open + region) != 0 and (inner <= 1 or enemies == 0)
-            if stones and (surely or enemies == 0):
-                for i in range(begin, end):
-                    action = action_of(row, load(scratch, i))
-                    if surely or not is_taken(out, points, action):
-                        take_point(out, plane, points, action)
+    plane = OWN_AREA + (colour != load(row, layout.TO_PLAY))
+    regions = find_alive(row, colour, scratch)
+    stones = 0
     for action in range(points):
-        colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
-        if colour != layout.EMPTY and not is_taken(out, points, action):
-            take_point(out, OWN_AREA + (colour != load(row, layout.TO_PLAY)), points, action)
-
-
-@kernel
-def katago_planes_batch(rows, slots, board, scratch, out):
-    """Write the planes for each slot into its row of `out`, float32 [n, 30 * N * N].
-
-    board: int32 [ladder_words(N)], scratch: int32 [go_alive.scratch_words(N)]; both are overwritten.
-    """
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        planes = out[i]
-        points = load(row, layout.SIZE) * load(row, layout.SIZE)
-        if i == 0:
-            ladders.lay_out(board, row)
-        for j in range(PLANES * points):
-            store(planes, j, np.float32(0))
-        known = known_moves(row)
-        is_over = load(row, layout.PASSES) >= load(row, layout.PASSES_TO_END)
-        included = min(known, 1) if is_over else known
-        write_numbers(row, points, planes)
-        write_moves(row, points, included, planes)
-        write_forbidden(row, points, planes)
-        write_all_ladders(row, known, included, board, points, planes)
-        write_areas(row, scratch, points, planes)
-        for action in range(points):
-            colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
-            if colour != layout.EMPTY:
-                plane = OWN + (colour != load(row, layout.TO_PLAY))
-                store(planes, plane * points + action, np.float32(1))
+        at_cell = cell(point_of(row, action))
+        if load(row, at_cell + layout.COLOUR) == colour:
+            stones += 1
+            if load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL:
+                take_point(out, plane, points, action)
+    if stones == 0:
+        return
+    for region in range(regions):
+        begin = load(scratch, at_begins + region)
+        end = load(scratch, at_begins + region + 1)
+        inner = enemies = 0
+        for i in range(begin, end):
+            point = load(scratch, i)
+            beside = 0
+            for side in range(4):
+                beside += load(row, cell(neighbour(point, side, size + 1)) + layout.COLOUR) == colour
+            inner += beside == 0
+            enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
+        surely = load(scratch, at_open + region) != 0 and (inner <= 1 or enemies == 0)
+        for i in range(begin, end):
+            action = action_of(row, load(scratch, i))
+            if surely or (enemies == 0 and not is_taken(out, points, action)):
+                take_point(out, plane, points, action)
