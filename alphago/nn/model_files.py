@@ -247,7 +247,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     env = GoEnv(KATAGO_BOARD, KATAGO)
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
-    taught = f"KataGo, whose network {header.name} (version {header.version}) it is, under the licence of that"
+    taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
     return tensors, {
         "env": repr(env),
         "reference": GoEnv.name,

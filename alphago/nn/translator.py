@@ -131,13 +131,13 @@ def convolution(graph: NetworkGraph, module: nn.Conv2d, inputs: Tensor, name: st
 
 
 def linear(graph: NetworkGraph, module: nn.Linear, inputs: Tensor, name: str) -> Tensor:
-    """Translate a dense layer, on [batch, features] or, if it has no bias, on any [..., features]."""
+    """Translate a dense layer, on [batch, features] or, with a kernel [features, outputs], on any [..., features]."""
     shape = (*inputs.shape[:-1], module.out_features)
     if len(inputs.shape) == 2:
         return graph.add("Gemm", [inputs, *weights_of(graph, module, name)], shape, transB=1)
-    if "bias" in dict(module.named_parameters()):
-        raise NotImplementedError("no translation of a dense layer with a bias on anything but [batch, features]")
-    return graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
+    product = graph.add("MatMul", [inputs, graph.keep_weight(module.weight.T, f"{name}.weight")], shape)
+    bias = dict(module.named_parameters()).get("bias")
+    return product if bias is None else graph.add("Add", [product, graph.keep_weight(bias, f"{name}.bias")], shape)
 
 
 def batch_norm(graph: NetworkGraph, module: nn.BatchNorm2d, inputs: Tensor, name: str) -> Tensor:

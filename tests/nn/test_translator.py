@@ -93,6 +93,10 @@ OPERATIONS = {
     "concatenate flat": lambda x, scale: torch.cat([x.flatten(1), x[:, 0].flatten(1)], -1),
     "shape": lambda x, scale: x * (x.shape[-1] - 8) / 8 + x.shape[1],
     "bias first": lambda x, scale: scale + (F.avg_pool2d(x, (4, 5)) - x),
+    "silu and mish": lambda x, scale: F.silu(x) + F.mish(4 * x),
+    "mean of axes": lambda x, scale: x / torch.sqrt((x * x).mean(dim=(1, -1), keepdim=True) + 0.1),
+    "attention": lambda x, scale: torch.matmul(torch.softmax(x.transpose(2, 3) * 3, dim=-1), x.permute(0, 1, 2, 3)),
+    "deep items": lambda x, scale: x[:, :, 1:3] + x[:, :, :, 2].unflatten(2, (-1, 1))[:, :, 1:3],
     "adaptive mean": lambda x, scale: scale + F.adaptive_avg_pool2d(x, 1) + F.adaptive_avg_pool2d(x, (1, 1)),
 }
 
@@ -111,7 +115,7 @@ def test_operations(operation):
         [nn.Conv2d(3, 6, 3, padding=1, groups=3), nn.Dropout(), nn.Conv2d(6, 4, 1, groups=2, bias=False), nn.Sigmoid()],
         [nn.BatchNorm2d(3), nn.ELU(0.5)],
         [nn.Flatten(), nn.Linear(60, 7), nn.ReLU(inplace=True), nn.Linear(7, 5, bias=False)],
-        [nn.Flatten(2), nn.Tanh(), nn.Flatten(1, 2)],
+        [nn.Flatten(2), nn.Linear(20, 6), nn.Linear(6, 5, bias=False), nn.Tanh(), nn.Flatten(1, 2)],
     ],
     ids=str,
 )
@@ -125,7 +129,7 @@ def test_layers(layers):
 
 
 UNKNOWN = {
-    "another activation": lambda x, scale: F.silu(x),
+    "another activation": lambda x, scale: F.gelu(x),
     "another method": lambda x, scale: x.mean(dim=1),
     "a part of the board": lambda x, scale: F.avg_pool2d(x, 2),
     "parts of the board": lambda x, scale: F.adaptive_avg_pool2d(x, 2),
