@@ -109,7 +109,7 @@ def marked_actions(overlay: Overlay) -> list[int]:
 
 
 def weights_of(overlay: Overlay) -> np.ndarray:
-    """Return the weight of each action's disc, float64 [A]: visits, else priors, else win rates; [0] if all are None."""
+    """Return each action's weight, float64 [A]: visits, else priors, else win rates; [0] if all are None."""
     numbers = overlay.priors if overlay.visits is None else overlay.visits
     if numbers is None and overlay.q is not None:
         numbers = (1 + np.nan_to_num(overlay.q.astype(np.float64), nan=-1.0)) / 2
