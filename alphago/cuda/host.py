@@ -35,11 +35,7 @@ def find_compiler() -> str | None:
     It is the compiler that the environment variable CXX names, or else the first of COMPILERS that is installed.
     """
     named = os.environ.get("CXX")
-    names = [named] if named else COMPILERS
-    for name in names:
-        if path := shutil.which(name):
-            return path
-    return None
+    return next(filter(None, map(shutil.which, [named] if named else COMPILERS)), None)
 
 
 def compile_library(text: str, path: Path, flags: Sequence[str] = ()) -> None:

@@ -18,7 +18,7 @@ _INCLUDE = re.compile(r'#include "(\S+)"\n')
 
 
 class Program:
-    """The source of one game's kernels: definitions of constants, then a `.cu` file with its includes expanded.
+    """The source of one game's kernels: definitions of its constants, then a `.cu` file with its includes expanded.
 
     path: the `.cu` file; its includes are in the same folder or in FOLDER.
     numbers: the game's constants by name (see `constants`).  The source also gets those of
@@ -32,11 +32,13 @@ class Program:
     @cached_property
     def text(self) -> str:
         """The source for CUDA's compilers, NVRTC and nvcc."""
+        text = expand(self.path, set())
         lines = []
-        for name, value in self.numbers.items():
+        for name in sorted(self.numbers.keys() & re.findall(r"\w+", text)):  # others may come and go
+            value = self.numbers[name]
             c_type = "double" if isinstance(value, float) else "int" if abs(value) < 2**31 else "long long"
             lines.append(f"[[maybe_unused]] constexpr {c_type} {name} = {value};\n")
-        return "".join(lines) + expand(self.path, set())
+        return "".join(lines) + text
 
     @property
     def host_text(self) -> str:

@@ -77,7 +77,6 @@ def start_row(env: GameEnv, **setup: object) -> np.ndarray:
     setup: keywords of the batch's method `reset`.
     """
     batch: Any = env.new_batch(1)
-    if setup:
-        batch.reset(FIRST, **setup)
+    batch.reset(FIRST, **setup)
     rows: np.ndarray = batch.rows
     return rows

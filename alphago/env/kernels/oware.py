@@ -86,17 +86,15 @@ def board_key(row):
 def is_new(row):
     """Return whether the position is new since the last capture; if it is, record it."""
     key = board_key(row)
-    low = wrap(key << 32) >> 32  # as a signed word
-    high = key >> 32
+    low, high = wrap(key << 32) >> 32, key >> 32  # as signed words
     seen = load(row, SEEN)
-    end = AT_HASHES + 2 * seen
-    at = end - 4  # in every second position the same side was to move
+    at = AT_HASHES + 2 * seen - 4  # in every second position the same side was to move
     while at >= AT_HASHES:
         if load(row, at) == low and load(row, at + 1) == high:
             return False
         at -= 4
-    store(row, end, low)
-    store(row, end + 1, high)
+    store(row, AT_HASHES + 2 * seen, low)
+    store(row, AT_HASHES + 2 * seen + 1, high)
     store(row, SEEN, seen + 1)
     return True
 

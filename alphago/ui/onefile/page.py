@@ -97,9 +97,7 @@ def page_of(
 
     told: its `strength` and `licence`.
     """
-    names_a_file = user_path(str(source)).exists()
-    is_packaged = str(source) in packaged_nets() and not names_a_file
-    packaged = str(source) if is_packaged else None
+    packaged = str(source) if str(source) in packaged_nets() and not user_path(str(source)).exists() else None
     if packaged is not None and env is None:
         env = usual_game(saved_game(model_file(packaged)))
     if isinstance(source, (str, PathLike)):
@@ -206,10 +204,8 @@ def rules_of(env: GameEnv) -> dict[str, dict[str, Any]]:
     """Return the game's named rules, each with the constructor's options that they set; {} if it has none."""
     words = next((option.choices for option in env.options if option.name == "rules"), ())
     configs = {word: env.choose(rules=word).config for word in words}
-    names = set()  # of the options in which rules differ
-    for config in configs.values():
-        names |= {name for name, value in config.items() if value != env.config[name]}
-    return {word: {name: config[name] for name in sorted(names)} for word, config in configs.items()}
+    differ = {name for config in configs.values() for name, value in config.items() if value != env.config[name]}
+    return {word: {name: config[name] for name in sorted(differ)} for word, config in configs.items()}
 
 
 def handicaps_of(env: GameEnv) -> dict[str, list[int]]:
