@@ -87,8 +87,9 @@ def under_policy(path: Path, policy: str) -> Path:
 @pytest.mark.slow
 def test_a_site_that_forbids_webassembly_is_told(chromium: Any, tmp_path: Path) -> None:
     path = under_policy(export_page(small(OwareEnv()), tmp_path / "oware.html").path, "script-src 'unsafe-inline'")
-    with reading(chromium, path) as reader:
-        reader.page.get_by_text("it has no WebAssembly with SIMD, or the site of this file forbids it").wait_for()
+    reader = reading(chromium, path)
+    reader.page.get_by_text("it has no WebAssembly with SIMD, or the site of this file forbids it").wait_for()
+    reader.context.close()
 
 
 @pytest.mark.slow
