@@ -133,7 +133,7 @@ class Defaults(NamedTuple):
 def read_query(fields: Mapping[str, Any], defaults: Defaults) -> Query:
     """Check the fields of a query and return it; raise QueryError for an invalid one."""
     warnings = [(name, f"unknown field {name}") for name in fields if name not in KNOWN]
-    query_id = fields.get("id")
+    query_id: Any = fields.get("id")
     require(isinstance(query_id, str), "id", "a string", query_id)
     size, text = board_size(fields), rules_text(fields)
     if why := other_scoring(text):
