@@ -130,8 +130,6 @@ def repair_config(path: Path, config: dict[str, Any]) -> list[str]:
         exists = os.path.lexists(path / CONFIG)
         damage = set_aside(path / CONFIG, str(error)) if exists else f"{path / CONFIG} {error}"
         notes.append(f"{damage}; it was restored from its copy")
-    if os.path.lexists(path / COPY) and not (path / COPY).is_file():
-        notes.append(set_aside(path / COPY, "is no file"))
     write_config(path, config)
     return notes
 

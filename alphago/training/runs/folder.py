@@ -7,6 +7,7 @@ that are written once and never changed.
 import contextlib
 import hashlib
 import json
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -27,7 +28,7 @@ from alphago.records.record import GameRecord, read_arrays, records_to_bytes
 from alphago.system.files import LOCK, explain_os_error, lock, read_file, set_aside, write_atomic
 from alphago.system.npz import read_npz
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
-from alphago.training.runs.config import holds_run, how_to_go_on, read_config, repair_config, write_config
+from alphago.training.runs.config import COPY, holds_run, how_to_go_on, read_config, repair_config, write_config
 
 STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
 LOGS = (METRICS, EVALUATIONS)
@@ -296,6 +297,9 @@ class RunFolder:
             raise ValueError(f"{error}: {how_to_go_on(self.path)}") from error
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
+            for path in (self.path / COPY, self.path / LATEST):  # which are written anew
+                if os.path.lexists(path) and not path.is_file():
+                    state.notes.append(set_aside(path, "is no file"))
             state.notes += repair_config(self.path, self.config)
             self._make_folders()  # a process may have been killed after it wrote the config, and before it made them
             self.shards.restore(state.data["shards"])
