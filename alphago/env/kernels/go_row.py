@@ -15,7 +15,7 @@ A point is an index into the bordered board, p = (row + 1) * (N + 1) + column + 
 neighbours are p - 1, p + 1, p - (N + 1), p + (N + 1).  An action is row * N + column, pass N * N.
 """
 
-from alphago.system.kernels.jit import kernel, load, load_pair, part, store, store_pair
+from alphago.system.kernels.jit import kernel, load, load_pair, part, store
 
 # Header words.
 SIZE, TO_PLAY, PLY, PASSES, KOMI2, MAX_MOVES = 0, 1, 2, 3, 4, 5
@@ -120,7 +120,9 @@ def load_long(row, i):
 
 @part
 def store_long(row, i, value):
-    store_pair(row, i, value)
+    """Set the words i (low) and i + 1 (high), which LLVM writes at once."""
+    store(row, i, value)
+    store(row, i + 1, value >> 32)
 
 
 @part

@@ -6,9 +6,9 @@ to another costs an atomic increment, which made the rules of Go four times slow
 allocate memory or assign to slices.
 
 `load` and `store` are `array[i]` and `array[i] = value` for one-dimensional arrays, without support for negative
-indices.  They never check bounds, except with `NUMBA_DISABLE_JIT=1`, which makes both plain Python.  `load_pair` and
-`store_pair` access two int32 words as one int64.  Integers have 64 bits in compiled code, and any length in Python;
-`wrap` marks the few places where they overflow.
+indices.  They never check bounds, except with `NUMBA_DISABLE_JIT=1`, which makes both plain Python.  `load_pair` reads
+two int32 words as one int64.  Integers have 64 bits in compiled code, and any length in Python; `wrap` marks the few
+places where they overflow.
 
 Compiled code is cached in a folder whose name has a digest of all kernel sources, because the code of one file may
 include inlined code of another.
@@ -188,10 +188,6 @@ if numba.config.DISABLE_JIT:
     def load_pair(array, i):
         return (load(array, i + 1) << 32) | (load(array, i) & 0xFFFFFFFF)
 
-    def store_pair(array, i, value):
-        store(array, i, value & 0xFFFFFFFF)
-        store(array, i + 1, value >> 32)
-
     def check_index(i):
         if i < 0:
             raise IndexError(f"a kernel used index {i}")
@@ -241,32 +237,17 @@ else:
 
         return types.void(array, types.intp, value), generate
 
-    def pair_place(context, builder, array_type, array, i):
-        """Return a pointer to the words i and i + 1 of an int32 array, which need not be aligned to 8 bytes."""
-        view = context.make_array(array_type)(context, builder, array)
-        return builder.bitcast(builder.gep(view.data, [i]), ir.IntType(64).as_pointer())
-
     @intrinsic
     def load_pair(typing_context, array, i):
-        """Return an int64 read from the words i (low) and i + 1 (high) of an int32 array."""
+        """Return an int64 from the words i (low) and i + 1 (high) of an int32 array, which may lie at any 4 bytes."""
         check_array(array)
 
         def generate(context, builder, signature, arguments):
-            return builder.load(pair_place(context, builder, signature.args[0], *arguments), align=4)
+            view = context.make_array(signature.args[0])(context, builder, arguments[0])
+            place = builder.gep(view.data, [arguments[1]])
+            return builder.load(builder.bitcast(place, ir.IntType(64).as_pointer()), align=4)
 
         return types.int64(array, types.intp), generate
-
-    @intrinsic
-    def store_pair(typing_context, array, i, value):
-        """Write an int64 to the words i (low) and i + 1 (high) of an int32 array."""
-        check_array(array)
-
-        def generate(context, builder, signature, arguments):
-            place = pair_place(context, builder, signature.args[0], *arguments[:2])
-            builder.store(arguments[2], place, align=4)
-            return context.get_dummy_value()
-
-        return types.void(array, types.intp, types.int64), generate
 
     @intrinsic
     def wrap(typing_context, x):
