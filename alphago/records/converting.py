@@ -167,10 +167,8 @@ class Converter:
         batch = game.position(env, 0).batch
         batch.replay(FIRST, game.steps()[None], np.array([len(game.moves)], np.int32), FIRST)
         counted = black_score(batch)
-        same_winner = counted * margin > 0
-        if same_winner and abs(counted - margin) <= SCORED_WITHIN:
-            return int(2 * counted), True
-        return 0, False
+        agrees = counted * margin > 0 and abs(counted - margin) <= SCORED_WITHIN
+        return (int(2 * counted), True) if agrees else (0, False)
 
     # --- one game a line ---
 

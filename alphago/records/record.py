@@ -191,7 +191,6 @@ def read_arrays(arrays: Mapping[str, np.ndarray]) -> list[GameRecord]:
             resigned=bool(of_games["resigned"][i]),
             setup=setups[i],
             seed=seeds[i],
-            seconds=None,
         )
         for i in range(len(ends))
     ]

@@ -27,26 +27,14 @@ UNKNOWN_SIZE = 19  # the size of a game without moves whose board is unknown
 LENIENT = (Rules("simple", False), Rules("simple", True))  # tried after the default if a file names no known rules
 
 
-def read_line(
-    line: Sequence[Node],
-    required: GoEnv | None = None,
-    *,
-    number: int | None = None,
-    source: str = "",
-    before: tuple[Fault, ...] = (),
-) -> SgfGame:
-    """Return the game in a line of nodes, with its faults (`SgfGame.faults`); no content of a file raises an exception.
+class LineReader:
+    """Reads one line of nodes as a game, with its faults (`SgfGame.faults`); no content raises an exception.
 
     required: the game with whose board and rules the line is read; None for the game that the nodes describe.
     number: number of the game in its file, from 1; None if the file holds only one.
     source: the file's name.
-    before: faults of the whole file, such as a missing end.
+    faults: those of the whole file, such as a missing end; those of the line are added.
     """
-    return LineReader(line, required, number, source, list(before)).read()
-
-
-class LineReader:
-    """Reads one line of nodes as a game; see `read_line` for the arguments."""
 
     def __init__(
         self, line: Sequence[Node], required: GoEnv | None, number: int | None, source: str, faults: list[Fault]
@@ -92,8 +80,8 @@ class LineReader:
         if self.required is not None and size != self.required.N:
             self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
             return self.empty(size)
-        if joined := self.joined_edges():
-            self.fault(kinds.BOARD, joined)
+        if self.text("TO") not in ("", "0"):  # topology: the edges are joined, as on a torus
+            self.fault(kinds.BOARD, f"the board must be a flat one, got TO[{self.text('TO')}]")
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
@@ -131,10 +119,6 @@ class LineReader:
             notes=notes,
             source=self.source,
         )
-
-    def joined_edges(self) -> str:
-        """Return what is wrong with a board whose edges are joined, such as a torus (TO, topology); "" for others."""
-        return "" if self.text("TO") in ("", "0") else f"the board must be a flat one, got TO[{self.text('TO')}]"
 
     def empty(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""

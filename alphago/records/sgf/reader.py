@@ -10,7 +10,7 @@ from pathlib import Path
 from alphago.env.go import GoEnv
 from alphago.records.sgf.encoding import Decoded, decode
 from alphago.records.sgf.faults import ENCODING, HARMLESS, TOLD, TOO_LARGE, TRUNCATED, UNREADABLE, Fault
-from alphago.records.sgf.game_line import UNKNOWN_SIZE, read_line
+from alphago.records.sgf.game_line import UNKNOWN_SIZE, LineReader
 from alphago.records.sgf.grammar import MOST_IN_LINES, MOST_NODES, MOST_VALUES, SgfTree, trees
 from alphago.records.sgf.sgf_game import SgfGame, SgfOrigin
 from alphago.system.files import read_named, user_path
@@ -165,7 +165,7 @@ def games_of_tree(
             limit = f"the lines of a game must have at most {MOST_IN_LINES} nodes in all"
             yield empty_game(Fault(TOO_LARGE, f"{limit}: {line} of them are left out", number), name)
         else:
-            game = read_line(line, env, number=number, source=name, before=faults)
+            game = LineReader(line, env, number, name, [*faults]).read()
             yield game if all_lines else with_origin(game, tree)
 
 

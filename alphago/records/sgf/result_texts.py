@@ -55,6 +55,7 @@ BLACK = "b黒黑흑"
 # --- margins ---
 
 ONES = "一二三四五六七八九"
+DIGITS = dict(zip(f"{ONES}两兩両", (*range(1, 10), 2, 2, 2), strict=True))
 NUMERAL = f"(?=[{ONES}两兩両十百])(?:(?:[{ONES}两兩両]?百)?零?(?:[{ONES}]?十)?[{ONES}两兩両]?)"
 NUMBER = r"[0-9]+(?:[.,][0-9]*)?|\.[0-9]+"
 POINTS = re.compile(
@@ -202,16 +203,9 @@ def count_of(numeral: str) -> int:
     for sign, worth in (("百", 100), ("十", 10)):
         before, found, rest = numeral.partition(sign)
         if found:
-            total += worth * (digit(before.strip("零")) or 1)  # 百 alone is one hundred
+            total += worth * DIGITS.get(before.strip("零"), 1)  # 百 alone is one hundred
             numeral = rest
-    return total + digit(numeral.strip("零"))
-
-
-def digit(numeral: str) -> int:
-    """Return the number of a single numeral, such as 三; 0 for an empty one."""
-    if not numeral:
-        return 0
-    return 2 if numeral in "两兩両" else ONES.find(numeral) + 1
+    return total + DIGITS.get(numeral.strip("零"), 0)
 
 
 def normalised(result: str) -> str:
