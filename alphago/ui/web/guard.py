@@ -36,7 +36,6 @@ TREE_BYTES = 128 * 1024 * 1024  # bytes of one search's tree
 TREE_WIDTH = 5  # bytes that a node takes for each action: 4 for its prior, 1 for the owner of its point
 MOST_PROGRAMS = 4  # connections to /analysis, each with an engine of its own
 MOST_THREADS = 4  # threads of a connection's engine
-MOST_UNREAD = 8_000_000  # characters of replies that a program has not read; with more its engine waits
 LONGEST_REASON = 123  # bytes of the reason that closes a WebSocket; longer ones cannot be sent
 UNREAD_SECONDS = 60.0  # seconds after which a program that reads no reply is disconnected
 # The limits of a connection's engine.

@@ -2,9 +2,8 @@
 
 import asyncio
 import contextlib
-import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -24,7 +23,6 @@ from alphago.ui.web.guard import (
     MOST_PAGES,
     MOST_PROGRAMS,
     MOST_THREADS,
-    MOST_UNREAD,
     PROGRAM,
     UNREAD_SECONDS,
     closing_reason,
@@ -95,12 +93,21 @@ class Connections:
     async def converse(self, socket: WebSocket) -> None:
         """Pass queries on, and replies back, until the other side disconnects.
 
-        No queue grows without bound: who answers waits while too many replies are unread, and a query is read only when
-        the query before it was taken.
+        No queue grows without bound: who answers waits until a reply is sent, which is at once unless too many are
+        unread, and a query is read only when the query before it was taken.
         """
-        replies = Replies(asyncio.get_running_loop())
-        answering = self.make(socket, replies.put)
-        sender = asyncio.create_task(deliver(socket, replies))
+        loop = asyncio.get_running_loop()
+
+        def put(line: str) -> None:
+            """Send a reply, from any thread; drop it if the other side has left, or reads none for UNREAD_SECONDS."""
+            try:
+                asyncio.run_coroutine_threadsafe(socket.send_text(line), loop).result(UNREAD_SECONDS)
+            except TimeoutError:
+                asyncio.run_coroutine_threadsafe(socket.close(TRY_AGAIN, "no reply was taken"), loop)
+            except (WebSocketDisconnect, RuntimeError, CancelledError):
+                pass
+
+        answering = self.make(socket, put)
         thread = ThreadPoolExecutor(1, "alphago-page")  # an answer may take long, such as where a network is loaded
         try:
             async with asyncio.timeout(self.first) as silence:
@@ -108,17 +115,12 @@ class Connections:
                     text = await socket.receive_text()
                     silence.reschedule(None)
                     for line in filter(None, text.split("\n")):
-                        await asyncio.get_running_loop().run_in_executor(thread, answering.receive, line)
+                        await loop.run_in_executor(thread, answering.receive, line)
         except (WebSocketDisconnect, RuntimeError, KeyError, TimeoutError):
-            pass  # closed by the other side; by `deliver`; bytes instead of text; nothing was asked
+            pass  # closed by the other side; by `put`; bytes instead of text; nothing was asked
         finally:
-            replies.close()
-            sender.cancel()
             thread.shutdown(wait=False)
-            try:
-                await asyncio.gather(sender, return_exceptions=True)
-            finally:
-                await asyncio.shield(asyncio.to_thread(answering.close, wait=False))
+            await asyncio.shield(asyncio.to_thread(answering.close, wait=False))
 
 
 def programs(engines: Engines, env: GoEnv) -> Connections:
@@ -147,56 +149,3 @@ async def refuse(socket: WebSocket, code: int, text: str) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         await socket.send_json(error(text))
         await socket.close(code, closing_reason(text))
-
-
-async def deliver(socket: WebSocket, replies: "Replies") -> None:
-    """Send replies as they come; disconnect a program that has read no reply for UNREAD_SECONDS."""
-    try:
-        while True:
-            for line in await replies.take():
-                async with asyncio.timeout(UNREAD_SECONDS):  # Python 3.11's `wait_for` may swallow `sender.cancel()`
-                    await socket.send_text(line)
-    except TimeoutError:
-        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-            await socket.close(TRY_AGAIN, "no reply was taken")
-    finally:
-        replies.close()
-
-
-class Replies:
-    """A bounded queue of replies, which an engine's threads fill and the event loop empties."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.loop = loop
-        self.changed = threading.Condition()  # guards the queue; threads wait on it for room
-        self.lines: list[str] = []
-        self.size = 0  # characters in `lines`
-        self.closed = False
-        self.ready = asyncio.Event()  # the loop waits on it for lines
-
-    def put(self, line: str) -> None:
-        """Queue a reply as soon as there is room; drop it if the queue is closed."""
-        with self.changed:
-            while self.size > MOST_UNREAD and not self.closed:
-                self.changed.wait()
-            if self.closed:
-                return
-            self.lines.append(line)
-            self.size += len(line)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the server ends
-            self.loop.call_soon_threadsafe(self.ready.set)
-
-    async def take(self) -> list[str]:
-        """Wait for replies and return them."""
-        await self.ready.wait()
-        self.ready.clear()
-        with self.changed:
-            lines, self.lines, self.size = self.lines, [], 0
-            self.changed.notify_all()
-        return lines
-
-    def close(self) -> None:
-        """Close the queue: threads that wait for room continue, and their replies are dropped."""
-        with self.changed:
-            self.closed = True
-            self.changed.notify_all()

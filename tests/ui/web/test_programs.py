@@ -1,8 +1,11 @@
 """The analysis protocol over a WebSocket: what programs are answered, what they may ask for, and who may not ask."""
 
 import asyncio
+import contextlib
 import json
+import socket
 import threading
+import time
 from typing import Any, cast
 
 import pytest
@@ -12,8 +15,8 @@ from websockets.sync.client import ClientConnection
 
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.analysis_engine import THREAD, AnalysisEngine, Networks
-from alphago.ui.web.guard import MOST_READOUTS, MOST_UNREAD, closing_reason
-from alphago.ui.web.programs import Connections, Replies
+from alphago.ui.web.guard import MOST_READOUTS, closing_reason
+from alphago.ui.web.programs import Connections
 from tests.ui.web.desks import GO5
 from tests.ui.web.served import PATIENCE, serving, threads, wait_until
 
@@ -143,21 +146,22 @@ def test_a_program_that_leaves_while_it_is_answered() -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_waits_for_a_program_that_reads_slower() -> None:
-    async def read() -> None:
-        replies = Replies(asyncio.get_running_loop())
-        line = "x" * (MOST_UNREAD + 1)
-        writer = threading.Thread(target=lambda: [replies.put(line) for _ in range(3)], daemon=True)
-        writer.start()
-        for _ in range(2):
-            assert await replies.take() == [line]
-        assert await replies.take() == [line]
-        writer.join(PATIENCE)
-        replies.put(line)
-        blocked = threading.Thread(target=replies.put, args=[line], daemon=True)
-        blocked.start()
-        replies.close()  # whoever waits for room goes on
-        await asyncio.to_thread(blocked.join, PATIENCE)
-        assert not blocked.is_alive()
+def test_an_engine_waits_for_a_program_that_reads_no_reply() -> None:
+    """What is not read is not kept; when the program has gone, nothing of it stays."""
+    sent = list[float]()
 
-    asyncio.run(read())
+    def flood() -> None:
+        with contextlib.suppress(ConnectionClosed):
+            while True:
+                ask(program, {"id": "x" * 100_000, "action": "query_version"})
+                sent.append(time.monotonic())
+
+    with serving() as served, served.page("/analysis") as program:
+        writer = threading.Thread(target=flood, daemon=True)
+        writer.start()
+        wait_until(lambda: bool(sent) and time.monotonic() - sent[-1] > 0.5)
+        assert len(sent) < 300
+        program.socket.shutdown(socket.SHUT_RDWR)
+        writer.join(PATIENCE)
+        wait_until(lambda: served.app.state.programs.count == 0)
+        assert served.get()[0] == 200
