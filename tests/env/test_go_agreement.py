@@ -44,6 +44,11 @@ THOROUGH = [1, pytest.param(10, marks=pytest.mark.slow)]
         (5, 3, {"ko": "simple", "planes": "alive"}),
         (3, 5, {"turns": 9, "planes": "turns"}),
         (5, 2, {"turns": 20, "komi": 0, "first_pass": 40, "planes": "turns"}),
+        (2, 4, {"max_moves": 30, "planes": "katago", "suicide": True, "komi": 2}),
+        (3, 4, {"planes": "katago", "ko": "situational", "suicide": True, "komi": 0.5}),
+        (4, 3, {"planes": "katago", "ko": "simple", "komi": -100}),
+        (5, 1, {"planes": "katago", "komi": 1}),
+        (5, 1, {"planes": "katago", "turns": 15}),
     ],
 )
 def test_random_games(size: int, games: int, options: dict, times: int) -> None:

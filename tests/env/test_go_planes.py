@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from alphago.env.go import GoEnv
+from alphago.env.go_rules import PLANE_SETS
 from alphago.env.kernels import go_planes as features
 from tests.diagrams import owners, position
 from tests.random_games import random_game
@@ -47,10 +48,11 @@ def test_the_planes_of_a_position() -> None:
         assert planes[plane] == pytest.approx(number), plane
 
 
+@pytest.mark.parametrize("planes", ["rules", "katago"])
 @pytest.mark.parametrize("size", [2, 3, 5, 9])
-def test_colours_exchanged_give_the_same_planes(size: int) -> None:
+def test_colours_exchanged_give_the_same_planes(size: int, planes: str) -> None:
     """Every plane is the mover's: with White first and komi turned round it is the same game."""
-    env = GoEnv(size, max_moves=60)
+    env = GoEnv(size, planes, max_moves=60)
     passes = 0
     for seed in range(3):
         one = random_game(env, seed, komi=2.5)
@@ -67,11 +69,11 @@ def test_colours_exchanged_give_the_same_planes(size: int) -> None:
 
 def test_a_networks_input_tells_its_set() -> None:
     """Every set has another even number of planes, boards alone an odd one; each begins with what all know."""
-    counts = [len(planes) for planes in features.SETS.values()]
+    counts = PLANE_SETS.values()
     assert len(set(counts)) == len(counts)
+    assert not any(count % 2 for count in counts)
     for name, planes in features.SETS.items():
         assert len(planes) == len(set(planes)) == GoEnv(5, planes=name).planes
-        assert len(planes) % 2 == 0
         assert max(planes) < features.PLANES
     assert features.SETS["rules"] == tuple(range(16))  # what the networks that come with the package see
     assert set().union(*features.SETS.values()) == set(range(features.PLANES))

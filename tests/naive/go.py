@@ -11,8 +11,8 @@ from alphago.env.symmetry import Symmetries
 
 BLACK, WHITE, EMPTY = 1, -1, 0
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
-# The planes of `NaiveGo.features` that each named set has.
-SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)]}
+# The planes of `NaiveGo.rule_planes` that each named set has; those of "katago" are its own.
+SETS = {"rules": [*range(16)], "turns": [*range(17), 19], "alive": [*range(20)], "katago": [*range(30)]}
 
 Board = tuple[int, ...]  # a colour per point, row by row from the top
 
@@ -229,6 +229,10 @@ class NaiveGo:
 
     def planes(self) -> np.ndarray:
         size = self.env.N
+        if self.env.plane_set == "katago":
+            from tests.naive.go_katago import katago_planes  # it needs this file
+
+            return katago_planes(self)
         if isinstance(self.env.plane_set, str):
             return self.rule_planes()[SETS[self.env.plane_set]]
         planes = np.zeros((self.env.planes, size, size), np.float32)
