@@ -273,7 +273,8 @@ class GoEnv(StonesEnv):
         row[layout.FILTER_BITS] = 0 if ko == layout.SIMPLE else layout.filter_bits(self.N, self.max_moves)
         kernels.lay_out(row)
         places = go_planes.places(self.plane_set) if self.plane_set in go_planes.SETS else None
-        return GoStart(row, places, self.history, self.komi, self.margin_weight)
+        empty = GoEnv(self.N, ko="simple").start.row if self.plane_set == KATAGO else None
+        return GoStart(row, places, self.history, self.komi, self.margin_weight, empty)
 
     def new_batch(self, count: int, device: str = "cpu") -> GoBatch | CudaGoBatch:
         if device == "cpu":

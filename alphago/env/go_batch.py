@@ -24,6 +24,7 @@ class GoStart(NamedTuple):
     history: int  # number of boards in the history planes
     komi: float
     margin_weight: float
+    empty: np.ndarray | None  # int32 [words], the empty board by simple ko, for KataGo's planes; None for others
 
 
 def check_setup(
@@ -83,9 +84,10 @@ class GoBatch(PackedBatch):
     def planes(self, slots: np.ndarray, out: np.ndarray) -> np.ndarray:
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
-        if self._start.row[layout.KEEPS_FIVE]:
+        if self._start.empty is not None:
             go_katago.katago_planes_batch(self.rows, slots, flat)
-            go_katago.katago_ladders_batch(self.rows, slots, go_ladders.new_board(self._start.row), flat)
+            boards = go_ladders.new_boards(self._start.empty)
+            go_katago.katago_ladders_batch(self.rows, slots, self._start.empty, boards, flat)
             go_katago.katago_areas_batch(self.rows, slots, self._scratch(), flat)
         elif self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)

@@ -19,24 +19,18 @@ import numpy as np
 
 from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
+from alphago.env.kernels.go import play
 from alphago.env.kernels.go_alive import VITAL, find_alive
+from alphago.env.kernels.go_chains import put
 from alphago.env.kernels.go_legal import allowed, legal_bits
-from alphago.env.kernels.go_row import action_of, cell, neighbour, occupied_bits, pass_ends, point_of
+from alphago.env.kernels.go_planes import write_chain, write_constant
+from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, occupied_bits, pass_ends, point_of
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
 MOVES = 5
 OWN, LIBERTIES, FORBIDDEN, LAST_MOVES, LADDERS, CATCHING, OWN_AREA, PASSES = 1, 3, 6, 7, 12, 15, 16, 18
 KOMI, KO_RULE, SUICIDE, PASS_ENDS, WAVE = 23, 24, 26, 27, 28
-TOLD = layout.EMPTY_POINT  # word of a head's cell while ladders are read: the liberties, and CAUGHT in a ladder
-CAUGHT = 8
-
-
-@part
-def fill(out, plane, points, value):
-    """Set all points of a plane to a value of float32."""
-    for i in range(plane * points, plane * points + points):
-        store(out, i, value)
 
 
 @part
@@ -49,15 +43,14 @@ def write_numbers(row, points, out):
     above = komi - odd - 2 * math.floor((komi - odd) / 2)
     wave = above if above < 0.5 else 1 - above if above < 1.5 else above - 2
     rule = load(row, layout.KO_RULE)
-    fill(out, 0, points, np.float32(1))
-    fill(out, KOMI, points, np.float32(komi) / np.float32(20))
-    fill(out, KO_RULE, points, np.float32(rule != layout.SIMPLE))
-    fill(
-        out, KO_RULE + 1, points, np.float32((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL)) / np.float32(2)
-    )
-    fill(out, SUICIDE, points, np.float32(load(row, layout.SUICIDE)))
-    fill(out, PASS_ENDS, points, np.float32(pass_ends(row)))
-    fill(out, WAVE, points, np.float32(wave))
+    write_constant(np.float32(1), points, 0, out)
+    write_constant(np.float32(komi) / np.float32(20), points, KOMI, out)
+    write_constant(np.float32(rule != layout.SIMPLE), points, KO_RULE, out)
+    sign = np.float32((rule == layout.POSITIONAL) - (rule == layout.SITUATIONAL))
+    write_constant(sign / np.float32(2), points, KO_RULE + 1, out)
+    write_constant(np.float32(load(row, layout.SUICIDE)), points, SUICIDE, out)
+    write_constant(np.float32(pass_ends(row)), points, PASS_ENDS, out)
+    write_constant(np.float32(wave), points, WAVE, out)
 
 
 @part
@@ -116,7 +109,7 @@ def katago_planes_batch(rows, slots, out):
         for age in range(included_moves(row)):
             action = last_action(row, age)
             if action == points:  # a pass
-                fill(planes, PASSES + age, points, np.float32(1))
+                write_constant(np.float32(1), points, PASSES + age, planes)
             else:
                 store(planes, (LAST_MOVES + age) * points + action, np.float32(1))
         write_forbidden(row, points, planes)
@@ -129,78 +122,66 @@ def katago_planes_batch(rows, slots, out):
 
 @part
 def lay_board(row, age, board):
-    """Place the stones of the board before the last `age` moves on a board for reading ladders."""
+    """Place the stones of the board before the last `age` moves on an empty board."""
     size = load(row, layout.SIZE)
     slot = load(row, layout.NEWEST) - age
     if slot < 0:
         slot += load(row, layout.DEPTH)
     at = load(row, layout.AT_BOARDS) + 2 * size * slot
-    at_frame = ladders.first_frame(board)
-    for action in range(size * size):
-        store(board, cell(point_of(row, action)) + layout.COLOUR, layout.EMPTY)
-    for action in range(size * size):
-        r = action // size
-        black = load(row, at + r) >> (action - r * size) & 1
-        white = load(row, at + size + r) >> (action - r * size) & 1
-        if black | white:
-            ladders.move(board, point_of(row, action), layout.BLACK if black else layout.WHITE, at_frame)
-    store(board, at_frame + ladders.KO, 0)
+    for r in range(size):
+        for c in range(size):
+            black = load(row, at + r) >> c & 1
+            if black | (load(row, at + size + r) >> c & 1):
+                put(board, point_of(row, r * size + c), layout.BLACK if black else layout.WHITE)
 
 
 @part
-def read_board(board, age, enemy, points, out):
+def read_board(boards, age, enemy, points, out):
     """Write the stones in a ladder of a board, and for the newest board also liberties and moves that catch."""
-    at_frame = ladders.first_frame(board)
-    at = load(board, at_frame + ladders.MOVES_END)
+    board = boards[0]
+    begin = load(board, layout.AT_HASHES)
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)
         if colour == layout.EMPTY or load(board, cell(head) + layout.HEAD) != head:
             continue
-        liberties = ladders.list_liberties(board, head, 4, at, 0)
-        works = ladders.catching_moves(board, head, liberties, at_frame + ladders.FRAME) if liberties < 3 else 0
-        store(board, cell(head) + TOLD, liberties + CAUGHT * (works != 0))
+        liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
+        if age == 0 and liberties <= 3:
+            write_chain(board, head, LIBERTIES + liberties - 1, out)
+        if liberties > 2:
+            continue
+        works = ladders.catching_moves(boards, head, liberties)
+        if works != 0:
+            write_chain(board, head, LADDERS + age, out)
         while works and age == 0 and colour == enemy and liberties == 2:
             if works & 0xFFFF:
                 store(out, CATCHING * points + action_of(board, works & 0xFFFF), np.float32(1))
             works >>= 16
-    for action in range(points):
-        at_cell = cell(point_of(board, action))
-        if load(board, at_cell + layout.COLOUR) != layout.EMPTY:
-            told = load(board, cell(load(board, at_cell + layout.HEAD)) + TOLD)
-            liberties = told & (CAUGHT - 1)
-            store(out, (LADDERS + age) * points + action, np.float32(told >= CAUGHT))
-            if age == 0 and liberties <= 3:
-                store(out, (LIBERTIES + liberties - 1) * points + action, np.float32(1))
 
 
 @kernel
-def katago_ladders_batch(rows, slots, board, out):
+def katago_ladders_batch(rows, slots, empty, boards, out):
     """Write the planes of liberties and ladders, where all points must be 0 before.
 
-    board: made by `go_ladders.new_board`, overwritten.  A board that is not known shows the ladders of the next newer
-    one.
+    empty: the row of an empty board by simple ko.  boards: made by `go_ladders.new_boards`, overwritten.
+    A board that is not known shows the ladders of the next newer one.
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
         planes = out[i]
         points = load(row, layout.SIZE) * load(row, layout.SIZE)
         enemy = 3 - load(row, layout.TO_PLAY)
-        boards = min(included_moves(row), 2)  # older ones that are shown
-        oldest = min(boards + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
-        lay_board(row, oldest, board)
+        known = min(included_moves(row), 2)  # how many older boards are shown
+        oldest = min(known + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
+        copy(empty, boards[0])
+        lay_board(row, oldest, boards[0])
         for age in range(oldest, -1, -1):
-            if age <= boards:
-                read_board(board, age, enemy, points, planes)
+            if age <= known:
+                read_board(boards, age, enemy, points, planes)
             if age > 0:
-                action = last_action(row, age - 1)
-                at_frame = ladders.first_frame(board)
-                if action == points:  # a pass
-                    store(board, at_frame + ladders.KO, 0)
-                else:
-                    mover = enemy if age & 1 else 3 - enemy
-                    ladders.move(board, point_of(row, action), mover, at_frame)
-        for j in range((LADDERS + boards + 1) * points, (LADDERS + 3) * points):
+                store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
+                play(boards[0], last_action(row, age - 1))
+        for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
             store(planes, j, load(planes, j - points))
 
 
