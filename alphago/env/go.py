@@ -118,9 +118,8 @@ class GoEnv(StonesEnv):
         self.komi = check_komi(usual_komi(self.N) if komi is None else komi)
         self.plane_set, self.planes = check_planes("rules" if planes is None else planes)
         self.has_device_kernels = self.plane_set != KATAGO
-        self.history = 1 if self.plane_set else (self.planes - 1) // 2  # boards that a position remembers
-        if self.plane_set == KATAGO:
-            self.history = go_katago.DEPTH
+        boards = 1 if self.plane_set else (self.planes - 1) // 2
+        self.history = go_katago.DEPTH if self.plane_set == KATAGO else boards  # boards that a position remembers
         self.ko, self.suicide = check_choice("ko", ko, KO_RULES), check_bool("suicide", suicide)
         self.turns = None if turns is None else check_int("turns", turns, 1)
         self.cuts_games = self.turns is None

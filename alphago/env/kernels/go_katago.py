@@ -95,7 +95,7 @@ def write_forbidden(row, points, out):
 
 @kernel
 def katago_planes_batch(rows, slots, out):
-    """Write for each slot all planes but those of liberties, ladders and areas into its row of `out`.
+    """Write for each slot the planes of moves and numbers, and zeros in the others, into its row of `out`.
 
     out: float32 [n, 30 * N * N].
     """
@@ -113,11 +113,6 @@ def katago_planes_batch(rows, slots, out):
             else:
                 store(planes, (LAST_MOVES + age) * points + action, np.float32(1))
         write_forbidden(row, points, planes)
-        for action in range(points):
-            colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
-            if colour != layout.EMPTY:
-                plane = OWN + (colour != load(row, layout.TO_PLAY))
-                store(planes, plane * points + action, np.float32(1))
 
 
 @part
@@ -139,7 +134,8 @@ def lay_board(row, age, board):
 def read_board(boards, age, enemy, points, out):
     """Write the stones in a ladder of a board, and for the newest board also liberties and moves that catch."""
     board = boards[0]
-    begin = load(board, layout.AT_HASHES)
+    at = load(board, layout.AT_HASHES)
+    begin = at + 2
     for action in range(points):
         head = point_of(board, action)
         colour = load(board, cell(head) + layout.COLOUR)
@@ -148,15 +144,18 @@ def read_board(boards, age, enemy, points, out):
         liberties = ladders.list_liberties(board, head, begin, begin, 4) - begin
         if age == 0 and liberties <= 3:
             write_chain(board, head, LIBERTIES + liberties - 1, out)
-        if liberties > 2:
+        if liberties == 1:  # the defender moves first: a list of no move
+            store(board, at, begin)
+            store(board, at + 1, begin + 1)
+            store(board, begin, 0)
+        elif liberties > 2 or ladders.look(board, head, False) == ladders.FREE:
             continue
-        works = ladders.catching_moves(boards, head, liberties)
-        if works != 0:
-            write_chain(board, head, LADDERS + age, out)
-        while works and age == 0 and colour == enemy and liberties == 2:
-            if works & 0xFFFF:
-                store(out, CATCHING * points + action_of(board, works & 0xFFFF), np.float32(1))
-            works >>= 16
+        for i in range(load(board, at), load(board, at + 1)):
+            start = load(board, i)
+            if ladders.is_caught(boards, head, start):
+                write_chain(board, head, LADDERS + age, out)
+                if age == 0 and colour == enemy and start != 0:
+                    store(out, CATCHING * points + action_of(board, start), np.float32(1))
 
 
 @kernel
@@ -185,21 +184,9 @@ def katago_ladders_batch(rows, slots, empty, boards, out):
             store(planes, j, load(planes, j - points))
 
 
-@part
-def take_point(out, plane, points, action):
-    """Make a point the area of a side, whose plane is OWN_AREA or OWN_AREA + 1."""
-    store(out, (2 * OWN_AREA + 1 - plane) * points + action, np.float32(0))
-    store(out, plane * points + action, np.float32(1))
-
-
-@part
-def is_taken(out, points, action):
-    return load(out, OWN_AREA * points + action) + load(out, (OWN_AREA + 1) * points + action) != 0
-
-
 @kernel
 def katago_areas_batch(rows, slots, scratch, out):
-    """Write the planes of areas, where all points must be 0 before.  scratch: as in `go_alive`.
+    """Write the planes of stones and areas.  scratch: as in `go_alive`.
 
     Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
     region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
@@ -207,23 +194,31 @@ def katago_areas_batch(rows, slots, scratch, out):
     """
     for i in range(slots.shape[0]):
         row = rows[slots[i]]
+        planes = out[i]
         points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        mover = load(row, layout.TO_PLAY)
+        write_constant(np.float32(0), points, OWN_AREA, planes)
         for colour in range(layout.BLACK, layout.WHITE + 1):
-            write_territory(row, colour, scratch, points, out[i])
+            write_territory(row, colour, scratch, points, planes)
         for action in range(points):
             colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
-            if colour != layout.EMPTY and not is_taken(out[i], points, action):
-                take_point(out[i], OWN_AREA + (colour != load(row, layout.TO_PLAY)), points, action)
+            side = (colour == mover) - (colour == 3 - mover)
+            owner = load(planes, OWN_AREA * points + action)
+            owner = np.float32(side) if owner == 0 else owner
+            for sign in range(2):
+                store(planes, (OWN + sign) * points + action, np.float32(side == 1 - 2 * sign))
+                store(planes, (OWN_AREA + sign) * points + action, np.float32(owner == 1 - 2 * sign))
 
 
 @part
 def write_territory(row, colour, scratch, points, out):
-    """Write one side's pass-alive chains and its regions."""
+    """Write one side's pass-alive chains and its regions into the plane OWN_AREA, 1 for the mover's, else -1."""
     size = load(row, layout.SIZE)
     at_begins = points
     at_open = 2 * points + 1
     at_counts = 3 * points + 1 + (size + 1) * (size + 2) + 1
-    plane = OWN_AREA + (colour != load(row, layout.TO_PLAY))
+    owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
+    at_area = OWN_AREA * points
     regions = find_alive(row, colour, scratch)
     stones = 0
     for action in range(points):
@@ -231,7 +226,7 @@ def write_territory(row, colour, scratch, points, out):
         if load(row, at_cell + layout.COLOUR) == colour:
             stones += 1
             if load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL:
-                take_point(out, plane, points, action)
+                store(out, at_area + action, owner)
     if stones == 0:
         return
     for region in range(regions):
@@ -247,6 +242,6 @@ def write_territory(row, colour, scratch, points, out):
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
         surely = load(scratch, at_open + region) != 0 and (inner <= 1 or enemies == 0)
         for i in range(begin, end):
-            action = action_of(row, load(scratch, i))
-            if surely or (enemies == 0 and not is_taken(out, points, action)):
-                take_point(out, plane, points, action)
+            at_point = at_area + action_of(row, load(scratch, i))
+            if surely or (enemies == 0 and load(out, at_point) == 0):
+                store(out, at_point, owner)

@@ -86,12 +86,6 @@ def count_empty(row, point):
 
 
 @part
-def is_adjacent(row, first, second):
-    distance = abs(first - second)
-    return distance == 1 or distance == load(row, layout.SIZE) + 1
-
-
-@part
 def is_ko_mouth(row, point, colour, begin):
     """Return whether the attacker can take a ko of `colour` here, and filling it leaves at most two liberties.
 
@@ -114,16 +108,17 @@ def is_ko_mouth(row, point, colour, begin):
 
 @part
 def look(row, stone, defends):
-    """Return what is known of a chain before any further move; if OPEN, list the moves to be tried.
+    """Return what is known of a chain before any further move, and list the moves to be tried.
 
     defends: whether the defender is to move.
     """
     at = load(row, layout.AT_HASHES)
     begin = at + 2
-    store(row, at, begin)
     if is_in_atari(row, stone) != defends:
         return FREE if defends else CAUGHT
     end = list_liberties(row, stone, begin, begin, 3)
+    store(row, at, begin)
+    store(row, at + 1, end)
     first = load(row, begin)
     if defends:
         store(row, at + 1, list_captures(row, stone, begin, end))
@@ -138,14 +133,14 @@ def look(row, stone, defends):
         if is_ko_mouth(row, first, colour, end) and is_ko_mouth(row, second, colour, end):
             if list_captures(row, stone, end, end) == end:  # a double ko that only the attacker gains from
                 return CAUGHT
-    if not is_adjacent(row, first, second):  # the attacker must play where the defender would be free
+    distance = abs(first - second)
+    if distance != 1 and distance != load(row, layout.SIZE) + 1:  # neither move takes a way from the other
         if ways1 >= 3 and ways2 >= 3:
             return FREE
-        if ways1 >= 3:
-            end -= 1
+        if ways1 >= 3:  # the attacker must play where the defender would be free
+            store(row, at + 1, begin + 1)
         elif ways2 >= 3:
             store(row, at, begin + 1)
-    store(row, at + 1, end)
     return OPEN
 
 
@@ -157,12 +152,25 @@ def left_ko(before, row, point):
 
 
 @part
-def is_caught(boards, stone):
-    """Return whether a chain on boards[1] is lost with the defender to move; kos of earlier moves count for it."""
-    store_long(boards[1], layout.BEFORE_LOW, -1)  # no board
+def is_caught(boards, stone, start):
+    """Return whether a chain of boards[0] is lost in a ladder.
+
+    start: the point of the attacker's first move; 0 for none, where the defender moves first.
+    """
+    check_repetition = True
+    first = boards[1]
+    defender = load(boards[0], cell(stone) + layout.COLOUR)
+    copy(boards[0], first)
+    if start != 0:
+        if not allowed(first, start, 3 - defender, check_repetition):
+            return False
+        store(first, layout.TO_PLAY, 3 - defender)
+        play(first, action_of(first, start))
+    store(first, layout.TO_PLAY, defender)
+    store_long(first, layout.BEFORE_LOW, -1)  # no board: a ko now is the defender's
     depth = 1
     moves = 0
-    known = look(boards[1], stone, True)
+    known = look(first, stone, True)
     while depth > 1 or known == OPEN:
         if known != OPEN:
             depth -= 1
@@ -177,7 +185,6 @@ def is_caught(boards, stone):
             continue
         point = load(row, load(row, at))
         store(row, at, load(row, at) + 1)
-        check_repetition = True
         if allowed(row, point, load(row, layout.TO_PLAY), check_repetition):
             moves += 1
             depth += 1
@@ -190,32 +197,3 @@ def is_caught(boards, stone):
             else:
                 known = look(boards[depth], stone, not defends)
     return known == CAUGHT
-
-
-@part
-def catching_moves(boards, stone, liberties):
-    """Read the ladders of a chain of boards[0] with one or two liberties; return the attacker's moves that catch it.
-
-    They are `first + 65536 * second`, 0 for none.  For a chain in atari, which the attacker catches without a move if
-    the defender moves first, the result is its liberty or 0.
-    """
-    row, first_row = boards[0], boards[1]
-    defender = load(row, cell(stone) + layout.COLOUR)
-    begin = load(row, layout.AT_HASHES)
-    list_liberties(row, stone, begin, begin, liberties)
-    apart = not is_adjacent(row, load(row, begin), load(row, begin + liberties - 1))
-    works = 0
-    for i in range(liberties):
-        point = load(row, begin + i)
-        copy(row, first_row)
-        if liberties == 2:
-            escapes = apart and count_empty(row, load(row, begin + 1 - i)) >= 3
-            check_repetition = True
-            if escapes or not allowed(row, point, 3 - defender, check_repetition):
-                continue
-            store(first_row, layout.TO_PLAY, 3 - defender)
-            play(first_row, action_of(row, point))
-        store(first_row, layout.TO_PLAY, defender)
-        if is_caught(boards, stone):
-            works += point << (16 * i)
-    return works
