@@ -78,17 +78,17 @@ class NeuralNet(nn.Module):
     ) -> None:
         super().__init__()
         check_env(env)
-        if isinstance(base_net, str):
-            check_choice("base_net", base_net, BASES)
-            base_net = BASES[base_net](env.planes, channels, tower_height)
+        base: Any = base_net
+        if isinstance(base_net, str) and base_net in BASES:
+            base = BASES[base_net](env.planes, channels, tower_height)
             channels = tower_height = None
-        slots: dict[str, nn.Module | None] = {"base_net": base_net, "value": value, "policy": policy}
+        slots = {"base_net": base, "value": value, "policy": policy}
         sized = tower_height is not None or channels is not None
         check_options(env, slots, sized=sized, size_free=size_free, preset=preset)
         if preset is not None and preset in OWN_PARTS:
             preset_parts = OWN_PARTS[preset](env)
             slots = {slot: preset_parts[slot] if module is None else module for slot, module in slots.items()}
-            base_net, value, policy = (slots[slot] for slot in parts.SLOTS)
+            base, value, policy = (slots[slot] for slot in parts.SLOTS)
         # A preset of OWN_PARTS brings its own base, so its sizes here are not used.
         preset_height, preset_channels, preset_size_free = PRESETS.get(preset or "default", (0, 0, False))
         self.size_free = (preset_size_free if size_free is None else bool(size_free)) and env.actions_are_points
@@ -99,13 +99,13 @@ class NeuralNet(nn.Module):
         self.parts, self.custom = describe_slots(slots)
         self.preset = preset
         self.tower_height: int | None = None  # None for a base_net that is not the default tower
-        if base_net is None:
+        if base is None:
             height = check_int("tower_height", preset_height if tower_height is None else tower_height, 0)
             width = check_int("channels", preset_channels if channels is None else channels, 1)
-            base_net = ResidualTower(env.planes, width, height, pooled=self.size_free)
+            base = ResidualTower(env.planes, width, height, pooled=self.size_free)
             self.tower_height = height
-        self.base_net = base_net
-        features = check_base(base_net, env, default_heads=value is None or policy is None)
+        self.base_net: nn.Module = base
+        features = check_base(base, env, default_heads=value is None or policy is None)
         has_board = tuple(features.shape[2:]) == env.plane_shape
         if size_free is None and not has_board:
             self.size_free = False
@@ -296,7 +296,7 @@ class NeuralNet(nn.Module):
 
 
 def check_options(
-    env: GameEnv, slots: Mapping[str, nn.Module | None], *, sized: bool, size_free: bool | None, preset: str | None
+    env: GameEnv, slots: Mapping[str, object], *, sized: bool, size_free: bool | None, preset: str | None
 ) -> None:
     """Raise TypeError or ValueError if arguments of a NeuralNet are wrong or do not go together.
 
@@ -304,7 +304,8 @@ def check_options(
     """
     for slot, module in slots.items():
         if module is not None and not isinstance(module, nn.Module):
-            raise TypeError(f"{slot} must be a torch.nn.Module, got {module!r}")
+            names = f" or {' or '.join(map(repr, BASES))}" if slot == "base_net" else ""
+            raise TypeError(f"{slot} must be a torch.nn.Module{names}, got {module!r}")
     if preset is not None:
         check_choice("preset", preset, (*PRESETS, *OWN_PARTS))
     if slots["base_net"] is not None and (sized or preset is not None):

@@ -226,7 +226,7 @@ NINE = nn.Sequential(nn.Flatten(), nn.Linear(1600, 1), nn.Threshold(9, 9))
 @pytest.mark.parametrize(
     ("slot", "part", "text"),
     [
-        ("base_net", "tower", "base_net must be a torch.nn.Module, got 'tower'"),
+        ("base_net", "tower", "base_net must be a torch.nn.Module or 'transformer', got 'tower'"),
         ("base_net", PairBase(), "base_net: .*PairBase must give a torch.Tensor, got a tuple"),
         ("base_net", nn.Conv2d(3, 8, 3), r"torch.nn.modules.conv.Conv2d failed on .* \[2, 16, 5, 5\]: .*3 channels"),
         ("base_net", nn.Flatten(2), r" \[2, C, H, W\] or \[2, F\] .* \[2, 16, 5, 5\], got \[2, 16, 25\]"),
