@@ -48,7 +48,8 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     met = (points + points.T) > 0
     points = points + PRIOR_GAMES / 2 * met
     games = points + points.T
-    connected = np.flatnonzero(connected_to(met, anchor))
+    # Whom a chain of matches connects with the anchor; no chain has more matches than there are players.
+    connected = np.flatnonzero(np.linalg.matrix_power(met | np.eye(len(met), dtype=np.bool_), len(met))[anchor])
     free = connected[connected != anchor]  # the players whose strength is to be found
     strengths = np.zeros(len(points))  # in nats
     hessian = np.zeros((0, 0))  # of the negative log likelihood, for the free players
@@ -67,17 +68,5 @@ def elo_ratings(points: np.ndarray, *, anchor: int = 0, anchor_elo: float = 0.0)
     half_widths[anchor] = 0
     half_widths *= POINTS_PER_NAT
     ratings = np.where(np.isnan(half_widths), np.nan, anchor_elo + POINTS_PER_NAT * strengths)
-    lows, highs = (ratings - half_widths).tolist(), (ratings + half_widths).tolist()
-    return [Rating(*numbers) for numbers in zip(ratings.tolist(), lows, highs, strict=True)]
-
-
-def connected_to(met: np.ndarray, anchor: int) -> np.ndarray:
-    """Return for each player, bool [P], whether a chain of matches connects it with the anchor.
-
-    met: bool [P, P], whether two players met.  anchor: index of the anchor.
-    """
-    connected = np.zeros(len(met), np.bool_)
-    connected[anchor] = True
-    for _ in met:  # no chain has more matches than there are players
-        connected |= met[connected].any(axis=0)
-    return connected
+    columns = np.stack([ratings, ratings - half_widths, ratings + half_widths], axis=1)
+    return [Rating(*numbers) for numbers in columns.tolist()]

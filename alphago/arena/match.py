@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.arena.engine import Engine, EngineProcess, find_engine
+from alphago.arena.engine import Engine, find_engine
 from alphago.arena.engine_player import COLOURS, read_margin, set_up
 from alphago.arena.entrant import Entrant, entrant_for
 from alphago.arena.line_process import EngineError
@@ -57,7 +57,10 @@ class Adjudicator:
         if game.margin is None:
             return game
         with self.engine.start(seed, self.env.rules) as process:
-            text = self._ask(process, game)
+            set_up(process, self.env)
+            for before, action in self.env.position().after(game.moves).turns():
+                process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
+            text = process.ask("final_score")
         margin = read_margin(text)
         if margin is None:
             raise EngineError(f"{self.engine.name} answered {text!r} to final_score of game {game.number}, not a score")
@@ -67,13 +70,6 @@ class Adjudicator:
         first_colour = 1 if game.number % 2 == 0 else -1  # the first player's; `margin` is Black's
         outcome = first_colour * float(np.sign(margin)) + 0.0  # no -0.0
         return replace(game, outcome=outcome, margin=margin, counted=True, disagreement="; ".join(disagreements))
-
-    def _ask(self, process: EngineProcess, game: MatchGame) -> str:
-        """Play the game's moves in an engine's process, and return its reply to `final_score`."""
-        set_up(process, self.env)
-        for before, action in self.env.position().after(game.moves).turns():
-            process.ask(f"play {COLOURS[before.to_play]} {self.env.to_text(action)}")
-        return process.ask("final_score")
 
 
 def find_adjudicator(adjudicator: str | Engine | None, env: GameEnv) -> Adjudicator | None:
@@ -226,16 +222,13 @@ def play_match(
     if pool is not None:
         return play_on_workers(pool, (env, entrants, plan), numbers, finish, stop)
 
-    def play(part: Sequence[int]) -> None:
-        with ParallelGames(env, entrants, plan, part) as games:
-            play_games(games, finish, stop)
-
     def play_in_parts(numbers: Sequence[int]) -> None:
         """Play one thread's games in parts, so that all threads together run no more processes than engines allow."""
         most = min(engine_limits) // threads if engine_limits else len(numbers)
         for begin in range(0, len(numbers), most):
             if not stop.is_set():
-                play(numbers[begin : begin + most])
+                with ParallelGames(env, entrants, plan, numbers[begin : begin + most]) as games:
+                    play_games(games, finish, stop)
 
     with one_torch_thread(), Workers(threads) as workers:
         tasks = [functools.partial(play_in_parts, numbers[thread::threads]) for thread in range(threads)]

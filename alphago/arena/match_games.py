@@ -75,16 +75,12 @@ class MatchGame:
     disagreement: str = ""
 
     @property
-    def black(self) -> float:
-        """The outcome from Black's view."""
-        return self.outcome if self.number % 2 == 0 else -self.outcome
-
-    @property
     def result(self) -> str:
         """The result as text: 'B+2.5', 'draw', 'W+R' (Black resigned) or 'W+F' (Black forfeited)."""
         if self.margin is not None:
             return result_text(self.margin)
-        return f"{'B' if self.black > 0 else 'W'}+{'F' if self.fault else 'R'}"
+        is_black_the_winner = (self.outcome > 0) == (self.number % 2 == 0)
+        return f"{'B' if is_black_the_winner else 'W'}+{'F' if self.fault else 'R'}"
 
 
 class ParallelGames:
@@ -262,7 +258,6 @@ def random_points(board: GameBatch, games: np.ndarray, generators: list[np.rando
     env = board.env
     legal = board.legal_mask(games, np.empty((len(games), env.action_space), np.bool_))
     allowed = legal & selfplay_game(env).opening_actions
-    has_none = ~allowed.any(axis=1)
-    allowed[has_none] = legal[has_none]
+    allowed = np.where(allowed.any(axis=1, keepdims=True), allowed, legal)
     chance = np.array([generator.random() for generator in generators])
     return choose_actions(allowed.astype(np.int32), np.ones(len(games), np.bool_), chance)

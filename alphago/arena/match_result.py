@@ -161,10 +161,7 @@ def final_boards(env: GameEnv, games: Sequence[tuple[int, ...]]) -> FinalBoards:
     env: a game with `has_captures`.  games: the actions of each game from the start position.
     Stones removed by suicide count as captured. If a game ended by resignation, its last board counts.
     """
-    boards = []
-    for number, moves in enumerate(games):
-        first_colour = 1 if number % 2 == 0 else -1
-        boards.append(final_board(env, moves, first_colour))
+    boards = [final_board(env, moves, -1 if number % 2 else 1) for number, moves in enumerate(games)]
     return FinalBoards(*np.mean(boards, axis=0).tolist())
 
 

@@ -10,6 +10,7 @@ from alphago.env.go import GoEnv
 from alphago.env.kernels.go_row import pass_ends
 from alphago.env.kernels.go_score import score
 from alphago.mcts.rule import choose_actions
+from alphago.system.validation import check_int
 
 PLAYOUTS = 1000  # playouts per move of "uct" and "rave" without a number
 MAX_NODES = 4_000_000  # per tree; a full tree is still searched, but no longer grows
@@ -107,9 +108,7 @@ def playout_settings(name: str) -> PlayoutSettings | None:
     match = re.fullmatch(r"(uct|rave)(?::([0-9]{1,9}))?", name)
     if match is None:
         return None
-    playouts = PLAYOUTS if match[2] is None else int(match[2])
-    if playouts < 1:
-        raise ValueError(f"playouts must be 1 or more, got {name}")
+    playouts = check_int(f"the playouts of {match[1]}", int(match[2] or PLAYOUTS), 1)
     if match[1] == "uct":
         return PlayoutSettings(playouts, exploration=0.4, equivalence=0.0, prior=0)
     return PlayoutSettings(playouts, exploration=0.0, equivalence=1000.0, prior=5)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -54,17 +55,9 @@ class ResultFolder:
 
     def add(self, match: Match, game: MatchGame) -> None:
         """Save a finished game at once; match: the indices of its two players."""
-        line = {
-            "match": match,
-            "game": game.number,
-            "outcome": game.outcome,
-            "result": game.result,
-            "margin": game.margin,
-            "moves": " ".join(map(self.env.to_text, game.moves)),
-            "fault": game.fault,
-            "counted": game.counted,
-            "disagreement": game.disagreement,
-        }
+        fields = asdict(game)
+        line = {"match": match, "game": fields.pop("number"), "result": game.result, **fields}
+        line["moves"] = " ".join(map(self.env.to_text, game.moves))
         append(self._lines, (json.dumps(line) + "\n").encode())
         self._insert(match, game)
 

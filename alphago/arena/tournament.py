@@ -186,10 +186,8 @@ class Tournament:
             self.folder.add(match, game)
             bar.game(title, self.result(match))
 
-        if self.settings.sprt:
-            step = SPRT_GAMES
-        else:
-            step = BATCH_GAMES if pool is None else plan.games  # workers divide the games into jobs themselves
+        batch = BATCH_GAMES if pool is None else plan.games  # workers divide the games into jobs themselves
+        step = SPRT_GAMES if self.settings.sprt else batch
         for begin in range(0, plan.games, step):
             played = self.games(match)  # also games of earlier calls
             verdict = self.verdict(match, begin)
@@ -227,8 +225,6 @@ class Tournament:
         played = self.games(match)
         numbers = range(self.settings.games if games is None else games)
         tested = [played[number] for number in itertools.takewhile(played.__contains__, numbers)]
-        outcomes: list[float] = []
-        for first, second in zip(tested[::2], tested[1::2], strict=False):
-            if not first.fault and not second.fault:
-                outcomes += [first.outcome, second.outcome]
+        pairs = zip(tested[::2], tested[1::2], strict=False)
+        outcomes = [game.outcome for pair in pairs if not any(one.fault for one in pair) for game in pair]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))

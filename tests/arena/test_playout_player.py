@@ -173,7 +173,7 @@ class TestNames:
             resolve_player("rave:5", TicTacToeEnv())
 
     def test_without_playouts_there_is_no_move(self) -> None:
-        with pytest.raises(ValueError, match="playouts must be 1 or more, got rave:0"):
+        with pytest.raises(ValueError, match="the playouts of rave must be an integer >= 1, got 0"):
             resolve_player("rave:0")
 
     def test_no_ply_limit_cuts_their_games_short(self) -> None:

@@ -35,24 +35,9 @@ EXACT, LOWER, UPPER = 0, 1, 2  # what a value in the table is: the node's value,
 ACTIONS, BOUNDS, DEPTHS = 1 << 12, 1 << 2, 1 << 8  # how many values of each a note has room for
 
 
-# Stubs, which `search_of` replaces with the game's kernels.
-
-
-def play(row, action):
-    raise NotImplementedError
-
-
-def legal_mask(row, out):
-    raise NotImplementedError
-
-
-def evaluate(row):
-    """Return the value of a position that is not over, from its mover's view; much closer to 0 than WIN."""
-    raise NotImplementedError
-
-
-def copy(source, target):
-    raise NotImplementedError
+# Names that `search_of` replaces with the game's kernels.  `evaluate` takes the row of a position that is not over, and
+# returns its value from the mover's view, much closer to 0 than WIN.
+play = legal_mask = evaluate = copy = None
 
 
 @inlined

@@ -80,8 +80,8 @@ class LineReader:
         if self.required is not None and size != self.required.N:
             self.fault(kinds.BOARD, f"the board must be {self.required.N}x{self.required.N}, got {size}x{size}")
             return self.empty(size)
-        if self.text("TO") not in ("", "0"):  # topology: the edges are joined, as on a torus
-            self.fault(kinds.BOARD, f"the board must be a flat one, got TO[{self.text('TO')}]")
+        if joined := self.joined_edges():
+            self.fault(kinds.BOARD, joined)
             return self.empty(size)
         komi, handicap = self.komi(), self.handicap()
         rules = read_rules(self.text("RU"))
@@ -119,6 +119,10 @@ class LineReader:
             notes=notes,
             source=self.source,
         )
+
+    def joined_edges(self) -> str:
+        """Return what is wrong with a board whose edges are joined, such as a torus (TO, topology); "" for others."""
+        return "" if self.text("TO") in ("", "0") else f"the board must be a flat one, got TO[{self.text('TO')}]"
 
     def empty(self, size: int) -> SgfGame:
         """Return a game without moves, with the faults found so far."""
