@@ -32,28 +32,27 @@ def evaluate_alone(
     movers = np.array([position.to_play for position in positions], np.int8)
     over = np.array([position.is_over for position in positions])
     live = np.flatnonzero(~over)
-    priors, values = np.zeros((len(live), actions), np.float32), np.zeros(len(live), np.float32)
-    scores = np.full(len(live), np.nan, np.float32)
-    owners = np.zeros((len(live), shape[0] * shape[1] if has_forecasts else 0), np.float32)
+    priors, values = np.zeros((count, actions), np.float32), np.zeros(count, np.float32)
+    scores = np.full(count, np.nan, np.float32)
+    owners = np.zeros((count, shape[0] * shape[1] if has_forecasts else 0), np.float32)
 
     def evaluate_chunk(begin: int) -> None:
         """Evaluate the positions `live` from index `begin` on, at most CHUNK, into the arrays above."""
-        part = slice(begin, min(begin + CHUNK, len(live)))
-        slots = np.arange(part.stop - begin)
+        rows = live[begin : begin + CHUNK]
+        slots, found = np.arange(len(rows)), [array[rows] for array in (priors, values, scores, owners)]
         batch = env.new_batch(len(slots))
-        batch.gather([positions[i].batch for i in live[part]])
+        batch.gather([positions[i].batch for i in rows])
         if forecaster is None:
-            evaluator.evaluate(batch, slots, priors[part], values[part])
+            evaluator.evaluate(batch, slots, found[0], found[1])
         else:
-            forecasts = (scores[part], owners[part]) if has_forecasts else None
-            forecaster.evaluate_forecasts(batch, slots, priors[part], values[part], forecasts, symmetries)
+            forecasts = (found[2], found[3]) if has_forecasts else None
+            forecaster.evaluate_forecasts(batch, slots, found[0], found[1], forecasts, symmetries)
+        priors[rows], values[rows], scores[rows], owners[rows] = found
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(evaluate_chunk, range(0, len(live), CHUNK)))
-    if len(live) < count:
-        priors, values, scores, owners = (of_all(array, live, count) for array in (priors, values, scores, owners))
     for i in np.flatnonzero(over).tolist():
-        values[i], scores[i] = movers[i] * positions[i].outcome, np.nan
+        values[i] = movers[i] * positions[i].outcome
         if has_forecasts:
             scores[i] = movers[i] * positions[i].score()
             owners[i] = positions[i].batch.ownership(FIRST, np.empty((1, owners.shape[1]), np.int8))[0]
@@ -67,10 +66,3 @@ def evaluate_alone(
     found |= {"ownership": ownership, "raw_ownership": ownership}
     found["ownership_stdev"] = None if ownership is None else np.zeros_like(ownership)
     return Analysis(env, movers, **found, positions=tuple(positions))
-
-
-def of_all(array: np.ndarray, rows: np.ndarray, count: int) -> np.ndarray:
-    """Return an array with `count` rows, of which `rows` (int64 [n]) are those of `array`, and the others 0."""
-    spread = np.zeros((count, *array.shape[1:]), array.dtype)
-    spread[rows] = array
-    return spread

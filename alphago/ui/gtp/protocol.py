@@ -258,26 +258,17 @@ def byte_lines(file: Any, longest: int) -> Iterator[bytes]:
 
     The file is read without its buffer: a thread that waits for input would hold the buffer's lock when Python exits.
 
-    file: a file that was opened in a binary mode; a byte order mark at its beginning is skipped.
+    file: a file that was opened in a binary mode; a byte order mark at the beginning of a line is skipped.
     """
     raw = getattr(file, "raw", file)
     rest = b""  # the beginning of a line whose end was not read yet
-    was_cut = False  # whether this line was found too long: its first bytes were yielded, its other bytes are skipped
-    is_first = True
     while data := raw.read(READ_BYTES):
-        if is_first:
-            data, is_first = data.removeprefix(BOM), False
         *lines, rest = (rest + data).split(b"\n")
         for line in lines:
-            if not was_cut:
-                yield line[: longest + 1]
-            was_cut = False
-        if len(rest) > longest:
-            if not was_cut:
-                yield rest[: longest + 1]
-            rest, was_cut = b"", True
-    if rest and not was_cut:
-        yield rest
+            yield line.removeprefix(BOM)[: longest + 1]
+        rest = rest[: longest + 1 + len(BOM)]  # more would be cut off at the line's end
+    if rest:
+        yield rest.removeprefix(BOM)[: longest + 1]
 
 
 @contextlib.contextmanager
