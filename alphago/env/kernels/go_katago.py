@@ -186,7 +186,7 @@ def katago_ladders_batch(rows, slots, empty, boards, out):
 
 @kernel
 def katago_areas_batch(rows, slots, scratch, out):
-    """Write the planes of stones and areas.  scratch: as in `go_alive`.
+    """Write the planes of stones and areas, where all points must be 0 before.  scratch: as in `go_alive`.
 
     Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
     region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
@@ -197,7 +197,6 @@ def katago_areas_batch(rows, slots, scratch, out):
         planes = out[i]
         points = load(row, layout.SIZE) * load(row, layout.SIZE)
         mover = load(row, layout.TO_PLAY)
-        write_constant(np.float32(0), points, OWN_AREA, planes)
         for colour in range(layout.BLACK, layout.WHITE + 1):
             write_territory(row, colour, scratch, points, planes)
         for action in range(points):

@@ -92,18 +92,17 @@ def is_ko_mouth(row, point, colour, begin):
     begin: index of free memory.
     """
     stride = load(row, layout.SIZE) + 1
-    in_danger = single = 0
+    in_danger = 0  # chains in atari, those of several stones twice
     end = begin
     for side in range(4):
         near = neighbour(point, side, stride)
         near_colour = load(row, cell(near) + layout.COLOUR)
         if near_colour == colour:
-            in_danger += is_in_atari(row, near)
-            single += is_in_atari(row, near) and load(row, cell(near) + layout.NEXT) == near
+            in_danger += is_in_atari(row, near) * (2 - (load(row, cell(near) + layout.NEXT) == near))
             end = list_liberties(row, near, begin, end, 4)
         elif near_colour != layout.BORDER:
             return False
-    return in_danger == 1 and single == 1 and end <= begin + 3  # one of these liberties is the point itself
+    return in_danger == 1 and end <= begin + 3  # one of these liberties is the point itself
 
 
 @part
