@@ -10,6 +10,7 @@ import pytest
 
 from alphago.env.devices import choose_device
 from alphago.env.go import GoEnv
+from alphago.env.go_position import GoPosition
 from alphago.env.kernels import go_katago as features
 from alphago.env.kernels import go_row as layout
 from tests.diagrams import position
@@ -45,7 +46,7 @@ def test_every_plane_is_katagos(part: int) -> None:
     assert positions > 150
 
 
-def points(shown: object, plane: int) -> str:
+def points(shown: GoPosition, plane: int) -> str:
     return " ".join(shown.env.to_text(int(a)) for a in np.flatnonzero(shown.planes()[plane]))
 
 
@@ -86,7 +87,7 @@ def test_unknown_moves_and_boards() -> None:
 
 @pytest.mark.parametrize("size", [9, 19, 25])
 def test_ladders_leave_no_trace(size: int) -> None:
-    """Planes of a whole batch are those of each position alone, and none of a row's words changes but its scratch."""
+    """Planes of a whole batch are those of each position alone, and no word of a row changes."""
     env = GoEnv(size, "katago", max_moves=0, ko="simple")
     game = random_game(env, 1, most=2 * size * size)[::7]
     batch, slots = env.new_batch(len(game)), np.arange(len(game))
