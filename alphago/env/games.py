@@ -96,6 +96,13 @@ def with_settings(env: GameEnv, given: Mapping[str, object]) -> GameEnv:
     return env.replace(**given)
 
 
+def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
+    """Return `env` with the input planes of the game `of`."""
+    if "planes" in env.config and "planes" in of.config:
+        return env.replace(planes=of.config["planes"])
+    return env
+
+
 def is_go(env: GameEnv) -> bool:
     """Return whether a game is Go."""
     return isinstance(env, GoEnv)

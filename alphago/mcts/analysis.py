@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from alphago.env.game import GameEnv
+from alphago.env.games import with_planes
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import PLIES, Analysis, join_analyses
 from alphago.mcts.analyst import Analyst
@@ -147,7 +148,10 @@ class BatchSearch:
         self.readouts = check_int("readouts", readouts, 0, MOST_READOUTS)
         self.symmetries = check_bool("symmetries", symmetries)
         self.settings = make_search(settings, max(1, readouts), leaves_for(len(self.positions), readouts))
-        self.evaluator = as_evaluator(net, self.env, device, forecasts=True)
+        self.evaluator: Any = as_evaluator(net, self.env, device, forecasts=True)
+        seen = with_planes(self.env, of=getattr(self.evaluator, "env", self.env))
+        if not seen.accepts(self.env):  # the network reads other planes
+            self.env, self.positions = seen, [position.again_in(seen) for position in self.positions]
         self.threads = available_cores() if threads is None else check_int("threads", threads, 1)
 
     def analyst(self, at_once: int | None = None) -> Analyst:

@@ -307,7 +307,7 @@ class Evaluators:
         self._making = threading.Lock()
 
     def __call__(self, env: GameEnv) -> Evaluator:
-        """Return the evaluator for a game."""
+        """Return the evaluator for a game; it evaluates the game with the planes that the network reads."""
         with self._making:
             if env not in self._made:
                 self.network = as_network(self.network, env)  # a name is loaded once

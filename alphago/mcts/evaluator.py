@@ -15,6 +15,7 @@ import numpy as np
 from alphago.env.batch import GameBatch
 from alphago.env.devices import check_device
 from alphago.env.game import GameEnv
+from alphago.env.games import with_planes
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
 from alphago.mcts.kernels.evaluator import hash_evaluation
@@ -208,7 +209,7 @@ def fitting_network(network: Any, env: GameEnv | None) -> object:
         return network
     # A game with other planes is accepted if its board is the same.
     fits = network.env.plane_shape == env.plane_shape or network.env.accepts(env)
-    return network if fits else network.resized(env)
+    return network if fits else network.resized(with_planes(env, of=network.env))
 
 
 def as_evaluator(

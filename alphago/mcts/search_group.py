@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from alphago.env.game import GameEnv
+from alphago.env.games import with_planes
 from alphago.env.position import Position
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.forbidden import excluded
@@ -64,8 +65,9 @@ class SearchGroup:
     def search(self) -> Search:
         """The search of all slots; the first use loads the network."""
         kind = self.kind
-        evaluator = self.evaluators(kind.env)
-        return Search(kind.env, evaluator, self.count, kind.settings, symmetries=kind.symmetries, forecasts=True)
+        evaluator: Any = self.evaluators(kind.env)
+        env = with_planes(kind.env, of=getattr(evaluator, "env", kind.env))  # of a network that reads other planes
+        return Search(env, evaluator, self.count, kind.settings, symmetries=kind.symmetries, forecasts=True)
 
     @property
     def is_urgent(self) -> bool:
@@ -125,6 +127,8 @@ class SearchGroup:
                 continue
             slot = self.free.pop()
             self.questions[slot] = question
+            if not self.search.env.accepts(question.position.env):  # of other planes
+                question.position = question.position.again_in(self.search.env)
             self.search.start(slot, question.position, question.avoid)
             if question.reuse and self.search.rule.keeps_trees:
                 self.kept.load(self.search, slot, question.position, kept_kind(question.kind))

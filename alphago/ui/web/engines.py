@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, USUAL_GAME
+from alphago.env.games import GAMES, USUAL_GAME, with_planes
 from alphago.env.packaged import packaged_net
 from alphago.env.position import Position
 from alphago.mcts.analyst import Analyst
@@ -160,13 +160,6 @@ class Engines:
         if has_other_board and hasattr(network, "resized"):
             network = network.resized(engine_env)
         return SharedEngine(engine_env, network, self.device)
-
-
-def with_planes(env: GameEnv, *, of: GameEnv) -> GameEnv:
-    """Return `env` with the input planes of the game `of`."""
-    if "planes" in env.config and "planes" in of.config:
-        return env.replace(planes=of.config["planes"])
-    return env
 
 
 def file_time(source: object) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from alphago.env.game import GameEnv
-from alphago.env.games import require_go
+from alphago.env.games import require_go, with_planes
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import Evaluator
@@ -17,7 +17,7 @@ from alphago.system.cores import available_cores
 from alphago.ui.analysis_engine import AnalysisEngine, Networks, error
 from alphago.ui.gtp.gtp_game import analysed_game
 from alphago.ui.web.answers import PageAnswers
-from alphago.ui.web.engines import Engines, SharedEngine, with_planes
+from alphago.ui.web.engines import Engines, SharedEngine
 from alphago.ui.web.guard import (
     FIRST_SECONDS,
     MOST_PAGES,

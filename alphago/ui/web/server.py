@@ -12,10 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from alphago.env.game import GameEnv
-from alphago.env.games import GAMES, require_go
+from alphago.env.games import GAMES, require_go, with_planes
 from alphago.env.go import GoEnv
 from alphago.ui.web.answers import error_sentence
-from alphago.ui.web.engines import PLAYOUTS, Engines, with_planes
+from alphago.ui.web.engines import PLAYOUTS, Engines
 from alphago.ui.web.guard import COOKIE, HEADERS, MOST_MESSAGE, Guard, closing_reason
 from alphago.ui.web.new_game import open_link, usual_game
 from alphago.ui.web.page_files import FILES, KINDS, STATIC, bundle, without_comments
