@@ -60,12 +60,16 @@ def read_header(stream: Stream) -> Header:
 def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
     """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
 
-    file, size: as in Stream.  Raises ValueError for a file that is damaged or cannot be read.
+    file, size: as in Stream.  Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not fit
+    together are found here only where layers are joined, the others when the parts are built.
     """
     stream = Stream(file, size)
     header = read_header(stream)
     converter = Converter(stream, header)
-    parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
+    try:
+        parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
+    except RuntimeError as error:  # of torch
+        raise ValueError(f"its sizes do not fit together: {str(error).splitlines()[0]}") from None
     stream.close()
     return converter.weights, parts, header
 
@@ -141,12 +145,24 @@ class Converter:
         """Keep a norm that no layer can take."""
         self.weights[f"{name}.scale"], self.weights[f"{name}.shift"] = scale, shift
 
-    def normed_kernel(self, name: str, inputs: int) -> tuple[torch.Tensor, str]:
-        """Read a convolution, a norm and an activation; keep the first two as one, return the scale and the last."""
+    def normed_kernel(self, name: str, inputs: int) -> str:
+        """Read a convolution, a norm and an activation; keep the first two as one, return the last."""
         kernel = self.kernel(inputs)
         scale, shift = self.norm(len(kernel))
         self.weights[f"{name}.weight"], self.weights[f"{name}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
-        return scale, self.activation()
+        return self.activation()
+
+    def summed_kernels(self, first: str, pool: str, bias: str, channels: int) -> tuple[str, str]:
+        """Read two convolutions, of which the summary of the second gives a bias to the first, and their norms.
+
+        first, pool, bias: the names of the two, and of the matrix.  Returns the activations of the second and first.
+        """
+        kernel, pool_act = self.kernel(channels), self.normed_kernel(pool, channels)
+        matrix = self.matrix(3 * len(self.weights[f"{pool}.weight"]))
+        scale, shift = self.norm(len(kernel))
+        self.weights[f"{first}.weight"], self.weights[f"{first}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
+        self.weights[f"{bias}.weight"] = matrix * scale.view(-1, 1)
+        return pool_act, self.activation()
 
     # --- base --------------------------------------------------------------------------------------
 
@@ -159,9 +175,7 @@ class Converter:
         rms = bool(stream.integer("kind of tip", 0, 1)) if self.header.version >= 15 else False
         options(stream, 5 if self.header.version >= 15 else 0)
         kernel = self.kernel(SPATIAL)
-        self.same(len(kernel), channels, "channels")
         numbers = self.matrix(NUMBERS)
-        self.same(len(numbers), channels, "channels")
         centre = kernel.shape[-1] // 2
         entry = torch.zeros(channels, PLANES, *kernel.shape[2:])
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
@@ -181,11 +195,6 @@ class Converter:
         sizes = {"planes": PLANES, "channels": channels, "blocks": blocks, "entry": kernel.shape[-1]}
         tips = {"tip": tip, "epsilon": epsilon, "activation": self.activation()}
         return {"part": BlockTower.__name__, **sizes, **tips}
-
-    def same(self, got: int, wanted: int, what: str) -> None:
-        """Raise ValueError if a layer has another number of outputs than the rest of the file says."""
-        if got != wanted:
-            raise ValueError(f"{what} must be {wanted} everywhere, got {got}")
 
     def blocks(self, name: str, channels: int, count: int, depth: int) -> list[Any]:
         """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one."""
@@ -210,29 +219,21 @@ class Converter:
     def ordinary(self, name: str, channels: int, depth: int) -> list[Any]:
         self.keep(f"{name}.norm", *self.norm(channels))
         act = self.activation()
-        _, act2 = self.normed_kernel(f"{name}.first", channels)
-        return self.second(name, channels, [act, act2])
+        act2 = self.normed_kernel(f"{name}.first", channels)
+        return self.second(name, [act, act2])
 
-    def second(self, name: str, channels: int, activations: list[str], *more: object) -> list[Any]:
+    def second(self, name: str, activations: list[str], *more: object) -> list[Any]:
         """Read a block's last convolution; return the block's description."""
         first = self.weights[f"{name}.first.weight"]
         kernel = self.weights[f"{name}.second.weight"] = self.kernel(len(first))
-        self.same(len(kernel), channels, "channels")
         return ["convolutions", len(first), [first.shape[-1], kernel.shape[-1]], activations, *more]
 
     def pooled(self, name: str, channels: int, depth: int) -> list[Any]:
         self.keep(f"{name}.norm", *self.norm(channels))
         act = self.activation()
-        kernel = self.kernel(channels)
-        _, pool_act = self.normed_kernel(f"{name}.pool", channels)
+        pool_act, act2 = self.summed_kernels(f"{name}.first", f"{name}.pool", f"{name}.pool_bias", channels)
         pool = self.weights[f"{name}.pool.weight"]
-        bias = self.matrix(3 * len(pool))
-        self.same(len(bias), len(kernel), "outputs of a pool")
-        scale, shift = self.norm(len(kernel))
-        self.weights[f"{name}.first.weight"] = kernel * scale.view(-1, 1, 1, 1)
-        self.weights[f"{name}.first.bias"] = shift
-        self.weights[f"{name}.pool_bias.weight"] = bias * scale.view(-1, 1)
-        return self.second(name, channels, [act, self.activation()], len(pool), pool.shape[-1], pool_act)
+        return self.second(name, [act, act2], len(pool), pool.shape[-1], pool_act)
 
     def bottleneck(self, name: str, channels: int, depth: int) -> list[Any]:
         if depth == DEEPEST:
@@ -243,7 +244,7 @@ class Converter:
         kernel = self.weights[f"{name}.first.weight"] = self.kernel(channels)
         blocks = self.blocks(f"{name}.blocks", len(kernel), count, depth + 1)
         self.keep(f"{name}.norm2", *self.norm(len(kernel)))
-        return self.second(name, channels, [act, self.activation()], 0, 1, "relu", blocks)
+        return self.second(name, [act, self.activation()], 0, 1, "relu", blocks)
 
     def rms(self, channels: int) -> tuple[float, torch.Tensor]:
         """Read the norm of a transformer's block; return its epsilon and its weight [channels]."""
@@ -259,16 +260,12 @@ class Converter:
         if heads % groups or (rotated and key % 2):
             raise ValueError(f"heads must be a multiple of groups and a rotated key even, got {heads}, {groups}, {key}")
         epsilon, weight = self.rms(channels)
-        layers = [self.matrix(channels) for _ in range(3)]
-        for layer, size in zip(layers, (heads * key, groups * key, groups * value), strict=True):
-            self.same(len(layer), size, "outputs of queries, keys and values")
-        queries, keys, values = layers
+        queries, keys, values = (self.matrix(channels) for _ in range(3))
         pairs = (2, key // 2) if rotated else (1, key)
         both = torch.cat([queries.view(groups, -1, key, channels) * key**-0.5, keys.view(groups, 1, key, channels)], 1)
         turned = both.unflatten(2, pairs[::-1]).transpose(2, 3)  # the first of all pairs, then the second
         self.weights[f"{name}.inputs.weight"] = torch.cat([turned.reshape(-1, channels), values]) * weight
-        outputs = self.weights[f"{name}.outputs.weight"] = self.matrix(heads * value)
-        self.same(len(outputs), channels, "channels")
+        self.weights[f"{name}.outputs.weight"] = self.matrix(heads * value)
         if rotated:
             self.weights[f"{name}.rotation.frequencies"] = self.frequencies(groups, key // 2, bool(learned)).flatten()
         return ["attention", heads, groups, key, value, bool(rotated), epsilon]
@@ -290,12 +287,8 @@ class Converter:
         self.expect("channels of a dense block", channels)
         hidden, gated = self.stream.integer("hidden units"), self.stream.integer("gated", 0, 1)
         epsilon, weight = self.rms(channels)
-        layers = [self.matrix(channels) for _ in range(1 + gated)]
-        for layer in layers:
-            self.same(len(layer), hidden, "hidden units")
-        self.weights[f"{name}.inputs.weight"] = torch.cat(layers) * weight
-        outputs = self.weights[f"{name}.outputs.weight"] = self.matrix(hidden)
-        self.same(len(outputs), channels, "channels")
+        self.weights[f"{name}.inputs.weight"] = torch.cat([self.matrix(channels) for _ in range(1 + gated)]) * weight
+        self.weights[f"{name}.outputs.weight"] = self.matrix(hidden)
         return ["feedforward", hidden, bool(gated), epsilon]
 
     # --- heads -------------------------------------------------------------------------------------
@@ -304,31 +297,19 @@ class Converter:
         """Read the policy head; of its kinds of policies the first is kept, the ordinary one."""
         stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
         stream.word()
-        kinds = 1 if version < 12 else 4 if version == 16 else 2
         if version >= 17:
-            kinds = stream.integer("kinds of policies", 1, 99)
+            stream.integer("kinds of policies", 1, 99)
             options(stream, 3)
-        kernel = self.kernel(channels)
-        _, pool_act = self.normed_kernel("policy.pool", channels)
-        pooled, hidden = len(self.weights["policy.pool.weight"]), len(kernel)
-        bias = self.matrix(3 * pooled)
-        self.same(len(bias), hidden, "channels of the policy")
-        scale, shift = self.norm(hidden)
-        self.weights["policy.squeeze.weight"] = kernel * scale.view(-1, 1, 1, 1)
-        self.weights["policy.squeeze.bias"] = shift
-        self.weights["policy.bias.weight"] = bias * scale.view(-1, 1)
-        act, pass_act = self.activation(), None
+        pool_act, act = self.summed_kernels("policy.squeeze", "policy.pool", "policy.bias", channels)
+        pooled, hidden = (len(self.weights[f"policy.{name}.weight"]) for name in ("pool", "squeeze"))
+        pass_act = None
         points, last = self.kernel(hidden), self.matrix(3 * pooled)
         if version >= 15:
-            self.same(len(last), hidden, "hidden units of the pass")
             self.weights["policy.pass_hidden.weight"] = last
             self.weights["policy.pass_hidden.bias"] = self.vector(hidden)
             pass_act = self.activation()
             last = self.matrix(hidden)
-        for layer in (points, last):
-            self.same(len(layer), kinds, "kinds of policies")
         self.weights["policy.points.weight"], self.weights["policy.last.weight"] = points[:1], last[:1]
-        self.only_points("policy.pool", "policy.squeeze", "policy.points")
         activations = [pool_act, act, pass_act]
         sizes = {"channels": channels, "pooled": pooled, "hidden": hidden}
         return {"part": SummaryPolicy.__name__, **sizes, "activations": activations}
@@ -338,31 +319,22 @@ class Converter:
         stream, version, channels = self.stream, self.header.version, len(self.weights["base_net.tip.scale"])
         stream.word()
         options(stream, 3 if version >= 17 else 0)
-        _, act = self.normed_kernel("value.squeeze", channels)
+        act = self.normed_kernel("value.squeeze", channels)
         planes = len(self.weights["value.squeeze.weight"])
         hidden = self.weights["value.hidden.weight"] = self.matrix(3 * planes)
         self.weights["value.hidden.bias"] = self.vector(len(hidden))
         act2 = self.activation()
-        count = OF_HEAD.get(version, 6)
-        layers = []  # of the three results, and of the further outputs
-        for outputs in (3, count):
+        layers = []
+        for outputs in (3, OF_HEAD.get(version, 6)):  # the results, and further outputs
             weight = self.matrix(len(hidden))
-            self.same(len(weight), outputs, "outputs of the value head")
             layers.append(torch.cat([weight, self.vector(outputs).view(-1, 1)], 1))
         results, further = layers
         last = torch.stack([(results[0] - results[1]) / 2, further[2] * self.header.lead / POINTS])
         self.weights["value.last.weight"] = last[:, :-1].contiguous()
         self.weights["value.last.bias"] = last[:, -1].clone()
-        owner = self.weights["value.owner.weight"] = self.kernel(planes)
-        self.same(len(owner), 1, "planes of the ownership")
-        self.only_points("value.squeeze", "value.owner")
+        self.weights["value.owner.weight"] = self.kernel(planes)
         sizes = {"channels": channels, "planes": planes, "hidden": len(hidden)}
         return {"part": SummaryValue.__name__, **sizes, "activations": [act, act2]}
-
-    def only_points(self, *names: str) -> None:
-        """Raise ValueError if a convolution of a head sees more than one point."""
-        for name in names:
-            self.same(self.weights[f"{name}.weight"].shape[-1], 1, "kernels' sides of heads")
 
 
 READERS: dict[str, Callable[[Converter, str, int, int], list[Any]]] = {

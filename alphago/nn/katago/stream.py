@@ -4,6 +4,7 @@ An array is "@BIN@" and float32 numbers, little-endian, or in files .txt.gz the 
 cpp/neuralnet/desc.cpp, version 1.17.)
 """
 
+import contextlib
 import re
 import zlib
 from math import prod
@@ -17,6 +18,7 @@ LONGEST_WORD = 100  # bytes; names have at most 96
 MOST_RATIO = 4  # bytes unpacked for each byte of the file; weights hardly shrink, and text by a half
 FREE_BYTES = 2**20  # that may be unpacked of any file
 PIECE = 2**16  # bytes unpacked at once
+MOST_REAL = 1e30  # largest number that is no integer
 MOST_NUMBER = 10**6  # largest integer: a number of channels, blocks or heads
 GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
@@ -53,16 +55,13 @@ class Stream:
             raise ValueError(f"{name} must be {wanted}, got {word[:20]!r}")
         return int(word)
 
-    def number(self, name: str) -> float:
-        """Return the next word as a positive number; name: what it is, for the message."""
+    def number(self, name: str, least: float = 1e-30) -> float:
+        """Return the next word as a number, at least `least`; name: what it is, for the message."""
         word = self.word()
-        try:
-            value = float(word)
-        except ValueError:
-            value = 0.0
-        if not 0 < value < 1e9:
-            raise ValueError(f"{name} must be a positive number, got {word[:20]!r}")
-        return value
+        with contextlib.suppress(ValueError):
+            if least <= (value := float(word)) < MOST_REAL:
+                return value
+        raise ValueError(f"{name} must be a number from {least:g} to {MOST_REAL:g}, got {word[:20]!r}")
 
     def array(self, *shape: int) -> torch.Tensor:
         """Return the next array, float32 of this shape."""
@@ -72,7 +71,7 @@ class Stream:
         while not (begin := self.buffer[self.position : self.position + LONGEST_WORD].lstrip()) and self.more():
             pass
         if not begin.startswith(MARK[:1]):
-            return torch.tensor([self.plain_number() for _ in range(count)], dtype=torch.float32).view(shape)
+            return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
         while len(self.buffer) - self.position < 2 * LONGEST_WORD and self.more():
             pass
         at = self.buffer.find(MARK, self.position, self.position + LONGEST_WORD)
@@ -87,13 +86,6 @@ class Stream:
             if filled < len(data) and not self.more():
                 raise ValueError("it is cut off")
         return torch.from_numpy(data.view("<f4").astype(np.float32, copy=False)).view(shape)
-
-    def plain_number(self) -> float:
-        word = self.word()
-        try:
-            return float(word)
-        except ValueError:
-            raise ValueError(f"a number must follow, got {word[:20]!r}") from None
 
     def close(self) -> None:
         """Check that nothing follows but the end of the file."""
