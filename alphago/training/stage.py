@@ -14,6 +14,7 @@ from alphago.nn.threads import Workers
 from alphago.records.record import GameRecord
 from alphago.system.cores import available_cores
 from alphago.system.npz import read_npz
+from alphago.system.validation import qualified_name
 from alphago.training.memory import Memory
 from alphago.training.resignation import AdaptiveThreshold, calibrate
 from alphago.training.settings.run_settings import RunSettings
@@ -67,6 +68,11 @@ class Stage:
             self.variant, self.selfplay, numbers, workers, seed=settings.seed, device=device
         )
 
+    @property
+    def source_class(self) -> str:
+        """The class that defines the source's method `state`, as "module:name"; the source may be of a subclass."""
+        return qualified_name(type(self.source).state).removesuffix(".state")
+
     def remember(self, records: list[GameRecord]) -> float:
         """Put finished games into memory; return the number of samples to train on that become due."""
         if self.adaptive is not None:
@@ -108,6 +114,7 @@ class Stage:
         data: dict[str, Any] = {
             "memory": self.memory.state(),
             "source": source,
+            "source_class": self.source_class,
             "adaptive": None if self.adaptive is None else self.adaptive.state(),
         }
         return {tensor_name(self.env.N): pack_arrays(games)}, data
@@ -116,7 +123,11 @@ class Stage:
         """Continue from the `tensors` and `data` that `state` returned.
 
         records: the games that were in memory, oldest first.
+        Raises ValueError if the games in progress were played by another class of source.
         """
+        was, now = data["source_class"], self.source_class
+        if was != now:
+            raise ValueError(f"source must make what played the run's unfinished games, {was}, got {now}")
         self.memory.restore(records, data["memory"])
         if self.adaptive is not None and data["adaptive"] is not None:
             self.adaptive.restore(data["adaptive"])

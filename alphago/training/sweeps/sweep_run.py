@@ -68,8 +68,8 @@ class SweepRun(NamedTuple):
     def numbers(self) -> dict[str, float] | None:
         """Return the saved numbers of the call; None if it has not ended.
 
-        Raises ValueError if a call with another seed, function or setting, or with other code, has begun, or the file
-        is damaged.
+        Raises ValueError if they are of another seed, function or setting, the call has begun with other code, or the
+        file is damaged.
         """
         try:
             saved = parse_json(read_file(self.file, MOST_BYTES))
@@ -81,7 +81,7 @@ class SweepRun(NamedTuple):
             raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
         expected = self.identity
         code_now = expected.pop("code")
-        if saved != expected:
+        if numbers is not None and saved != expected:
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(

@@ -11,8 +11,6 @@ from itertools import islice
 from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from alphago.env.game import GameEnv
 from alphago.mcts.evaluator import Evaluator
 from alphago.nn.net import NeuralNet
@@ -120,6 +118,7 @@ class RemoteSelfPlay(SelfPlay):
         self.dropped = 0  # answers that were too old
         self.exact = max_lag is None and device == "cpu"
         self.pool = JobPool(crew(env))
+        self.lock = self.pool.lock
 
     def new_group(self, width: int, numbers: range, groups: int) -> GroupPlan:
         return RemoteGroup(self.env, self.settings, width, seed=self.seed, numbers=numbers)
@@ -214,10 +213,6 @@ class RemoteSelfPlay(SelfPlay):
             self.done = max(0, self.done - len(self.groups))
             self.learns = True
             return super().take()
-
-    def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        with self.pool.lock:
-            return super().state()
 
     def time_spent(self) -> dict[str, float]:
         """Return the workers' seconds by kind of work, scaled from the workers' cores to this process's threads."""
