@@ -26,7 +26,7 @@ SUFFIX = ".reviewed"
 def add_options(parser: Parser) -> None:
     parser.hints["--game"] = "games to review are games of Go, in SGF files"
     option(parser, "games PATH", "SGF files, or folders of SGF files", nargs="+")
-    option(parser, "--model MODEL", "a network's name, file or run folder (the package's network for the board)")
+    option(parser, "--model MODEL", "a network's name, file or run folder, or katago:FILE (the packaged one)")
     option(parser, "--readouts N", "simulations per position (200)", integer, default=200)
     option(parser, "--to FOLDER", "folder for the output (beside each game)")
     option(parser, "--graph", "draw a graph too", action=argparse.BooleanOptionalAction, default=True)

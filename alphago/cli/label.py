@@ -18,7 +18,7 @@ def add_options(parser: Parser) -> None:
     option(parser, "games GAMES", "SGF files, folders of them or of a run's games, or datasets", nargs="+")
     option(parser, "--to DATASET", "the dataset's folder, new or begun", required=True)
     option(parser, "--engine COMMAND", "a program that speaks KataGo's analysis protocol ('katago analysis …')")
-    option(parser, "--network NET", "or a network's file or name (9x9), or a run's folder")
+    option(parser, "--network NET", "or a network's file or name (9x9, katago:FILE), or a run's folder")
     option(parser, "--board-size N", "size of the board (9)", integer, default=9)
     add_flags(parser, LabelSettings, "the positions")
 

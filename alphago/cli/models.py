@@ -23,7 +23,7 @@ BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a 
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
-    option(parser, "model MODEL", "a network's name, file or run folder (a packaged one)", nargs="?")
+    option(parser, "model MODEL", "a network's name, file or run folder, or katago:FILE (a packaged one)", nargs="?")
 
 
 def add_game(parser: argparse.ArgumentParser, default: str, default_size: str) -> None:

@@ -17,6 +17,7 @@ from alphago.mcts.kernels.nodes import NONE, ROOT
 from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
+from alphago.nn.net import NeuralNet
 
 GO5 = GoEnv(5, komi=0.5)
 OPEN = GO5.position("C3 D3", "C4 D4 B2")
@@ -331,3 +332,14 @@ def test_positions(positions: list, error: type[Exception], sentence: str) -> No
 def test_komi_may_differ() -> None:
     positions = [GO5.position(komi=komi) for komi in (0.5, 7.5)]
     assert len(analyze(positions, HashForecaster(), 10)) == 2
+
+
+@pytest.mark.parametrize("readouts", [0, 8])
+def test_a_network_reads_its_own_planes(readouts: int) -> None:
+    """A position of a game with other planes is read as the same one of the network's game."""
+    net = NeuralNet(GoEnv(5, 5), tower_height=1, channels=4)
+    own, other = (GoEnv(size, planes).position().play("C3").play("B2") for size, planes in ((5, 5), (5, None)))
+    found, expected = (analyze(position, net, readouts) for position in (other, own))
+    np.testing.assert_array_equal(found.visits, expected.visits)
+    np.testing.assert_array_equal(found.raw_value, expected.raw_value)
+    assert analyze(GoEnv(4).position(), net, readouts).env == GoEnv(4, 5)
