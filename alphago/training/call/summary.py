@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from alphago.exams.positions import exam_env, packaged_exams
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.system.files import typed_path
@@ -14,7 +15,6 @@ from alphago.training.runs.config import flat_settings, game_flag, game_of, how_
 from alphago.training.watch.diagnosis import diagnose
 
 PROVED = "proved to be stronger"
-EXAM_SIZES = (7, 9, 13)  # boards of Go of which the package has an exam
 LOSSES = ("policy_loss", "value_loss", "ownership_loss", "score_loss")
 
 
@@ -69,7 +69,8 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
         steps[f"recipe {name}"] = told + ("" if positions >= needed else ": train on")
     if name == "few games":
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
-    has_exam = config["game"] == "go" and config["env"].get("board_size") in EXAM_SIZES
+    of_exams = {(env.name, env.N) for env in map(exam_env, packaged_exams())}
+    has_exam = (config["game"], config["env"].get("board_size")) in of_exams
     path, game = typed_path(folder), game_flag(config["game"], folder)
     grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
     return {**steps, "how good it is": grade + game, "play it": f"alphago web {path}{game}"}

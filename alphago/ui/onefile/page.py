@@ -21,7 +21,6 @@ import numpy as np
 import alphago
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets, usual_game
 from alphago.mcts.levels import LEVELS, describe_level, is_measured, level_table, terms_of
@@ -251,7 +250,7 @@ def board_facts(env: GameEnv, size_free: bool, has_scores: bool, measured: bool)
 
 def options_of(env: GameEnv) -> dict[str, Any]:
     """Return a game's options as rules.js reads them: those of `config`, and the places of Go's planes."""
-    places = env.start.places if isinstance(env, GoEnv) else None
+    places = getattr(getattr(env, "start", None), "places", None)
     return {**env.config, "max_moves": env.max_moves, "places": None if places is None else places.tolist()}
 
 
