@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> int:
     rate lost a move, best moves, blunders, errors of win rate and lead, with 95 % intervals; several networks are
     compared on the same positions.  With --make, --engine and --games, make such positions from games.
 
-    A NET is a network's file, a run's folder, the name of a packaged network (9x9), or katago:FILE, with readouts and
-    search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7).
+    A NET is a network's file, a run's folder, the name of a packaged network (9x9), or katago:FILE, if wished with
+    readouts and search after an @ (runs/a@64, 9x9@64,gumbel), or a level (9x9@level=7).
     """
     if options.make is not None:
         return make(options)

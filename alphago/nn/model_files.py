@@ -25,7 +25,7 @@ from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_header as read_katago_header
 from alphago.nn.katago.conversion import read_network as read_katago_network
-from alphago.nn.katago.stream import GZIP, Stream
+from alphago.nn.katago.stream import GZIP, PackedStream
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import user_path, write_atomic
@@ -236,7 +236,7 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     try:
         with open(path, "rb") as file:
             if header_only:
-                header = read_katago_header(Stream(file, size))
+                header = read_katago_header(PackedStream(file, size))
             else:
                 tensors, parts, header = read_katago_network(file, size)
     except ValueError as error:

@@ -12,7 +12,7 @@ import torch
 
 from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
-from alphago.nn.katago.stream import Stream
+from alphago.nn.katago.stream import PackedStream
 from alphago.nn.katago.tower import BlockTower
 from alphago.nn.value import POINTS
 
@@ -36,7 +36,7 @@ class Header(NamedTuple):
     lead: float
 
 
-def read_header(stream: Stream) -> Header:
+def read_header(stream: PackedStream) -> Header:
     """Read a file's header; raise ValueError if it is none, or one of a network that cannot be read."""
     name, word = stream.word(), stream.word()
     if not (word.isdecimal() and len(word) < 4):
@@ -60,12 +60,12 @@ def read_header(stream: Stream) -> Header:
 def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
     """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
 
-    file, size: as in Stream.  Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not fit
-    together are found here only where layers are joined, the others when the parts are built.
+    file, size: as in PackedStream.  Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not
+    fit together are found here only where layers are joined, the others when the parts are built.
     """
-    stream = Stream(file, size)
+    stream = PackedStream(file, size)
     header = read_header(stream)
-    converter = Converter(stream, header)
+    converter = NetworkConverter(stream, header)
     try:
         parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
     except RuntimeError as error:  # of torch
@@ -74,19 +74,19 @@ def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str
     return converter.weights, parts, header
 
 
-def options(stream: Stream, count: int) -> None:
+def options(stream: PackedStream, count: int) -> None:
     """Read options that no known network uses; raise ValueError for one that is used."""
     for _ in range(count):
         stream.integer("an option", 0, 0)
 
 
-class Converter:
+class NetworkConverter:
     """Reads a file's parts in their order, and collects the weights under the names of this package's parts.
 
     Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.
     """
 
-    def __init__(self, stream: Stream, header: Header) -> None:
+    def __init__(self, stream: PackedStream, header: Header) -> None:
         self.stream, self.header = stream, header
         self.weights: Weights = {}
 
@@ -337,10 +337,10 @@ class Converter:
         return {"part": SummaryValue.__name__, **sizes, "activations": [act, act2]}
 
 
-READERS: dict[str, Callable[[Converter, str, int, int], list[Any]]] = {
-    "ordinary_block": Converter.ordinary,
-    "gpool_block": Converter.pooled,
-    "nested_bottleneck_block": Converter.bottleneck,
-    "transformer_attention_block": Converter.attention,
-    "transformer_ffn_block": Converter.feedforward,
+READERS: dict[str, Callable[[NetworkConverter, str, int, int], list[Any]]] = {
+    "ordinary_block": NetworkConverter.ordinary,
+    "gpool_block": NetworkConverter.pooled,
+    "nested_bottleneck_block": NetworkConverter.bottleneck,
+    "transformer_attention_block": NetworkConverter.attention,
+    "transformer_ffn_block": NetworkConverter.feedforward,
 }

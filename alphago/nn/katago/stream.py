@@ -23,7 +23,7 @@ MOST_NUMBER = 10**6  # largest integer: a number of channels, blocks or heads
 GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
 
 
-class Stream:
+class PackedStream:
     """The unpacked contents of a file, read from the beginning; all methods raise ValueError for damaged contents.
 
     file: the file, open for reading.  size: its size in bytes, which limits how much is unpacked.
