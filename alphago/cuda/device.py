@@ -48,7 +48,6 @@ def import_cupy() -> ModuleType:
     if count == 0:
         raise BackendMissing("no CUDA device can be used: there is none")
     try:
-        make_private(Path(CACHE_FOLDER))
         make_private(Path(CACHE_FOLDER, "cupy"))
         os.environ.setdefault("CUPY_CACHE_DIR", str(Path(CACHE_FOLDER, "cupy")))
     except OSError:
