@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import GameEnv, MatchResult, Position
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.arena.entrant import Entrant
 from alphago.arena.match import play_match
 from alphago.arena.match_games import MatchGame, MatchPlan
-from alphago.arena.match_result import MatchResult
 from alphago.arena.players import resolve_player
-from alphago.env.game import GameEnv
-from alphago.env.position import Position
 
 # Answers every command with success; genmove plays the points of its first argument in turn, then passes.
 ENGINE = """

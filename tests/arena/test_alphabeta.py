@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
 
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, NeuralNet, OwareEnv, Position, ReversiEnv, evaluate
 from alphago.arena.alphabeta import (
     AlphaBetaPlayer,
     AlphaBetaSearch,
@@ -13,18 +14,9 @@ from alphago.arena.alphabeta import (
     look_ahead,
 )
 from alphago.arena.entrant import read_entrants
-from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.position import Position
-from alphago.env.reversi import ReversiEnv
 from alphago.examples.plain_connect_four import PlainConnectFourEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.nn.net import NeuralNet
 from tests.naive.minimax import minimax
 from tests.random_games import going_on
 

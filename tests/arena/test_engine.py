@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
+from alphago import GoEnv, evaluate
 from alphago.arena.engine import Engine, EngineError, EngineProcess, EngineRefusal, find_engine, gnugo, gnugo_rules
-from alphago.arena.match import evaluate
 from alphago.arena.players import resolve_player
-from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.mcts.evaluator import UniformEvaluator
 from tests.arena.playing import installed_gnugo, scripted

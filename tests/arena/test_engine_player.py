@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import GoEnv, evaluate
 from alphago.arena.engine import Engine, EngineError, EngineProcess
 from alphago.arena.engine_player import RESIGN, EnginePlayer, read_margin
 from alphago.arena.entrant import Entrant
-from alphago.arena.match import evaluate
 from alphago.arena.match_games import make_player
-from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator

@@ -8,20 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import GoEnv, Gumbel, MatchResult, NeuralNet, Position, Puct, evaluate
 from alphago.arena.engine import EngineError
 from alphago.arena.entrant import entrant_for
-from alphago.arena.match import MatchStopped, evaluate
+from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import MatchGame
-from alphago.arena.match_result import MatchResult, wilson
+from alphago.arena.match_result import wilson
 from alphago.arena.players import PolicyPlayer, RandomPlayer, SearchPlayer
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
-from alphago.nn.net import NeuralNet
 from tests.arena.playing import match_on, scripted
 
 GO, TIC_TAC_TOE = GoEnv(3, komi=0.5), TicTacToeEnv()

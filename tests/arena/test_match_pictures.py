@@ -5,12 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GoEnv, MatchResult, plot_strength
 from alphago.arena.match_games import MatchGame
-from alphago.arena.match_result import MatchResult
-from alphago.arena.strength_picture import plot_strength
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from tests.drawing.reading import shapes, texts
 
 GO = GoEnv(5, komi=0.5)

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.match import evaluate
+from alphago import GoEnv, evaluate
 from alphago.arena.players import resolve_player
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings, playout_settings
-from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.kernels.go_legal import is_own_eye
 from alphago.env.kernels.go_row import TO_PLAY, point_of

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from alphago import GoEnv, MatchResult
 from alphago.arena import tournament as tournament_module
 from alphago.arena.engine import Engine
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import MatchGame
-from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import ResultFolder
 from alphago.arena.standings import read_anchor, standings
 from alphago.arena.tournament import SPRT_GAMES, ProgressBar, Tournament, TournamentSettings
-from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.levels import LevelTerms
 from alphago.records.sgf import read_sgf

@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from alphago import GoEnv, Puct
 from alphago.cli import main
 from alphago.cli.bench import search_positions
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
-from alphago.mcts.puct import Puct
 from alphago.mcts.search_forms import SEARCHES
 from tests.golden.make import SIGNATURE
 

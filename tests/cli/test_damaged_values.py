@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import GoEnv, train
 from alphago.cli import main
-from alphago.env.go import GoEnv
-from alphago.training.call.train_call import train
 from alphago.ui.web.runs import Runs
 from tests.replaced_values import replaced
 

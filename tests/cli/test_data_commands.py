@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from alphago import Dataset, load_model
 from alphago.cli import main
-from alphago.nn.net import load_model
-from alphago.records.dataset import Dataset
 from alphago.training.history import read_history
 
 DATA = Path(__file__).parents[1] / "data"

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from alphago import GoEnv, NeuralNet
 from alphago.cli import main
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
 from alphago.records.sgf import read_sgf
 from tests.arena.playing import install_fake_gnugo
 

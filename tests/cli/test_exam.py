@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from alphago import GoEnv, NeuralNet
 from alphago.cli import main, parser_of
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
 from alphago.system.interrupts import INTERRUPTED
 from tests.exams.small_exams import engine, row, save_games, write
 

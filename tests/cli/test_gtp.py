@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from alphago import GoEnv, NeuralNet
 from alphago.cli import main
 from alphago.cli.gtp import packaged_on
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.ui.gtp.engine import ask
 

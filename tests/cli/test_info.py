@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 import alphago
+from alphago import GoEnv, NeuralNet
 from alphago.cli import main
 from alphago.cli.info import readable
-from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.nn.net import NeuralNet
 from alphago.training.call.summary import next_steps, of_total
 from alphago.training.recipes import RECIPES
 from alphago.training.resignation import Resignation

@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from alphago import GoEnv, NeuralNet, OwareEnv
 from alphago.cli import main, network_export
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.nn.net import NeuralNet
 from alphago.ui.onefile import page
 from alphago.ui.onefile.page import about
 

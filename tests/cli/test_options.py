@@ -5,14 +5,13 @@ from typing import Literal, get_type_hints
 
 import pytest
 
+from alphago import GoEnv, OwareEnv
 from alphago.arena.tournament import TournamentSettings
 from alphago.cli import main, parser_of
 from alphago.cli.models import add_game_settings, given_game_settings
 from alphago.cli.options import Parser, format_value, read_value, settings_of
 from alphago.cli.settings_flags import SHORT, add_flags, given_settings, setting_of
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.settings import addresses, keywords
 from alphago.system.validation import setting, settings

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.cli import main
 from alphago.cli.selfplay_games import GameFolder
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.records.record import load_records
 from alphago.records.sgf import read_sgf
 from alphago.training.call.selfplay_call import selfplay as play

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from alphago.arena.match import evaluate
+from alphago import GoEnv, evaluate, load_model
 from alphago.cli import main
-from alphago.env.go import GoEnv
 from alphago.env.packaged import board_of, packaged_nets
-from alphago.nn.net import load_model
 from alphago.records.record import load_records
 
 SMALL = ["--readouts", "2", "--tower-height", "0", "--channels", "4"]

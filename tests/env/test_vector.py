@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.vector import VectorEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, VectorEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 
 

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 from widening import Widening
 
-from alphago import cli
-from alphago.arena.match import evaluate
-from alphago.env.go import GoEnv
+from alphago import GoEnv, MCTSPlayer, NeuralNet, cli, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.player import MCTSPlayer
 from alphago.mcts.search_forms import SEARCHES
-from alphago.nn.net import NeuralNet
-from alphago.training.call.selfplay_call import selfplay
 
 FILE = Path(__file__).parents[2] / "examples" / "widening.py"
 

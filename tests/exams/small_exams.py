@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GoEnv, Position, selfplay
 from alphago.exams.positions import Exam, exam_env, read_exam
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.records.record import records_to_bytes
-from alphago.training.call.selfplay_call import selfplay
 
 SIZE = 3
 ENV: GoEnv = exam_env(SIZE)

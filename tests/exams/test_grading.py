@@ -5,16 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import GoEnv, NeuralNet, OwareEnv, analyze
 from alphago.arena.entrant import Entrant
 from alphago.arena.match_games import make_player
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
 from alphago.exams.grading import ALIKE, BLUNDER, MOST_LOST, Answers, answer_all, exam_game, mark
 from alphago.exams.positions import Exam
-from alphago.mcts.analysis import analyze
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.search import leaves_for
-from alphago.nn.net import NeuralNet
 from tests.exams.small_exams import ENV, exam_of, prefers, row
 
 

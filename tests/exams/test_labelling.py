@@ -7,17 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from alphago import Dataset, GoEnv, import_games, load_model, train_supervised
 from alphago.arena.line_process import EngineError
 from alphago.cli import main
-from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LabelSettings, draw, read_games_of
 from alphago.exams.labelling import READ, label_games
-from alphago.nn.net import load_model
-from alphago.records.dataset import Dataset
-from alphago.records.importing import import_games
 from alphago.records.labels import OWNED, label_values
 from alphago.training.call.summary import network_facts
-from alphago.training.supervised.call import train_supervised
 from alphago.training.supervised.dataset_games import LabelledGames
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 

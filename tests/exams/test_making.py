@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import alphago
+from alphago import GoEnv, NeuralNet
 from alphago.arena.line_process import EngineError
-from alphago.env.go import GoEnv
 from alphago.exams.drawn_positions import LEAST_WIN, MOST_LEAD, Drawn, MakeSettings, draw, read_games_of, symmetric_key
 from alphago.exams.making import READ, make_exam
 from alphago.exams.positions import read_exam
-from alphago.nn.net import NeuralNet
 from tests.exams.small_exams import ENV, REFUSED, engine, save_games
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import alphago
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import NeuralNet
 from tests.exams.small_exams import prefers, row, write
 
 TINY = {"tower_height": 1, "channels": 8}

@@ -11,14 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from alphago import GoEnv, Gumbel, Position, Puct, SearchSettings
 from alphago.cli.bench import search_runs, signature
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from tests import diagrams
 

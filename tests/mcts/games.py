@@ -4,9 +4,7 @@ from functools import cache
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.position import Position
+from alphago import GameBatch, GameEnv, Position
 from alphago.examples.tic_tac_toe import LINES
 from alphago.mcts.evaluator import Evaluator
 

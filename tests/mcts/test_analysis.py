@@ -5,19 +5,13 @@ import threading
 import numpy as np
 import pytest
 
-from alphago import analyze, iter_analysis
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
-from alphago.mcts.analysis_result import DEVIATIONS, Analysis
+from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, NeuralNet, Position, Puct, analyze, iter_analysis
+from alphago.mcts.analysis_result import DEVIATIONS
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.forbidden import Forbidden
-from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import NONE, ROOT
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
 from alphago.mcts.tree_reading import read_analysis
-from alphago.nn.net import NeuralNet
 
 GO5 = GoEnv(5, komi=0.5)
 OPEN = GO5.position("C3 D3", "C4 D4 B2")

@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.mcts.analysis import analyze
+from alphago import GoEnv, NeuralNet, analyze
 from alphago.mcts.analysis_result import join_analyses
-from alphago.nn.net import NeuralNet
 from tests.drawing.reading import shapes, texts
 
 GO = GoEnv(5, komi=0.5)

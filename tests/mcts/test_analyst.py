@@ -8,19 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import IllegalMove, Position
-from alphago.mcts.analysis import analyze
-from alphago.mcts.analysis_result import ARRAYS, Analysis
+from alphago import Analysis, ConnectFourEnv, GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, Position, Puct, analyze
+from alphago.mcts.analysis_result import ARRAYS
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.forbidden import Forbidden
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
 from alphago.mcts.questions import LONG, Answer, Limit
-from alphago.nn.net import NeuralNet
 from tests.ui.own_games import OwnedByBlack
 
 GO = GoEnv(5, komi=0.5)

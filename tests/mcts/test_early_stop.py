@@ -3,15 +3,11 @@
 import numpy as np
 import pytest
 
+from alphago import GameEnv, GoEnv, Gumbel, MCTSPlayer, Puct, SearchSettings
 from alphago.arena.players import SearchPlayer
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings, choose_actions
+from alphago.mcts.rule import choose_actions
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from

@@ -5,14 +5,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GameBatch, GameEnv, GoEnv, Gumbel, Position, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import Gumbel, halving_schedule
-from alphago.mcts.rule import SearchSettings
+from alphago.mcts.gumbel import halving_schedule
 from alphago.mcts.search import Search
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import ONE, improved, random_position, search_from

@@ -10,13 +10,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alphago.env.batch import GameBatch
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GameBatch, GoEnv, Gumbel, Position, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from tests import diagrams
 from tests.mcts.trees import ONE, improved, search_from

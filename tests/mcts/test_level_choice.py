@@ -3,17 +3,11 @@
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
-from alphago.mcts.analysis import analyze
+from alphago import ConnectFourEnv, GameEnv, GoEnv, Position, Puct, analyze, load_model
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator
 from alphago.mcts.level_choice import WORTH, MoveLosses, level_shares, move_losses, played_losses, sure_losses, weights
 from alphago.mcts.levels import LevelTerms
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search
-from alphago.nn.net import load_model
 from tests import diagrams
 
 GAMES = np.zeros(1, np.int64)

@@ -6,11 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, MCTSPlayer, NeuralNet, Puct, exam, load_model
 from alphago.env.packaged import packaged_nets
-from alphago.exams.taking import exam
 from alphago.mcts.analyst import Analyst
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.levels import (
@@ -24,10 +21,7 @@ from alphago.mcts.levels import (
     terms_of,
 )
 from alphago.mcts.opponent import USUAL, StrengthEstimator
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
 from alphago.mcts.questions import Limit
-from alphago.nn.net import NeuralNet, load_model
 
 TABLES = [(game, board) for game, boards in all_tables()["games"].items() for board in boards]
 

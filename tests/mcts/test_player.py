@@ -6,17 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from alphago import GoEnv, Gumbel, IllegalMove, MCTSPlayer, NeuralNet, OwareEnv, Position, Puct
 from alphago.arena.players import SearchPlayer
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.position import IllegalMove, Position
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
-from alphago.mcts.gumbel import Gumbel
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct, PuctRule
-from alphago.nn.net import NeuralNet
+from alphago.mcts.puct import PuctRule
 from alphago.records.record import POLICY_SCALE
 from tests import diagrams
 from tests.mcts.games import DummyNet

@@ -5,13 +5,10 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameEnv, GoEnv, Puct, SearchSettings
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.puct import mix_noise
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings
 from tests.mcts.games import CountingEnv
 from tests.mcts.trees import assert_same_tree, random_position, run, search_from
 from tests.naive.puct import NaiveSearch, one_by_one

@@ -6,13 +6,10 @@ import numba
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.mcts import ranges
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
 from alphago.mcts.ranges import LEAST, Ranges, numba_threads, whole_games
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 
 ENV = GoEnv(3, komi=0.5, max_moves=14)

@@ -6,18 +6,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from alphago import GoEnv, MCTSPlayer, Puct, ReversiEnv, evaluate, selfplay
 from alphago.arena.entrant import parse_entrant
-from alphago.arena.match import evaluate
 from alphago.cli import parser_of
 from alphago.cli.bench import search_runs
 from alphago.cli.settings_flags import given_settings
-from alphago.env.go import GoEnv
-from alphago.env.reversi import ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.kernels.waves import select_by
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct, PuctRule
+from alphago.mcts.puct import PuctRule
 from alphago.mcts.rule import (
     choose_actions,
     measured_threshold,
@@ -31,7 +28,6 @@ from alphago.mcts.search_forms import SEARCHES
 from alphago.system.kernels.jit import inlined
 from alphago.system.settings import make
 from alphago.system.validation import setting, settings
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from tests import diagrams
 from tests.training.small_runs import run_settings

@@ -5,16 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Puct
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
-from alphago.mcts.puct import Puct
 from alphago.mcts.search import Search, leaves_for
 from alphago.mcts.tree import grown
-from alphago.nn.net import NeuralNet
 from tests.mcts.games import CountingEnv, counting_value
 from tests.mcts.trees import ONE, children, random_position, run, search_from
 

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GoEnv, Position, Puct
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator
 from alphago.mcts.kernels.nodes import ROOT
-from alphago.mcts.puct import Puct
 from tests import diagrams
 from tests.mcts.games import misleading, tic_tac_toe_values
 from tests.mcts.trees import children, random_position, run, search_from

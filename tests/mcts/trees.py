@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from alphago.env.game import GameEnv
-from alphago.env.position import Position
+from alphago import GameEnv, Position, SearchSettings
 from alphago.mcts.evaluator import Evaluator
 from alphago.mcts.kernels.nodes import EXPANDED, NONE, ROOT, TERMINAL
-from alphago.mcts.rule import SearchSettings
 from alphago.mcts.search import Search
 from alphago.mcts.tree import Tree
 from tests.naive.puct import NaiveSearch, Node

@@ -14,17 +14,15 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.game import GameEnv
+from alphago import GameEnv, GameRecord, GoEnv, NeuralNet, Report, train
 from alphago.env.games import selfplay_game
-from alphago.env.go import GoEnv
 from alphago.nn.inference.frozen import frozen_copy
-from alphago.nn.net import NeuralNet
-from alphago.records.record import GameRecord, RecordBuilder, load_records, read_arrays, to_arrays
+from alphago.records.record import RecordBuilder, load_records, read_arrays, to_arrays
 from alphago.system.settings import make, spread
 from alphago.system.validation import UNSET, Unset
 from alphago.training.call.session import open_run
 from alphago.training.call.start import Call, Start, seeded
-from alphago.training.call.train_call import new_run, resumed_run, train
+from alphago.training.call.train_call import new_run, resumed_run
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
@@ -33,7 +31,6 @@ from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.judge_settings import Opponent
 from alphago.training.settings.run_settings import RunSettings
 from alphago.training.source import MakeSource
-from alphago.training.watch.report import Report
 from alphago.training.watch.run_clock import SavingTimes
 
 GO = GoEnv(3, komi=0.5)

@@ -7,19 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.batch import GameBatch
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameBatch, GameEnv, GameRecord, GoEnv, Gumbel, NeuralNet, Puct, SearchSettings, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct, PuctRule
-from alphago.mcts.rule import SearchSettings
-from alphago.nn.net import NeuralNet
+from alphago.mcts.puct import PuctRule
 from alphago.nn.threads import Workers
-from alphago.records.record import POLICY_SCALE, GameRecord
+from alphago.records.record import POLICY_SCALE
 from alphago.system.cores import available_cores
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.group import Group, draw_moves
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings

@@ -8,23 +8,18 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
+from alphago import GameEnv, GoEnv, GomokuEnv, NeuralNet, Puct, ReplayMemory, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.puct import Puct
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.inference.hardware import torch_device
 from alphago.nn.loss import Losses, LossWeights, alphazero_loss
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers
 from alphago.nn.value import AddedForecast, DenseValue, ForecastValue
 from alphago.system.settings import make
 from alphago.training import captured
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.learner import WARM_UP_STEPS, Learner
-from alphago.training.memory import ReplayMemory, Sample
+from alphago.training.memory import Sample
 from alphago.training.optimizer import OPTIMIZERS as MADE
 from alphago.training.settings.learning_settings import LearningSettings
 from tests.training.small_runs import nadam

@@ -6,11 +6,7 @@ from typing import Any
 
 import pytest
 
-from alphago.arena.match import evaluate
-from alphago.env.gomoku import GomokuEnv
-from alphago.mcts.puct import Puct
-from alphago.nn.net import NeuralNet
-from alphago.training.call.train_call import train
+from alphago import GomokuEnv, NeuralNet, Puct, evaluate, train
 from alphago.training.loop import learn, play, remember, train_loop
 from alphago.training.run import Stopped
 from alphago.training.selfplay import SelfPlay

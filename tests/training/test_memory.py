@@ -3,16 +3,12 @@
 import numpy as np
 import pytest
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
+from alphago import GameEnv, GameRecord, GoEnv, OwareEnv, Puct, ReplayMemory, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.mcts.puct import Puct
 from alphago.nn.loss import ILLEGAL
-from alphago.records.record import POLICY_SCALE, GameRecord, RecordBuilder
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.memory import ReplayMemory, window
+from alphago.records.record import POLICY_SCALE, RecordBuilder
+from alphago.training.memory import window
 from alphago.training.settings.learning_settings import Window
 from alphago.training.targets import LambdaReturns
 from tests.mcts.games import CountingEnv

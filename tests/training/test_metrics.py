@@ -6,12 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago import GoEnv, OwareEnv
-from alphago.env.game import GameEnv
+from alphago import GameEnv, GoEnv, OwareEnv, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.system.kernels.cache import compiling_time
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.metrics import (
     WORK,
     Pace,

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
-from alphago.training.own_samples import train_on
+from alphago import GoEnv, NeuralNet, train_on
 from tests.training.small_runs import GO, same
 
 EXACT: dict[str, Any] = {"groups": 1, "bfloat16": False}

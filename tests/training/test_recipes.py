@@ -5,14 +5,8 @@ from typing import Any
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
-from alphago.mcts.puct import Puct
+from alphago import ConnectFourEnv, GameEnv, GoEnv, NeuralNet, OwareEnv, Puct, ReversiEnv
 from alphago.mcts.rule import temperature_plies
-from alphago.nn.net import NeuralNet
 from alphago.training.call import train_call as train_module
 from alphago.training.call.start import Start
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES, recipe_for

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.go import GoEnv
+from alphago import GameRecord, GoEnv, NeuralNet, load_model
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.model_files import read_weights
-from alphago.nn.net import NeuralNet, load_model
-from alphago.records.record import GameRecord, RecordBuilder, load_records
+from alphago.records.record import RecordBuilder, load_records
 from alphago.training.judge import Judge
 from alphago.training.loop import train_loop
 from alphago.training.run import Run, Stopped

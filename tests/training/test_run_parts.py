@@ -10,13 +10,9 @@ from typing import Any
 import pytest
 import torch
 
-from alphago.env.game import GameEnv
-from alphago.mcts.puct import Puct
-from alphago.nn.net import NeuralNet
-from alphago.records.record import GameRecord
+from alphago import GameEnv, GameRecord, NeuralNet, Puct, ReplayMemory
 from alphago.system.settings import from_data, to_data
 from alphago.training.judge import Judge
-from alphago.training.memory import ReplayMemory
 from alphago.training.run import Run
 from alphago.training.settings.learning_settings import Window
 from alphago.training.settings.run_settings import RunSettings

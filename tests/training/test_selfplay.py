@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
+from alphago import GameBatch, GameRecord, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.records.record import GameRecord
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.loop import train_loop
 from alphago.training.source import GameSource
 from tests.training.small_runs import (

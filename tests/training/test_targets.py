@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import GameRecord, ReplayMemory, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.records.record import POLICY_SCALE, GameRecord
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.memory import ReplayMemory
+from alphago.records.record import POLICY_SCALE
 from tests.training.small_runs import GO, go_on, run, run_killed, run_settings, same
 
 

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
+from alphago import GoEnv, NeuralNet
 from tests.ui.web.browser import chromium
 
 __all__ = ["chromium", "net"]

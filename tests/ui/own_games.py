@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.batch import GameBatch
+from alphago import ConnectFourEnv, GameBatch, GameEnv, Position
 from alphago.env.board_view import BoardView
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, option_of
-from alphago.env.position import Position
 from alphago.mcts.evaluator import HashEvaluator
 
 

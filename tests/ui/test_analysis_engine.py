@@ -12,11 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import __version__
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, __version__
 from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.ui.analysis_engine import AnalysisEngine
 from alphago.ui.analysis_query import Limits
 

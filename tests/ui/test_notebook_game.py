@@ -14,11 +14,8 @@ pytest.importorskip("anywidget", reason="anywidget is not installed")
 
 from IPython.lib.pretty import pretty
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import ConnectFourEnv, GoEnv, Position, play
 from alphago.ui.notebook_game import NETWORK_NAME, NotebookGame, play_in_notebook
-from alphago.ui.terminal.play_call import play
 from alphago.ui.web.new_game import link_head
 from alphago.ui.web.page_files import STATIC, WIDGET, bundle
 from tests.ui.web.desks import about

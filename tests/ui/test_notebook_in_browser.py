@@ -10,8 +10,7 @@ import pytest
 
 pytest.importorskip("anywidget", reason="anywidget is not installed")
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import GameEnv, GoEnv
 from alphago.ui.notebook_game import NotebookGame
 from tests.ui.test_notebook_game import even
 from tests.ui.web.browser import PATIENCE

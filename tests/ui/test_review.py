@@ -12,15 +12,12 @@ import numpy as np
 import pytest
 from sgfmill import sgf
 
+from alphago import Explanation, GoEnv, NeuralNet, Position
 from alphago.cli import main
 from alphago.drawing.svg import to_svg
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
-from alphago.nn.net import NeuralNet
 from alphago.records.sgf import SgfGame, parse_sgf, read_sgf, salvage_sgf, write_sgf
 from alphago.records.sgf.document import Additions, with_additions
 from alphago.ui.review import count_text, grade_of, review_game
-from alphago.ui.why.explain import Explanation
 from alphago.ui.why.facts import Captures, NamedChain
 from tests.drawing.reading import texts
 

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.position import Position
+from alphago import ConnectFourEnv, NeuralNet, Position, load_model
 from alphago.mcts.evaluator import FunctionEvaluator
-from alphago.nn.net import NeuralNet, load_model
 from alphago.ui.teacher import Teacher
 
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from alphago import evaluate, import_games, selfplay
+from alphago import Dataset, evaluate, import_games, selfplay
 from alphago.arena import match, match_work
 from alphago.mcts.evaluator import as_evaluator
 from alphago.nn.threads import one_torch_thread
 from alphago.records import importing
-from alphago.records.dataset import Dataset
 from alphago.training.call import selfplay_call
 from alphago.workers import jobs
 from alphago.workers.jobs import JobPool, pool_of

@@ -11,13 +11,10 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, Puct, load_model, train
 from alphago.examples.tic_tac_toe import TicTacToeEnv
-from alphago.mcts.puct import Puct
 from alphago.mcts.rule import SearchRule
 from alphago.nn.base import ResidualTower
-from alphago.nn.net import NeuralNet, load_model
-from alphago.training.call.train_call import train
 from alphago.training.history import read_history
 from alphago.training.loop import train_loop
 from alphago.training.settings.judge_settings import Opponent

@@ -15,13 +15,10 @@ from typing import Any
 import pytest
 import torch
 
+from alphago import GoEnv, NeuralNet, load_model, selfplay, train
 from alphago.cuda.contract import BackendMissing
-from alphago.env.go import GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.inference.hardware import why_not_gpu
-from alphago.nn.net import NeuralNet, load_model
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.train_call import train
 from alphago.training.runs.config import holds_run, read_config
 from alphago.training.runs.folder import new_folder
 from alphago.training.selfplay import SelfPlay

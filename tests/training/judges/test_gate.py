@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.arena.match_result import MatchResult
-from alphago.env.go import GoEnv
-from alphago.nn.net import load_model
+from alphago import GoEnv, MatchResult, load_model
 from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges import results

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GameRecord, GoEnv, NeuralNet, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import NeuralNet
-from alphago.records.record import GameRecord
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.judges.prediction import HeldOut
 
 ENV = GoEnv(4, komi=0.5)

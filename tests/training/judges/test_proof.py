@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.arena.engine import EngineError
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.proof import PROOF, Examiner
 from alphago.training.run import Stopped

@@ -13,22 +13,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import ConnectFourEnv, GameEnv, GameRecord, GoEnv, OwareEnv, selfplay, train
 from alphago.arena.engine import Engine, EngineError, gnugo
 from alphago.cli import parser_of
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
 from alphago.exams.grades import grade_of
 from alphago.exams.grading import answer_all, mark
 from alphago.mcts.evaluator import Evaluator, HashEvaluator, UniformEvaluator
 from alphago.records.collection import read_collection
-from alphago.records.record import GameRecord, records_to_bytes
+from alphago.records.record import records_to_bytes
 from alphago.records.sgf import write_sgf
 from alphago.records.sgf.sgf_game import SgfGame
 from alphago.system.cores import available_cores
-from alphago.training.call.selfplay_call import selfplay
-from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, read_rows
 from alphago.training.judges.prediction import WatchedRecords
 from alphago.training.judges.results import WatchResult

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from alphago import ReplayMemory, selfplay
 from alphago.env.games import selfplay_game
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.nn.inference import hardware
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.loop import train_loop
-from alphago.training.memory import ReplayMemory
 from tests.training.small_runs import GO, EagerSaving, opened
 
 # Compiled kernels come with the fork, too.

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 import torch
 
+from alphago import GoEnv, NeuralNet, load_model
 from alphago.cli import main
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet, load_model
 from alphago.records.record import load_records
 from alphago.training.runs.folder import RunFolder, State, digest_of, read_shard
 from tests.training.small_runs import (

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings
+from alphago import GoEnv, Gumbel, Puct, SearchSettings
 from alphago.mcts.search_forms import SEARCHES
 from alphago.system.cores import available_cores
 from alphago.system.settings import make, to_data

@@ -5,12 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, selfplay
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
 from alphago.system.settings import make
-from alphago.training.call.selfplay_call import selfplay
 from alphago.training.loop import play, remember
 from alphago.training.run import Run
 from alphago.training.runs.folder import RunFolder

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import SweepResult, sweep, train
 from alphago.exams.statistics import mean_of_few
-from alphago.training.call.train_call import train
-from alphago.training.sweeps.sweep import SweepResult, sweep
 from tests.training.small_runs import GO, TINY, RandomGames, interrupt_at
 from tests.training.sweeps.calls import Scale, fail, score, twice
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from alphago import GameRecord, GoEnv, NeuralNet
 from alphago.cli import main
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
-from alphago.records.record import GameRecord, RecordBuilder
+from alphago.records.record import RecordBuilder
 from alphago.training.watch.game_log import GameReport, game_line, game_text, worker_facts
 from tests.training.small_runs import GO, run
 

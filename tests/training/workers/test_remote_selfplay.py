@@ -9,13 +9,9 @@ from typing import Any
 import pytest
 import torch
 
-from alphago.mcts.gumbel import Gumbel
-from alphago.mcts.puct import Puct
-from alphago.mcts.rule import SearchSettings
+from alphago import GameRecord, Gumbel, NeuralNet, Puct, SearchSettings
 from alphago.nn.inference.gpu import DeviceEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.threads import Workers, one_torch_thread
-from alphago.records.record import GameRecord
 from alphago.training.selfplay import SelfPlay
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.source import GameSource, MakeSource

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import load_model
+from alphago import GoEnv, load_model
 from alphago.records.sgf import SgfGame
 from alphago.ui.review import review_game
 from alphago.ui.web.engines import Choice, Engines

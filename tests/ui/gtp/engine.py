@@ -7,8 +7,7 @@ import time
 
 import numpy as np
 
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GoEnv, Position
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.protocol import converse

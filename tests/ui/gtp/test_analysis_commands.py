@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GoEnv, NeuralNet, Position
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw
 from tests.ui.gtp.engine import Controller, ask, engine, prefers

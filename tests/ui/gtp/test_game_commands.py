@@ -6,11 +6,10 @@ from collections import Counter
 
 import pytest
 
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet
 from alphago.env.go_rules import NO_BONUS
 from alphago.mcts.evaluator import HashEvaluator, UniformEvaluator
 from alphago.nn.model_files import ModelError
-from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.diagrams import draw
 from tests.ui.gtp.engine import BLACK, WHITE, ask, engine, prefers, turns_until_resignation

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.env.go import GoEnv
-from alphago.env.position import IllegalMove
+from alphago import GoEnv, IllegalMove
 from alphago.ui.gtp.game_commands import GoEngine
 from alphago.ui.gtp.gtp_game import GtpGame
 from tests.diagrams import draw, tidy

@@ -6,8 +6,7 @@ LizzieYzy 2.5.3 (yzyray/lizzieyzy, 741c301).
 
 import json
 
-from alphago.env.go import GoEnv
-from alphago.nn.net import NeuralNet
+from alphago import GoEnv, NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine
 from tests.ui.gtp.engine import Controller
 

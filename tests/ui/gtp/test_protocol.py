@@ -13,10 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from alphago import __version__
-from alphago.env.go import GoEnv
+from alphago import GoEnv, NeuralNet, __version__
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.ui.gtp.game_commands import GoEngine, serve
 from alphago.ui.gtp.protocol import GtpFailure, GtpRequest, converse, parse, reply
 from tests.ui.gtp.engine import COMMANDS, ask, engine

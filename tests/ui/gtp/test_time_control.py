@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.go import GoEnv
+from alphago import GameBatch, GoEnv
 from alphago.mcts import questions, search_group
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.ui.gtp.game_commands import GoEngine

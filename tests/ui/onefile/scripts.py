@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from alphago.env.game import GameEnv
-from alphago.env.position import Position
+from alphago import GameEnv, Position
 from alphago.ui.onefile import page
 from alphago.ui.onefile.page import FOLDERS, OWN_STATIC
 from tests.ui.clients.installed import node

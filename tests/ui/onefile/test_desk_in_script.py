@@ -5,11 +5,8 @@ from typing import Any
 
 import pytest
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
+from alphago import GameEnv, GoEnv, NeuralNet, OwareEnv
 from alphago.nn.export import network_graph
-from alphago.nn.net import NeuralNet
 from alphago.ui.onefile.page import facts
 from tests.ui.onefile.scripts import ask
 from tests.ui.web.desks import Guest

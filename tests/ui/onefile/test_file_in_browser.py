@@ -5,11 +5,7 @@ from typing import Any
 
 import pytest
 
-from alphago import export_page
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.nn.net import NeuralNet
+from alphago import GameEnv, GoEnv, NeuralNet, OwareEnv, export_page
 from tests.ui.web.browser import Visitor
 
 pytestmark = pytest.mark.browser

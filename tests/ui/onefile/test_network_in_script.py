@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet, OwareEnv, ReversiEnv
 from alphago.nn.base import DenseBase, ResidualTower
 from alphago.nn.export import network_graph, raw_files
 from alphago.nn.graph import run_graph
-from alphago.nn.net import NeuralNet
 from alphago.nn.random_positions import random_planes
 from tests.ui.onefile.scripts import ask, numbers, packed
 

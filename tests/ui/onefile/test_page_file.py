@@ -12,16 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago import export_page
+from alphago import GoEnv, GomokuEnv, NeuralNet, OwareEnv, export_page, load_model
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
 from alphago.env.packaged import packaged_nets
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.nn.export import network_graph
 from alphago.nn.graph import Step
-from alphago.nn.net import NeuralNet, load_model
 from alphago.ui.onefile.page import FOLDERS, OPERATIONS, OWN_STATIC, about, check_step, facts
 from alphago.ui.web.page_files import WIDGET, bundle, without_comments
 from alphago.ui.web.views import game_view

@@ -6,13 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.env.go_rules import handicap_points
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
 from alphago.ui.web.views import position_view
 from tests.random_games import random_game
 from tests.ui.onefile.scripts import actions_of, ask, inputs, numbers, options_of

@@ -8,18 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.reversi import ReversiEnv
+from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv, GomokuEnv, MCTSPlayer, Puct, ReversiEnv, load_model
 from alphago.mcts.level_choice import CHANCES, sure_losses, weights
 from alphago.mcts.levels import LevelTerms
 from alphago.mcts.opponent import StrengthEstimator
-from alphago.mcts.player import MCTSPlayer
-from alphago.mcts.puct import Puct
-from alphago.nn.net import load_model
 from alphago.ui.onefile.page import level_facts
 from alphago.ui.web.page_search import analysis_fields
 from tests.random_games import random_game

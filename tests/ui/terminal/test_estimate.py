@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.evaluator import UniformEvaluator
-from alphago.nn.net import NeuralNet
 from alphago.nn.reading import PositionForecast
 from alphago.ui.terminal.estimate import estimate
 from tests.ui.terminal.test_saved_games import talk

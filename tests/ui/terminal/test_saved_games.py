@@ -4,15 +4,11 @@ import contextlib
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import ConnectFourEnv, GameEnv, GoEnv, Position, play
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.records.record import RecordBuilder, records_to_bytes
 from alphago.records.sgf import read_sgf
-from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.saved_games import GameFiles
 from alphago.ui.terminal.screen import Screen
 

@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv
 from alphago.ui.terminal.screen import BLACK, LAST, WHITE, WOOD, Screen, coloured, completions
 
 WORDS, WITH_FILE = ["score", "save", "save!", "pass"], ("save", "save!")

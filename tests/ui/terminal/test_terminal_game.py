@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from alphago import GameEnv, GoEnv, Position, play
 from alphago.env.board import result_text
-from alphago.env.game import GameEnv
-from alphago.env.go import DEAD_STONES, GoEnv
-from alphago.env.position import Position
+from alphago.env.go import DEAD_STONES
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import UniformEvaluator
 from alphago.mcts.questions import Answer, Limit
 from alphago.ui.teacher import Teacher
-from alphago.ui.terminal.play_call import play
 from alphago.ui.terminal.screen import Screen
 from alphago.ui.terminal.terminal_game import TerminalGame
 from tests.ui.own_games import LeaningEnv, NimEnv, RingEnv

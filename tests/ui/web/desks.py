@@ -9,9 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.position import Position
+from alphago import GameEnv, GoEnv, Position
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.ui.web.answers import PageAnswers
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines

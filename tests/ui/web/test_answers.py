@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from alphago.env.batch import GameBatch
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GameBatch, GameEnv, GoEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.questions import Limit

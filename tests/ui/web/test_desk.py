@@ -6,12 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.new_game import link_of, open_link
 from tests.ui.own_games import LeaningEnv, OwnedByBlack, RingEnv

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv, NeuralNet
 from alphago.mcts.questions import Limit
 from alphago.mcts.rule import measured_threshold
-from alphago.nn.net import NeuralNet
 from alphago.ui.web.engines import PLAYOUTS, Choice, Engines
 
 PACKAGED = [Choice(f"{size}x{size}", f"{size}x{size}", "go", size, named=False) for size in (7, 9, 13)]

@@ -12,14 +12,11 @@ from go_variants import CaptureGoEnv, OutlineGoEnv
 from gomoku_swap2 import GomokuSwap2Env
 from hex import HexEnv
 
+from alphago import GoEnv, OwareEnv, load_model, train
 from alphago.env.board import StonesEnv
 from alphago.env.games import GAMES
-from alphago.env.go import GoEnv
-from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.nn.net import load_model
-from alphago.training.call.train_call import train
 from alphago.ui.web import page_actions
 from alphago.ui.web.engines import Choice, Engines
 from tests.ui.own_games import LeaningEnv, RingEnv

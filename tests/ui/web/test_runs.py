@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, train
 from alphago.env.packaged import NETWORKS
-from alphago.training.call.train_call import train
 from alphago.training.history import EVALUATIONS, METRICS
 from alphago.ui.web.engines import Engines
 from alphago.ui.web.offer import offer_of

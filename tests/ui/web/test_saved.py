@@ -9,8 +9,7 @@ from go_variants import OutlineGoEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.go import GoEnv
+from alphago import ConnectFourEnv, GoEnv
 from alphago.records.sgf import format_sgf, parse_sgf
 from alphago.records.sgf.grammar import SgfTree, trees
 from alphago.ui.web.new_game import MOST_NODES, GameTree, begun, link_of, open_link

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
+from alphago import ConnectFourEnv, OwareEnv
 from alphago.env.games import GAMES
-from alphago.env.oware import OwareEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.page_files import (
     IMPORT,

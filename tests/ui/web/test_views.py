@@ -5,12 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.oware import OwareEnv
-from alphago.env.reversi import ReversiEnv
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, OwareEnv, ReversiEnv
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.ui.web.views import game_view, position_view, result_view
 from tests.ui.own_games import NimEnv

@@ -9,15 +9,9 @@ import numpy as np
 import pytest
 from go_variants import TwoStonesGoEnv
 
-from alphago.env.connect_four import ConnectFourEnv
-from alphago.env.game import GameEnv
-from alphago.env.go import GoEnv
-from alphago.env.gomoku import GomokuEnv
-from alphago.env.position import IllegalMove, Position
+from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, Position, analyze, explain, load_model
 from alphago.exams.positions import find_exam
-from alphago.mcts.analysis import analyze
-from alphago.nn.net import load_model
-from alphago.ui.why.explain import explain, smaller_loss
+from alphago.ui.why.explain import smaller_loss
 from alphago.ui.why.facts import Capturable, Loss, NamedChain, Reply, SaferChain, Tried, Words
 from alphago.ui.why.go_facts import (
     answer,
