@@ -33,6 +33,7 @@ RUNS = {
     "tic_tac_toe": "",
     "train_small": "--games 4 --readouts 2",
     "two_processes": "--games 2",
+    "widening": "",
 }
 
 

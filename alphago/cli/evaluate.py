@@ -39,8 +39,8 @@ def run(options: argparse.Namespace) -> int:
     """Play matches of all players against each other, and print win rates and Elo ratings.  Games are saved in a
     folder, and the same command resumes an interrupted one.
 
-    A PLAYER is a network: a file, a run's folder, the name of a packaged network (7x7), or katago:FILE, if wished with
-    readouts and search after an @ (runs/a@64; runs/a@0 for the policy alone; runs/a@64,gumbel), or a level, 1 to 10
+    A PLAYER is a network: a file, a run's folder, the name of a packaged network (7x7), or katago:FILE, with or without
+    readouts and search after an @ (runs/a@64,gumbel; runs/a@0 for the policy alone), or a level, 1 to 10
     (9x9@level=7). Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in other
     games alphabeta:DEPTH, or an engine that supports GTP, by its command in quotation marks ('gtp:./engine
     --argument').

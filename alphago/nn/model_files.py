@@ -20,11 +20,10 @@ from safetensors.torch import load as tensors_from
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
-from alphago.env.go import GoEnv
-from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
 from alphago.nn.katago.conversion import read_header as read_katago_header
 from alphago.nn.katago.conversion import read_network as read_katago_network
+from alphago.nn.katago.conversion import usual_game as usual_katago_game
 from alphago.nn.katago.stream import GZIP, PackedStream
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.nn.tensor_bytes import bytes_of
@@ -43,7 +42,6 @@ REFERENCE = (
 LATEST = "weights.safetensors"  # the latest network in a run's folder
 OF_KATAGO = "katago:"  # before the name of a file of KataGo's networks
 KATRAIN = "katrain"  # a package that has such a file
-KATAGO_BOARD = 9  # the usual board of such a network, which plays any
 TAUGHT_BY = "taught_by"  # the note in a network's file
 
 
@@ -245,12 +243,12 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
         raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    env = GoEnv(KATAGO_BOARD, KATAGO)
+    env = usual_katago_game()
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
     taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
     return tensors, {
         "env": repr(env),
-        "reference": GoEnv.name,
+        "reference": env.name,
         "env_config": env.config,
         "structure": game_structure(env),
         "net": net,

@@ -249,11 +249,11 @@ def test_advice_that_names_an_option_is_for_commands_that_have_it() -> None:
         assert "--game" not in text
 
 
-# Options of GNU Go, make, Ray and nvcc; and one that `train` explains, since Python's keyword is called so.
+# Options of GNU Go, make, Ray, nvcc, git and pip; and one that `train` explains, since Python's keyword is called so.
 FOREIGN = """
 --capture-all-dead --chinese-rules --forbid-suicide --level --mode --allow-suicide --never-resign --simple-ko
 --play-out-aftermath --positional-superko --situational-superko --always-make --address --block --num-cpus --fmad
---argument --user --max-minutes
+--argument --user --max-minutes --short --no-deps
 """
 
 

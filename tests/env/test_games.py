@@ -35,6 +35,7 @@ ABOUT_GO = {
     "ui/model_context.py": "SGF files hold games of Go",
     "ui/web/programs.py": "KataGo's protocol speaks of Go",
     "ui/web/server.py": "KataGo's protocol speaks of Go",
+    "nn/katago/": "KataGo plays Go",
 }
 CLASSES = {env.__name__ for env in GAMES.values()}
 

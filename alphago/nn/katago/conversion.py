@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import torch
 
+from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
 from alphago.nn.katago.stream import PackedStream
@@ -34,6 +35,11 @@ class Header(NamedTuple):
     name: str
     version: int
     lead: float
+
+
+def usual_game() -> GoEnv:
+    """Return the game that a file is loaded for unless another is wished: the network plays on any board."""
+    return GoEnv(9, KATAGO)
 
 
 def read_header(stream: PackedStream) -> Header:
