@@ -71,6 +71,17 @@ class CompilingTime:
 
 
 compiling_time = CompilingTime()
+begun: dict[Path, BinaryIO | None] = {}  # files of what this process compiles, with the locks for which others wait
+
+
+def end_compiling(*paths: Path) -> None:
+    """End compiling into files that were begun: other processes can go on."""
+    for path in begun.keys() & set(paths):
+        compiling_time.end()
+        if (lock := begun.pop(path)) is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(lock.name)
+            lock.close()
 
 
 def lock_beside(path: Path) -> BinaryIO | None:
@@ -114,7 +125,6 @@ class KernelCache:
         self.stem = f"{source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")  # <locals>, <lambda>
         state = source.stat()
         self.stamp = file_digest(source, state.st_mtime_ns, state.st_size)
-        self.locks: dict[Path, BinaryIO | None] = {}  # by file, of what this process compiles while others wait for it
 
     def path(self, signature: Signature, codegen: Codegen) -> Path:
         """Return the path of the file for a signature; codegen: numba's object that identifies the processor."""
@@ -134,20 +144,13 @@ class KernelCache:
         found = self.read(path, signature, target_context)
         if found is None:
             compiling_time.begin()
-            if not path.exists() and path not in self.locks:  # a damaged file is compiled again without a lock
-                self.locks[path] = lock_beside(path)  # waits for another process that has it
+            begun[path] = None
+            if not path.exists():  # a damaged file is compiled again without a lock
+                begun[path] = lock_beside(path)  # waits for another process that has it
                 found = self.read(path, signature, target_context)
             if found is not None:
-                self.end(path)
+                end_compiling(path)
         return found
-
-    def end(self, path: Path) -> None:
-        """End compiling into a file: other processes can go on."""
-        compiling_time.end()
-        if (lock := self.locks.pop(path, None)) is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(lock.name)
-            lock.close()
 
     def make_folders(self) -> None:
         """Make the folders of the function's files; raise OSError if they cannot be made, or are not private."""
@@ -182,7 +185,7 @@ class KernelCache:
                 without_annotation = result._replace(type_annotation="")
                 self.write(path, dumps((signature, without_annotation._reduce())))
         finally:
-            self.end(path)
+            end_compiling(path)
 
     def write(self, path: Path, data: bytes) -> None:
         """Write a file with its digest; warn once if it cannot be written."""
