@@ -297,9 +297,15 @@ class RunFolder:
             raise ValueError(f"{error}: {how_to_go_on(self.path)}") from error
         assert self.config is not None
         with explain_os_error(f"the run folder {self.path} cannot be written"):
-            for path in (self.path / COPY, self.path / LATEST):  # which are written anew
+            latest = self.path / LATEST
+            for path in (self.path / COPY, latest):  # which are written anew
                 if os.path.lexists(path) and not path.is_file():
                     state.notes.append(set_aside(path, "is no file"))
+            if latest.exists():
+                try:
+                    read_weights(latest)
+                except ModelError as error:
+                    state.notes.append(set_aside(latest, str(error).removeprefix(f"{latest} ")))
             state.notes += repair_config(self.path, self.config)
             self._make_folders()  # a process may have been killed after it wrote the config, and before it made them
             self.shards.restore(state.data["shards"])

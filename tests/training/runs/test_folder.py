@@ -34,9 +34,13 @@ from tests.training.small_runs import (
 
 @pytest.mark.parametrize("how", ["flipped", "gone"])
 def test_weights_of_a_run_that_is_over(finished: Path, finished_run: Small, how: str) -> None:
-    """They are written anew from its state."""
-    spoil(finished / "weights.safetensors", how)
-    assert same(go_on(finished)[0], finished_run.net)
+    """They are written anew from its state; damaged ones are told and kept."""
+    path = finished / "weights.safetensors"
+    spoil(path, how)
+    net, listener = go_on(finished)
+    assert same(net, finished_run.net)
+    assert listener.noted(f"; it was set aside as {path.name}.damaged") == (how == "flipped")
+    assert (finished / f"{path.name}.damaged").exists() == (how == "flipped")
     assert same(load_model(finished), finished_run.net)
     whole = files(finished)
     go_on(finished)
