@@ -46,7 +46,9 @@ def text_of(value: Any) -> str:
 def code_of(*values: Any) -> dict[str, str]:
     """Return digests of the functions and classes in some values, by name.
 
-    A digest changes with the source, and with what it uses of its own module; comments do not matter.
+    A digest changes with the source, and with what it uses of its own module; comments do not matter, except around a
+    lambda within a longer statement, whose text is taken as it stands.  What was typed into an interpreter has no
+    source, so its edits do not show.  Another version of Python may give other digests of the same code.
     """
     codes: dict[str, list[str]] = {}  # by name, which several lambdas have
     for item in functions_in(values, []):
@@ -102,7 +104,8 @@ def sources_of(value: Any, seen: list[Any]) -> Iterator[str]:
             source = ast.unparse(ast.parse(source))
         yield source
         closure = inspect.getclosurevars(value).nonlocals if isinstance(value, FunctionType) else {}
-        names = {**vars(sys.modules[value.__module__]), **getattr(value, "__globals__", {}), **closure}
+        module = sys.modules.get(value.__module__)  # None for one that was loaded without being registered
+        names = {**getattr(module, "__dict__", {}), **getattr(value, "__globals__", {}), **closure}
         for name in sorted(set(re.findall(r"\w+", source)) & names.keys()):
             item = names[name]
             if isinstance(item, (FunctionType, type)) and item.__module__ == value.__module__:

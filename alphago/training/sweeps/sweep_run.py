@@ -81,7 +81,9 @@ class SweepRun(NamedTuple):
             raise ValueError(f"{self.file} is damaged ({error}): remove it, and the call is made again") from error
         expected = self.identity
         code_now = expected.pop("code")
-        if numbers is not None and saved != expected:
+        # A call that has written nothing begins anew, and `train` compares the settings of its run.
+        goes_on = numbers is not None or not (self.is_free or holds_run(self.folder))
+        if goes_on and saved != expected:
             raise ValueError(f"{self.file} must be of {expected}, got {saved}: choose another name or folder")
         if changed := [name for name in code_now if code.get(name) != code_now[name]]:
             raise ValueError(
@@ -90,15 +92,23 @@ class SweepRun(NamedTuple):
             )
         return numbers
 
+    @property
+    def is_free(self) -> bool:
+        """Whether the call's folder holds nothing of a call, or at most a lock."""
+        return not self.folder.is_dir() or {path.name for path in self.folder.iterdir()} <= {LOCK}
+
     def check_may_begin(self) -> None:
         """Raise ValueError unless the call may begin in its folder, or go on with its run there."""
-        names = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
-        is_of_sweep = names <= {LOCK} or self.file.exists() or holds_run(self.folder)  # `train` compares the settings
-        if not is_of_sweep:
+        if not (self.is_free or self.file.exists() or holds_run(self.folder)):
             raise ValueError(f"{self.folder} must be new, or the folder of a run of this sweep")
 
     def make(self) -> None:
-        """Make the call and save its numbers; save none if its run was stopped before the end."""
+        """Make the call and save its numbers; save none if its run was stopped before the end.
+
+        Does nothing if another machine has ended the call meanwhile.
+        """
+        if self.numbers() is not None:
+            return
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         self._write(None)
         numbers = numbers_of(self.call(folder=self.folder, seed=self.seed, **self.settings), self.folder)

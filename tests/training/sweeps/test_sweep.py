@@ -1,5 +1,6 @@
 """`sweep`: which calls are made, what is kept of them, and what the table says."""
 
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -169,6 +170,45 @@ def test_a_call_that_was_killed_early(tmp_path: Path) -> None:
         sweep(score, TWO, 1, folder=tmp_path, processes=1)
     (tmp_path / "more" / "0" / "half.txt").unlink()
     assert len(sweep(score, TWO, 1, folder=tmp_path, processes=1).numbers["more"]) == 1
+
+
+def test_a_call_with_other_settings_than_it_began_with(tmp_path: Path) -> None:
+    """It does not go on in a folder where the function has written something; without that it begins."""
+    sweep(fail, {"usual": {"how": "raised"}}, [1], folder=tmp_path, processes=1)
+    written = tmp_path / "usual" / "1" / "half.txt"
+    written.parent.mkdir()
+    written.touch()
+    with pytest.raises(ValueError, match=r"must be of .*'settings': {}.* got .*raised.*choose another name or folder"):
+        sweep(fail, {"usual": {}}, [1], folder=tmp_path, processes=1)
+    written.unlink()
+    assert not sweep(fail, {"usual": {}}, [1], folder=tmp_path, processes=1).faults
+
+
+def test_a_call_that_another_machine_ends_meanwhile(tmp_path: Path) -> None:
+    """It is not made again, and its numbers stay."""
+
+    def tell(result: SweepResult) -> None:
+        saved = tmp_path / "more" / "0.json"
+        if not saved.exists():
+            other = sweep(score, {"more": TWO["more"]}, 1, folder=tmp_path, processes=1)
+            assert other.numbers["more"][0] == {"score": 3.0}
+            saved.write_text(saved.read_text().replace("3.0\n", "4.0\n"))
+
+    result = sweep(score, TWO, 1, folder=tmp_path, processes=1, tell=tell)
+    assert result.numbers["more"][0] == {"score": 4.0}
+
+
+def test_a_function_of_a_module_that_is_not_registered(tmp_path: Path) -> None:
+    """As `importlib` loads a file unless its module is put into `sys.modules`."""
+    file = tmp_path / "loaded.py"
+    file.write_text("class Five:\n    value = 5\n\n\ndef five(folder, seed):\n    return Five.value\n")
+    spec = importlib.util.spec_from_file_location("loaded", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    result = sweep(module.five, {"usual": {}}, 1, folder=tmp_path / "sweep", processes=1)
+    assert result.numbers == {"usual": {0: {"result": 5.0}}}
 
 
 @pytest.mark.parametrize(
