@@ -271,7 +271,8 @@ def source_by_workers(workers: str | int | None, max_lag: int | None = None) -> 
 def settings_with_workers(workers: str | int | None) -> dict[str, int]:
     """Return the settings, by keyword, that a new run with workers takes where its call gives none.
 
-    Each core plays a group; this machine's cores take the gradient steps.
+    Each core plays a group; this machine's cores take the gradient steps.  The cores of other machines, as of a Ray
+    cluster, are not counted: a run for them gives `groups` itself.
     """
     groups = int(workers) if str(workers).isdecimal() else available_cores()  # type: ignore[arg-type]
     return {"groups": groups, "learner_threads": available_cores()}
