@@ -42,7 +42,9 @@ def test_the_games_are_those_of_positions(env: GameEnv) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [{}, {"device": "host"}, {"convert": torch.as_tensor}], ids=["numpy", "host", "torch"])
+@pytest.mark.parametrize(
+    "options", [{}, {"device": "host"}, {"convert": torch.as_tensor}], ids=["numpy", "host", "torch"]
+)
 def test_a_thousand_games_are_those_of_positions(options: dict[str, Any]) -> None:
     play_beside_positions(GoEnv(5), num_envs=64, games=1000, **options)
 
