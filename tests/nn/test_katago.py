@@ -106,6 +106,13 @@ def test_text_without_a_game_and_by_package(tmp_path, monkeypatch):
     assert load_model("katago:katrain").digest == plain.digest
 
 
+def lying_matrix(plain: bytes) -> bytes:
+    """Return a network whose first matrix of a summary has one output, to be multiplied by each of a norm."""
+    begin = plain.index(b"matrix\n12\n6\n")
+    numbers = plain.index(b"@BIN@", begin) + 5
+    return plain[:begin] + b"matrix\n12\n1\n" + plain[numbers - 5 : numbers + 48] + plain[numbers + 12 * 6 * 4 :]
+
+
 def refusals() -> dict[str, bytes]:
     plain = plain_network(17)
     return {
@@ -119,6 +126,8 @@ def refusals() -> dict[str, bytes]:
         "a word or number must follow": gzip.compress(bytes(10**7)),
         "outputs of a convolution must be": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n9999999\n1\n1\n", 1)),
         "numbers cannot follow": gzip.compress(plain.replace(b"22\n8\n1\n1\n", b"22\n999999\n1\n1\n", 1)),
+        "first layers must have": gzip.compress(plain.replace(b"trunk\n7\n8\n", b"trunk\n7\n1000000\n", 1)),
+        "outputs of a matrix must be": gzip.compress(lying_matrix(plain)),
         "NaN or infinite": gzip.compress(plain[:-9] + b"\xff" * 8 + b"\n"),
         "times its size": gzip.compress(plain + b"\n" * 10**8),
     }

@@ -165,6 +165,8 @@ class NetworkConverter:
         """
         kernel, pool_act = self.kernel(channels), self.normed_kernel(pool, channels)
         matrix = self.matrix(3 * len(self.weights[f"{pool}.weight"]))
+        if len(matrix) != len(kernel):
+            raise ValueError(f"outputs of a matrix must be {len(kernel):,}, got {len(matrix):,}")
         scale, shift = self.norm(len(kernel))
         self.weights[f"{first}.weight"], self.weights[f"{first}.bias"] = kernel * scale.view(-1, 1, 1, 1), shift
         self.weights[f"{bias}.weight"] = matrix * scale.view(-1, 1)
@@ -182,6 +184,8 @@ class NetworkConverter:
         options(stream, 5 if self.header.version >= 15 else 0)
         kernel = self.kernel(SPATIAL)
         numbers = self.matrix(NUMBERS)
+        if not len(kernel) == len(numbers) == channels:
+            raise ValueError(f"first layers must have {channels:,} outputs, got {len(kernel):,} and {len(numbers):,}")
         centre = kernel.shape[-1] // 2
         entry = torch.zeros(channels, PLANES, *kernel.shape[2:])
         entry[:, : len(SPATIAL_USED)] = kernel[:, SPATIAL_USED]
