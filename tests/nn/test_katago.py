@@ -6,6 +6,7 @@ one position of 5x5.  Version 15 has a norm of the whole board at its tip, 17 on
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import random
@@ -23,6 +24,7 @@ from alphago.mcts.player import MCTSPlayer
 from alphago.nn import model_files
 from alphago.nn.export import export_model
 from alphago.nn.katago.conversion import LEAD_FACTOR, NUMBERS_USED, SPATIAL_USED
+from alphago.nn.katago.stream import PIECE, PackedStream
 from alphago.nn.model_files import ModelError
 from alphago.nn.net import NeuralNet, load_model
 from tests.nn.boards import needs_openvino
@@ -138,6 +140,18 @@ def test_refused_with_a_sentence(tmp_path, why):
     with pytest.raises(ModelError, match=why) as raised:
         load_model(file_of(tmp_path, refusals()[why]), ENV)
     assert "\n" not in str(raised.value)
+
+
+def test_white_space_is_read_once():
+    """However much of it follows: an array gives up at once, and at the end none of it is kept."""
+    white = gzip.compress(b"\n" * 10**6)
+    stream = PackedStream(io.BytesIO(white), 10**6)
+    with pytest.raises(ValueError, match="a word or number must follow"):
+        stream.array(1)
+    assert stream.unpacked <= PIECE
+    stream = PackedStream(io.BytesIO(white), 10**6)
+    stream.close()
+    assert (stream.unpacked, len(stream.buffer) <= PIECE) == (10**6, True)
 
 
 def test_another_game_is_refused(tmp_path):

@@ -68,12 +68,10 @@ class PackedStream:
         count = prod(shape)
         if 2 * count > self.limit - self.unpacked:  # a number has two bytes at least, as a word
             raise ValueError(f"it is cut off, or its sizes are wrong: {count:,} numbers cannot follow")
-        while not (begin := self.buffer[self.position : self.position + LONGEST_WORD].lstrip()) and self.more():
-            pass
-        if not begin.startswith(MARK[:1]):
-            return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
         while len(self.buffer) - self.position < 2 * LONGEST_WORD and self.more():
             pass
+        if not self.buffer[self.position : self.position + LONGEST_WORD].lstrip().startswith(MARK[:1]):
+            return torch.tensor([self.number("a weight", -MOST_REAL) for _ in range(count)]).view(shape)
         at = self.buffer.find(MARK, self.position, self.position + LONGEST_WORD)
         if at < 0 or 4 * count > self.limit - self.unpacked + len(self.buffer):
             raise ValueError(f"it is cut off, or its sizes are wrong: an array of {count:,} numbers must follow")
@@ -89,9 +87,11 @@ class PackedStream:
 
     def close(self) -> None:
         """Check that nothing follows but the end of the file."""
-        while not self.buffer[self.position :].strip() and self.more():
-            pass
-        if self.buffer[self.position :].strip() or self.unpacker.unused_data or self.file.read(1):
+        while not self.buffer[self.position :].strip():
+            self.position = len(self.buffer)
+            if not self.more():
+                break
+        if self.position < len(self.buffer) or self.unpacker.unused_data or self.file.read(1):
             raise ValueError("more follows after its last array")
 
     def more(self) -> bool:
