@@ -1,7 +1,6 @@
 """`Question`, a position to search for a client of an `Analyst`; `Answer`, what is found; `Limit`, when it stops."""
 
 import math
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -95,7 +94,7 @@ class Answer:
 class Question:
     """A position to search, for one client.
 
-    Iterate over it for the growing answers and the last one, or call `last`.
+    Iterate over it for the growing answers and the last one, or call `last`; who is slow gets the newest only.
 
     level: the strength of the move that the last answer has (see `alphago.mcts.levels`); None for no move.
     avoid: moves that the search must not try.
@@ -126,8 +125,8 @@ class Question:
     wake: Callable[["Question"], None] = field(default=lambda question: None, init=False)  # lets the analyst see a stop
 
     def __post_init__(self) -> None:
-        self._answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self.newest: Answer | None = None
+        self._told = threading.Condition()  # there is a newer answer
         self._ended = threading.Event()
         self.due = self.end = math.inf  # when to answer next, and when to end, in seconds of `time.monotonic`
 
@@ -156,19 +155,27 @@ class Question:
         if self._ended.is_set():
             return
         self.due = time.monotonic() + (self.every or math.inf)
-        self.newest = answer
-        (self._answers.put if self.tell is None else self.tell)(answer)
+        with self._told:
+            self.newest = answer
+            self._told.notify_all()
+        if self.tell is not None:
+            self.tell(answer)
         if answer.is_last:
             self._ended.set()
 
     def __iter__(self) -> Iterator[Answer]:
-        """Yield the answers, each once; raise the error of a search that has failed."""
-        is_last = False
-        while not is_last:
-            answer = self._answers.get()
+        """Yield each answer that is the newest when it is asked for, and the last one.
+
+        Raises the error of a search that has failed.
+        """
+        answer = None
+        while answer is None or not answer.is_last:
+            with self._told:
+                while self.newest is None or self.newest is answer:
+                    self._told.wait()
+                answer = self.newest
             if answer.error is not None:
                 raise answer.error
-            is_last = answer.is_last
             yield answer
 
     def wait(self, seconds: float | None = None) -> None:

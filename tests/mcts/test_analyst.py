@@ -198,6 +198,12 @@ class TestClients:
         assert answer.is_last
         assert question.last().found.root_visits[0] == visits[-1]
 
+    def test_who_is_slow_gets_the_newest_answer(self) -> None:
+        with Analyst(HashEvaluator()) as analyst:
+            question = analyst.ask(GO, (), Limit(400), every=0.0001)
+            question.wait()
+        assert [answer.is_last for answer in question] == [True]
+
     def test_many_long_questions_end_at_once(self) -> None:
         told: list[Answer] = []
         with Analyst(HashEvaluator(), threads=2) as analyst:
