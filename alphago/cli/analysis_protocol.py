@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             for line in lines:
                 engine.receive(line.decode("utf-8", "replace"))
         except BrokenPipeError:  # the client has exited
-            engine.close(wait=False)
+            engine.close()
             return 1
         engine.close(wait=not options.quit)
     return 0

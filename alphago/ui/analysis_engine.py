@@ -242,7 +242,7 @@ class AnalysisEngine:
         for question in meant:
             question.stop()
 
-    def close(self, wait: bool = True) -> None:
+    def close(self, wait: bool = False) -> None:
         """Stop the engine and wait for its threads.
 
         wait: whether to finish all queries first; if not, no more replies are sent.

@@ -44,7 +44,7 @@ class Client:
 
     def rest(self) -> list[dict[str, Any]]:
         """Let the engine finish, and return all replies that have not been read."""
-        self.engine.close()
+        self.engine.close(wait=True)
         return list(iter(lambda: self.replies.get_nowait() if not self.replies.empty() else None, None))
 
 
@@ -368,7 +368,7 @@ class TestLimits:
         client = Client(HashEvaluator(), threads=1, limits=Limits(positions=3))
         client.send(ENDLESS, {**QUERY, "analyzeTurns": [0, 1, 2]}, {**QUERY, "id": "b", "analyzeTurns": [0, 1, 2, 3]})
         found = [client.next(), client.next()]
-        client.engine.close(wait=False)
+        client.engine.close()
         assert [(reply["id"], reply["field"]) for reply in found] == [("a", "analyzeTurns"), ("b", "analyzeTurns")]
         assert found[0]["error"] == "at most 3 positions may wait, got 3 more than 1"
         assert found[1]["error"] == "analyzeTurns must be at most 3 here, got 4"
@@ -404,7 +404,7 @@ def test_notes_stand_in_the_first_reply(net: NeuralNet) -> None:
 def test_closing_without_waiting(net: NeuralNet) -> None:
     client = Client(net)
     client.send(ENDLESS, {**ENDLESS, "id": "b"})
-    client.engine.close(wait=False)
+    client.engine.close()
 
 
 @pytest.mark.slow

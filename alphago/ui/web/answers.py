@@ -65,7 +65,7 @@ class PageAnswers:
         finally:
             over.set()
 
-    def close(self, wait: bool = True) -> None:
+    def close(self) -> None:
         """Send nothing more, and end the search."""
         self._write = lambda line: None
         self._drop()

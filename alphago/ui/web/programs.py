@@ -120,7 +120,7 @@ class Connections:
             pass  # closed by the other side; by `put`; bytes instead of text; nothing was asked
         finally:
             thread.shutdown(wait=False)
-            await asyncio.shield(asyncio.to_thread(answering.close, wait=False))
+            await asyncio.shield(asyncio.to_thread(answering.close))
 
 
 def programs(engines: Engines, env: GoEnv) -> Connections:
