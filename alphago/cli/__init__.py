@@ -109,7 +109,11 @@ def with_own_classes(words: list[str]) -> list[str]:
 
     with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
         import_named_game(words)
-    return import_named_searches(words)
+    flags = None
+    if words[0] in ("evaluate", "exam"):  # they take players
+        actions = parser_of(words[0])._option_string_actions
+        flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
+    return import_named_searches(words, flags)
 
 
 def parser_of(verb: str) -> Parser:

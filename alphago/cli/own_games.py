@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,8 +18,10 @@ from alphago.mcts.search_forms import SEARCHES
 from alphago.system.files import user_path
 from alphago.system.validation import near_misses, near_names, qualified_name
 
-# A search after the @ of a network's name, after --search=, or alone.
-OWN_SEARCH = re.compile(r"(?P<start>.*@(?:\d+,)?|--search=|)(?P<module>[^,@=]+):(?P<name>[A-Za-z_]\w*)")
+# A search after the @ of a player's name, after --search=, or alone.
+OWN_SEARCH = re.compile(
+    r"(?P<start>(?P<player>(?:--anchor=|(?!-)).*@(?:\d+,)?)|--search=|)(?P<module>[^,@=]+):(?P<name>[A-Za-z_]\w*)"
+)
 
 
 def named_game(text: str) -> str:
@@ -60,17 +62,20 @@ def import_named_game(words: Sequence[str]) -> None:
             named_game(game)
 
 
-def import_named_searches(words: Sequence[str]) -> list[str]:
+def import_named_searches(words: Sequence[str], flags: Container[str] | None = None) -> list[str]:
     """Return a command line in which each search of one's own is called MODULE:CLASS, after importing its module.
 
-    words: the arguments; a search stands after --search, or in a network's name (`runs/a@64,my_rule.py:MyRule`).
+    words: the arguments; a search stands after --search, or in a player's name (`runs/a@64,my_rule.py:MyRule`).
+    flags: those of a command that takes players, whose values are no players; None for a command without players.
     Raises ArgumentTypeError if a search cannot be imported.
     """
     renamed = list(words)
-    for i, word in enumerate(words):
+    for i, (before, word) in enumerate(zip(["", *words], words, strict=False)):
         named = OWN_SEARCH.fullmatch(word)
-        is_search = named is not None and (named["start"] or words[i - 1 : i] == ["--search"])
-        if named is None or not is_search or word.startswith(COMMAND):
+        if named is None or word.startswith(COMMAND):
+            continue
+        is_player = named["player"] and flags is not None and before not in flags
+        if not (is_player or named["start"] == "--search=" or (before == "--search" and not named["start"])):
             continue
         kind: Any = getattr(import_own_module(named["module"]), named["name"], None)
         if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):

@@ -98,6 +98,22 @@ def test_from_training_to_a_match(
     assert capsys.readouterr().err == "alphago gtp: no option --game: the Go Text Protocol is for Go\n"
 
 
+def test_only_players_and_searches_are_searches_of_ones_own(folder: Path) -> None:
+    """Neither an address nor a password is imported; a player may follow a flag without a value."""
+    for words in (
+        ["worker", "--token", "p@wrong_game:word", "--token=p@wrong_game:word", "me@wrong_game:runs"],
+        ["evaluate", "9x9@2", "--folder", "me@wrong_game:runs", "--folder=me@wrong_game:runs", "gtp:a@wrong_game:b"],
+    ):
+        assert with_own_classes(words) == words
+    (folder / "my_game.py").write_text("from alphago.mcts.puct import Puct\nclass Mine(Puct): ...")
+    for words in (
+        ["evaluate", "9x9@2,my_game.py:Mine", "--anchor", "a@my_game.py:Mine", "--anchor=a@my_game.py:Mine"],
+        ["exam", "--halves", "9x9@2,my_game.py:Mine", "--search", "my_game.py:Mine", "--search=my_game.py:Mine"],
+        ["train", "--search", "my_game.py:Mine"],
+    ):
+        assert with_own_classes(words) == [word.replace(".py", "") for word in words]
+
+
 def test_its_options(capsys: pytest.CaptureFixture[str]) -> None:
     """A flag for each keyword, with its help; not where the command has such an option itself."""
     with pytest.raises(SystemExit):
