@@ -5,6 +5,7 @@ import hashlib
 import json
 import multiprocessing
 import os
+import sys
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -177,7 +178,7 @@ def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], wo
     if comes_from_standard_input():
         raise ChildProcessError(f"{NO_FILE}, or use workers=1")
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool():
+    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
         ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
         try:
             for group in groups:
@@ -194,11 +195,14 @@ def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], wo
 
 
 @contextlib.contextmanager
-def explain_broken_pool() -> Iterator[None]:
+def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
     """Replace the error that a pool raises for worker processes that ended early; the new error says why they may."""
     try:
         yield
     except BrokenProcessPool:
+        # An older Python waits for ever to hand a task over, since no worker is left to take it.
+        if sys.version_info < (3, 11, 5):
+            vars(pool)["_call_queue"]._reader.close()
         raise ChildProcessError(
             f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"
         ) from None
