@@ -90,6 +90,8 @@ class Search:
         self.evaluator = evaluator
         self.forecaster = evaluator if forecasts and isinstance(evaluator, Forecaster) else None
         self.has_forecasts = self.forecaster is not None and self.forecaster.makes_forecasts
+        if symmetries and not forecasts:
+            raise ValueError("symmetries must be False without forecasts, got True")
         self.symmetries = check_symmetries(env, evaluator, symmetries)
         self.games = games
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)

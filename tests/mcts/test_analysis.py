@@ -298,6 +298,8 @@ def test_symmetries_reach_the_network() -> None:
     assert set(forecaster.symmetries) == {tuple(range(8))}
     with pytest.raises(ValueError, match="symmetries must be False without a network, got HashEvaluator"):
         analyze(OPEN, HashEvaluator(), 0, symmetries=True)
+    with pytest.raises(ValueError, match="symmetries must be False without forecasts"):
+        Search(OPEN.env, forecaster, 1, Puct(), symmetries=True)
 
 
 def test_other_games_and_evaluators_without_forecasts() -> None:
