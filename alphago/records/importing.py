@@ -170,7 +170,8 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
             yield from map(converter.convert, groups)
         else:
             data = pack(asdict(converter.filter), {"index": converter.index})
-            yield from map(batch_from_bytes, pool.map(ConvertingWork, data, map(pieces_to_bytes, groups)))
+            answers = pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), in_order=True)
+            yield from map(batch_from_bytes, answers)
 
 
 def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:

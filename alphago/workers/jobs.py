@@ -76,18 +76,25 @@ class JobPool:
     # --- for the run's thread ---
 
     def map(
-        self, kind: type[RemoteWork], data: bytes, jobs: Iterable[bytes], stop: threading.Event | None = None
+        self,
+        kind: type[RemoteWork],
+        data: bytes,
+        jobs: Iterable[bytes],
+        stop: threading.Event | None = None,
+        *,
+        in_order: bool = False,
     ) -> Iterator[bytes]:
-        """Yield the answers in the order of the jobs.
+        """Yield the answers as they arrive.
 
         kind, data: the work, as in `to_publish`.
         stop: an event that ends the iteration and drops the jobs under way.
+        in_order: whether to yield the answers in the order of the jobs; workers then wait for a job that takes long.
         Raises RuntimeError if no worker can do a job.
         """
         work = self.publish(kind, data)
         arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the pool's thread
         waiting, under_way, due = enumerate(jobs), 0, 0
-        early: dict[int, bytes] = {}  # answers that have arrived before their turn, by the number of the job
+        early: dict[int, bytes] = {}  # answers that are not yielded, by their turn; they count as under way
 
         def hand_back(number: int, answer: bytes) -> int:
             arrived.put((number, answer))
@@ -108,11 +115,11 @@ class JobPool:
                     for sentence in self.news():
                         LiveBar.write(sentence, file=sys.stderr)
                     continue
-                under_way -= 1
-                early[number] = answer
+                early[number if in_order else due] = answer
                 while due in early:
                     yield early.pop(due)
                     due += 1
+                    under_way -= 1
         finally:
             with self.lock:
                 self.jobs.clear()

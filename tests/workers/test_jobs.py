@@ -1,6 +1,7 @@
 """Matches, self-play and datasets by workers: those of this process, whoever does which part."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,9 +17,10 @@ from alphago.records import importing
 from alphago.training.call import selfplay_call
 from alphago.workers import jobs
 from alphago.workers.jobs import JobPool, pool_of
+from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.crews import Behaviour, Local, dying, failing, honest
+from tests.training.workers.crews import NEVER, Behaviour, Local, dying, failing, honest
 
 NET = net_of(1)
 
@@ -127,6 +129,42 @@ def test_the_same_dataset(
     alone, by_workers = Dataset(tmp_path / "alone"), Dataset(tmp_path / "by-workers")
     assert reports[0] == reports[1]
     assert (alone.rows == by_workers.rows).all()
+
+
+class Slow(Local):
+    """Two workers that answer with the job; the job "0" takes until no other has been given for some time."""
+
+    def give(self, worker: str, key: str, work: str, job: bytes) -> None:
+        self.given.append((worker, key, work, job))
+        self.idle = 0
+
+    def answers(self) -> list[JobAnswer]:
+        NEVER.wait(0.001)
+        self.idle = getattr(self, "idle", 0) + 1
+        done = [one for one in self.given if one[3] != b"0" or self.idle > 100]
+        self.given = deque(one for one in self.given if one not in done)
+        return [JobAnswer(worker, key, job) for worker, key, _, job in done]
+
+
+@pytest.mark.parametrize("in_order", [False, True])
+def test_a_job_that_takes_long(monkeypatch: pytest.MonkeyPatch, *, in_order: bool) -> None:
+    """Answers that have arrived wait for it only where their order matters, and then they are few."""
+    monkeypatch.setattr(jobs, "WAIT", 0.001)
+    begun, all_jobs = list[bytes](), [str(number).encode() for number in range(30)]
+    pool = JobPool(Slow(a=honest, b=honest))
+
+    def drawn() -> Iterator[bytes]:
+        for job in all_jobs:
+            begun.append(job)
+            yield job
+
+    answers = pool.map(match_work.MatchWork, b"", drawn(), in_order=in_order)
+    first = next(answers)
+    assert (first == b"0") == in_order
+    assert len(begun) <= jobs.FEWEST
+    rest = [first, *answers]
+    pool.close()
+    assert (rest if in_order else sorted(rest, key=int)) == all_jobs
 
 
 def test_a_folder_of_workers_that_nobody_has_joined(tmp_path: Path) -> None:
