@@ -145,15 +145,16 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
 
     SIGTERM and SIGHUP set `stop` too.  After the block, or on a second signal, they raise SystemExit with 128 + the
     signal's number.  A SIGTERM or SIGHUP that is ignored or already has a handler is left as it is.  After SIGHUP
-    nothing is written to the closed terminal; a write that failed there before counts as the signal.  Outside the main
-    thread this context does nothing.
+    nothing is written to the closed terminal; a write that failed there before, whose error names no file, counts as
+    the signal.  Outside the main thread this context does nothing.
     """
     received: list[int] = []  # the signals received; `stop` may also be set for another reason
+    hang_up = getattr(signal, "SIGHUP", None)
 
     def handle(number: int, frame: object) -> None:
         received.append(number)
         stop.set()
-        if signal.Signals(number).name == "SIGHUP":
+        if number == hang_up:
             drop_terminal_output()
         if len(received) > 1:
             end()
@@ -172,9 +173,10 @@ def stopped_by_interrupt(stop: threading.Event) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno == errno.EIO:
+        may_be_terminal = error.errno == errno.EIO and error.filename is None
+        if may_be_terminal:
             time.sleep(LATER)  # the signal of a closed terminal may come after the failed write
-        if error.errno != errno.EIO or not received or received[-1] == signal.SIGINT:
+        if not may_be_terminal or hang_up not in received:
             raise
     finally:
         for number in handled:

@@ -161,22 +161,24 @@ def test_a_signal_that_ends_the_process(name: str) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no SIGHUP here")
 def test_a_write_to_a_closed_terminal_ends_as_its_signal_does() -> None:
-    """It fails before the signal comes; without one it is an error of a disk."""
+    """It fails before the signal comes; without one, or with a file's name, it is an error of a disk."""
 
-    def write(*, hang_up: bool) -> None:
+    def write(number: int | None, *file: str) -> None:
         with stopped_by_interrupt(threading.Event()):
-            if hang_up:
-                signal.raise_signal(signal.SIGHUP)
-            raise OSError(errno.EIO, "Input/output error")
+            if number is not None:
+                signal.raise_signal(number)
+            raise OSError(errno.EIO, "Input/output error", *file)
 
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGHUP, signal.SIGTERM)}
     try:
         with pytest.raises(SystemExit, match="129"):
-            write(hang_up=True)
-        with pytest.raises(OSError, match="Input/output error"):
-            write(hang_up=False)
+            write(signal.SIGHUP)
+        for disk in ((None,), (signal.SIGTERM,), (signal.SIGHUP, "state.npz")):
+            with pytest.raises(OSError, match="Input/output error"):
+                write(*disk)
     finally:
-        signal.signal(signal.SIGHUP, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_deadline_stops() -> None:
