@@ -20,8 +20,8 @@ def add_options(parser: Parser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Play games for a run of alphago train --workers.  A worker may join at any time; on Ctrl-C and SIGTERM it leaves
-    after at most one move, and nothing is lost.
+    """Play games for a run of alphago train --workers.  A worker may join at any time, and leaves on Ctrl-C and
+    SIGTERM: a folder's worker after at most one move; others play a Ray worker's present tasks again.
     """
     from alphago.mcts.warm_up import warm_up
     from alphago.system.interrupts import stopped_by_interrupt
