@@ -13,6 +13,8 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.workers.shared_folder import LEFT, WORKERS, FolderWorker, SharedFolder
 
+MOST_FALSE_STARTS = 3  # for each worker: processes that end before they have begun, from which others would, too
+
 
 class OwnWorkers(SharedFolder):
     """A Transport to workers of one core each, which this process starts; one that ends is replaced.
@@ -32,16 +34,25 @@ class OwnWorkers(SharedFolder):
         super().__init__(self.files.name)
         self.command = python_command("-m", __name__, str(self.path), game)
         self.processes: list[subprocess.Popen[bytes]] = []
+        self.unborn = 0  # number of processes that have ended before they were live workers
 
     def workers(self) -> dict[str, int]:
-        """Return the live workers; raise ChildProcessError if one could not begin."""
+        """Return the live workers; raise ChildProcessError if one has failed, or too many could not begin."""
         for process in [process for process in self.processes if process.poll() is not None]:
             self.processes.remove(process)
             process.communicate()
             if process.returncode == 1:  # an exception, whose traceback Python has printed
                 raise ChildProcessError("a worker's process has failed, and the error that it has printed says why")
-            for folder in self.path.glob(f"{WORKERS}/*-{process.pid}-*"):
+            folders = list(self.path.glob(f"{WORKERS}/*-{process.pid}-*"))
+            for folder in folders:
                 (folder / LEFT).touch()
+            self.unborn += all(folder.name not in self.live for folder in folders)
+            if self.unborn >= MOST_FALSE_STARTS * self.count:
+                raise ChildProcessError(
+                    f"{self.unborn} processes of workers have ended before they began, the last with code "
+                    f"{process.returncode} (-9: killed, as for want of memory; -11: a fault in compiled code; "
+                    "0: by itself, as at the import of a game that ends the program)"
+                )
         while len(self.processes) < self.count:
             # In a session of its own, Ctrl-C does not reach it.  Its standard input ends with this process.
             self.processes.append(
@@ -54,6 +65,9 @@ class OwnWorkers(SharedFolder):
                 )
             )
         return super().workers()
+
+    def why_gone(self, worker: str) -> str:
+        return "its process has ended"
 
     def how_to_join(self) -> str:
         return "its workers start"

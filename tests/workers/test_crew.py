@@ -2,6 +2,8 @@
 
 import os
 import socket
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 from alphago import GoEnv, train
 from alphago.cli import main
 from alphago.nn.threads import Workers
+from alphago.system.children import python_command
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
 from alphago.training.workers.remote_selfplay import GOES_ON, source_by_workers
 from alphago.workers import crew, ray_cluster
@@ -112,6 +115,20 @@ def test_the_cause_in_a_log_of_ray() -> None:
     log = "Traceback\n  File x\nray.exceptions.RpcError: no\n  File y\nRuntimeError: Version mismatch:\n  Ray: 2.60.0\n"
     assert ray_cluster.cause_in(log) == "RuntimeError: Version mismatch:\n  Ray: 2.60.0"
     assert ray_cluster.cause_in("x" * 700) == "x" * 600
+
+
+def test_workers_that_end_before_they_begin() -> None:
+    """They are not started for ever."""
+    workers = OwnWorkers(1)
+    workers.command = python_command("-c", "")
+
+    def go_on() -> None:
+        while True:
+            workers.workers()
+            time.sleep(0.01)
+
+    with closing(workers), pytest.raises(ChildProcessError, match=r"3 processes of workers have .* with code 0 "):
+        go_on()
 
 
 def test_a_game_that_workers_cannot_import() -> None:
