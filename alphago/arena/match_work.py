@@ -129,6 +129,6 @@ def play_on_workers(
     """
     parts = [numbers[begin : begin + GAMES_A_JOB] for begin in range(0, len(numbers), GAMES_A_JOB)]
     jobs = (json.dumps(list(part)).encode() for part in parts)
-    for answer in pool.map(MatchWork, MatchWork.to_bytes(*match), jobs, stop):
-        for game in json.loads(answer):
+    for games in pool.map(MatchWork, MatchWork.to_bytes(*match), jobs, json.loads, stop):
+        for game in games:
             on_game(MatchGame(**{**game, "moves": tuple(game["moves"])}))

@@ -170,8 +170,7 @@ def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: i
             yield from map(converter.convert, groups)
         else:
             data = pack(asdict(converter.filter), {"index": converter.index})
-            answers = pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), in_order=True)
-            yield from map(batch_from_bytes, answers)
+            yield from pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
 
 
 def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:

@@ -5,6 +5,8 @@ import secrets
 import sys
 import threading
 import time
+import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,10 +18,12 @@ from typing import Any
 from alphago.env.game import GameEnv
 from alphago.system.live_bar import LiveBar
 from alphago.workers.crew import crew_of
-from alphago.workers.work import JobAnswer, RemoteWork, Transport, to_publish
+from alphago.workers.work import HAS_LEFT, JobAnswer, RemoteWork, Transport, to_publish, traceback_of
 
 COUNTED = ("done", "repeated", "bytes")
-MOST_FAILURES = 6  # errors of a job and ends of workers that had it, from which the job is at fault
+DAMAGED = (ValueError, KeyError, zlib.error, zipfile.BadZipFile)  # errors of reading an answer that is damaged
+MOST_ERRORS = 3  # errors of a job, from which the job is at fault
+MOST_ENDS = 6  # ends of workers that had a job, from which the job is at fault
 SILENCE = 10.0  # seconds without a worker after which the run says so
 REPEATED = 6  # after so many times SILENCE the run says so again
 AHEAD = 2  # jobs of `map` under way for each core: enough to keep it busy, few enough to keep memory flat
@@ -32,9 +36,11 @@ class Job:
     """A job that is not done.
 
     key: the job's name.  work: the name of its work.  data: the job as bytes.
-    hand_back: called once, with the answer; returns the number of moves played, or of other units of work.
+    hand_back: called with the answer; returns the number of moves played, or of other units of work.  If it raises an
+        error of DAMAGED, the job is done again.
     worker: the worker that has it; None if none has.
-    failed: the worker of each failure, also if it has ended meanwhile.
+    failed: the worker of each error, also if it has ended meanwhile.  ended: the workers that have ended while they
+        had it, other than by leaving.
     """
 
     key: str
@@ -43,13 +49,14 @@ class Job:
     hand_back: Callable[[bytes], int]
     worker: str | None = None
     failed: list[str] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
 
 
 class JobPool:
     """Gives jobs to workers in a thread of its own, which also calls `hand_back`; `check` raises the thread's errors.
 
-    A job that is lost with its worker is done again by another worker.  One that fails
-    MOST_FAILURES times ends the thread, with the job's traceback if it has one.
+    A job that is lost with its worker, or whose answer is damaged, is done again by another worker.  One that fails
+    MOST_ERRORS times or ends MOST_ENDS workers ends the thread, with the job's traceback if it has one.
 
     transport: carries the jobs.
     """
@@ -80,24 +87,26 @@ class JobPool:
         kind: type[RemoteWork],
         data: bytes,
         jobs: Iterable[bytes],
+        read: Callable[[bytes], Any],
         stop: threading.Event | None = None,
         *,
         in_order: bool = False,
-    ) -> Iterator[bytes]:
+    ) -> Iterator[Any]:
         """Yield the answers as they arrive.
 
         kind, data: the work, as in `to_publish`.
+        read: makes what is yielded of an answer's bytes; raises an error of DAMAGED if they are damaged.
         stop: an event that ends the iteration and drops the jobs under way.
         in_order: whether to yield the answers in the order of the jobs; workers then wait for a job that takes long.
         Raises RuntimeError if no worker can do a job.
         """
         work = self.publish(kind, data)
-        arrived: SimpleQueue[tuple[int, bytes]] = SimpleQueue()  # from the pool's thread
+        arrived: SimpleQueue[tuple[int, Any]] = SimpleQueue()  # from the pool's thread
         waiting, under_way, due = enumerate(jobs), 0, 0
-        early: dict[int, bytes] = {}  # answers that are not yielded, by their turn; they count as under way
+        early: dict[int, Any] = {}  # answers that are not yielded, by their turn; they count as under way
 
         def hand_back(number: int, answer: bytes) -> int:
-            arrived.put((number, answer))
+            arrived.put((number, read(answer)))
             return 1
 
         try:
@@ -213,9 +222,11 @@ class JobPool:
             self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
         for name in sorted(before.keys() - self.live.keys()):
             why = self.transport.why_gone(name)
-            self.sentences.append(f"worker {name} has gone" + (f": {why}" if why else ""))
+            because = f": {why}" if why else ""
+            self.sentences.append(f"worker {name} has gone{because}")
             for job in self._lose_jobs(name):
-                self._count_failure(job, name, f"its worker has ended {why}")
+                if why != HAS_LEFT:
+                    count_failure(job.ended, name, MOST_ENDS, f"its worker has ended{because}")
         now = time.monotonic()
         if self.live or not self.jobs:
             self.tell_at = now + SILENCE
@@ -231,13 +242,6 @@ class JobPool:
         self.counts["repeated"] += len(lost)
         return lost
 
-    def _count_failure(self, job: Job, worker: str, error: str) -> None:
-        """Count a failure of a job on a worker; raise RuntimeError if the job is at fault."""
-        job.failed.append(worker)
-        if len(job.failed) >= MOST_FAILURES:
-            names = " and ".join(dict.fromkeys(job.failed))
-            raise RuntimeError(f"a task failed {len(job.failed)} times, on {names}:\n{error}")
-
     def _take(self, answer: JobAnswer) -> None:
         """Hand back a job's answer, or note that its worker has not done it."""
         if answer.refused and answer.worker not in self.refused:
@@ -248,19 +252,24 @@ class JobPool:
         job = self.jobs.get(answer.key)
         if job is None:  # a worker that counted as gone has done it, too
             return
+        error = answer.error
         if answer.done is not None:
-            del self.jobs[job.key]
-            self.counts["done"] += 1
             self.counts["bytes"] += len(answer.done)
-            self.moves[answer.worker] += job.hand_back(answer.done)
-            return
+            try:
+                self.moves[answer.worker] += job.hand_back(answer.done)
+            except DAMAGED as damage:
+                error = f"{traceback_of(damage).strip()} (the answer is damaged)"
+            else:
+                del self.jobs[job.key]
+                self.counts["done"] += 1
+                return
         if job.worker != answer.worker:  # another worker has the job now, or will get it
             return
         job.worker = None
         self.counts["repeated"] += 1
-        if answer.error:  # otherwise the worker has left before the job was done
-            self.sentences.append(f"a task failed on worker {answer.worker}: {answer.error.strip().splitlines()[-1]}")
-            self._count_failure(job, answer.worker, answer.error)
+        if error:  # otherwise the worker has left before the job was done
+            self.sentences.append(f"a task failed on worker {answer.worker}: {error.strip().splitlines()[-1]}")
+            count_failure(job.failed, answer.worker, MOST_ERRORS, error)
 
     def _give(self) -> None:
         """Give the jobs that no worker has to the workers with the most free cores.
@@ -279,6 +288,14 @@ class JobPool:
                 job.worker = worker
                 free[worker] -= 1
                 self.counts["bytes"] += len(job.data)
+
+
+def count_failure(failures: list[str], worker: str, most: int, error: str) -> None:
+    """Add a worker to a job's failures; raise RuntimeError if they are `most`, and the job is at fault."""
+    failures.append(worker)
+    if len(failures) >= most:
+        names = " and ".join(dict.fromkeys(failures))
+        raise RuntimeError(f"a task failed {len(failures)} times, on {names}:\n{error}")
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from alphago.env.games import GAMES, is_packaged
 from alphago.system.children import child_environment, python_command
 from alphago.system.kernels.private_folder import ROOT
 from alphago.system.optional import optional_import
-from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, traceback_of
 
 NEED = "workers on a cluster need Ray: pip install 'alphago[ray]' (or let them share a folder: folder:PATH)"
 # Environment variables, to be set before Ray starts.  Without them its workers would run at nice 15, it would send
@@ -133,7 +133,7 @@ class RayCluster:
                 node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in self.ray.nodes() if node["Alive"]
             }
             for name in [name for name, member in self.members.items() if member.node not in cores_of]:
-                self._remove(name, "its node has left the cluster")
+                self._remove(name, HAS_LEFT)
             taken = {*self.out, *(member.node for member in self.members.values())}
             for node in [node for node, cores in cores_of.items() if cores and node not in taken]:
                 self._start(node, cores_of[node])

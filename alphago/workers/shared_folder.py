@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from alphago.env.game import GameEnv
 from alphago.system.files import lock, parse_json, read_file, typed_path, user_path, write_atomic
-from alphago.workers.work import JobAnswer, WorkBench, WorkerRefused, traceback_of
+from alphago.workers.work import HAS_LEFT, JobAnswer, WorkBench, WorkerRefused, traceback_of
 
 BEAT = 0.5  # seconds between two beats
 DEAD = 15.0  # seconds without a beat after which a worker counts as gone
@@ -131,7 +131,7 @@ class SharedFolder:
         return found
 
     def why_gone(self, worker: str) -> str:
-        return "it has left" if worker in self.left else f"nothing was heard of it for {self.dead:g} s"
+        return HAS_LEFT if worker in self.left else f"nothing was heard of it for {self.dead:g} s"
 
     def how_to_join(self) -> str:
         return (

@@ -26,6 +26,7 @@ from alphago.system.files import parse_json
 from alphago.system.npz import read_npz
 
 LIBRARIES = ("torch", "numpy", "numba")  # libraries whose versions may change the last bits of a game
+HAS_LEFT = "it has left"  # why a worker that was told to leave is gone
 KEPT_WORKS = 3  # number of works whose networks stay compiled, since jobs of several works may be under way
 
 
@@ -186,7 +187,7 @@ class Transport(Protocol):
         """Return the answers that have arrived; may wait for a short time."""
 
     def why_gone(self, worker: str) -> str:
-        """Return a clause that says why a worker is gone; "" if that is not known."""
+        """Return a clause that says why a worker is gone, HAS_LEFT among others; "" if that is not known."""
 
     def how_to_join(self) -> str:
         """Return a clause that says which machines are there, and how workers are added."""

@@ -20,7 +20,7 @@ from alphago.workers.jobs import JobPool, pool_of
 from alphago.workers.work import JobAnswer
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
-from tests.training.workers.crews import NEVER, Behaviour, Local, dying, failing, honest
+from tests.training.workers.crews import NEVER, Behaviour, Local, damaging, dying, failing, honest
 
 NET = net_of(1)
 
@@ -62,7 +62,7 @@ def crew(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Local]:
 
 WORKERS: list[dict[str, Behaviour]] = [
     {"a": honest},
-    {"a": dying, "b": failing, "c": honest},
+    {"a": dying, "b": failing, "c": damaging, "d": honest},
 ]
 
 
@@ -158,7 +158,7 @@ def test_a_job_that_takes_long(monkeypatch: pytest.MonkeyPatch, *, in_order: boo
             begun.append(job)
             yield job
 
-    answers = pool.map(match_work.MatchWork, b"", drawn(), in_order=in_order)
+    answers = pool.map(match_work.MatchWork, b"", drawn(), bytes, in_order=in_order)
     first = next(answers)
     assert (first == b"0") == in_order
     assert len(begun) <= jobs.FEWEST
@@ -173,6 +173,6 @@ def test_a_folder_of_workers_that_nobody_has_joined(tmp_path: Path) -> None:
     with pool_of(f"folder:{tmp_path}", GO) as pool:
         assert pool is not None
         stop.set()
-        assert not list(pool.map(match_work.MatchWork, b"", iter([b"[0]"]), stop))
+        assert not list(pool.map(match_work.MatchWork, b"", iter([b"[0]"]), bytes, stop))
     with pool_of(None) as none:
         assert none is None

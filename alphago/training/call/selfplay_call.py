@@ -107,8 +107,8 @@ def play_by_workers(pool: JobPool, version: Version, games: int, on_game: OnGame
     chunks = [range(begin, min(begin + CHUNK, games)) for begin in range(0, games, CHUNK)]
     records: dict[int, GameRecord] = {}
     jobs = (whole_games(version, chunk).to_bytes() for chunk in chunks)
-    for answer in pool.map(ChunkPlayer, version.to_bytes(), jobs):
-        for record in Played.from_bytes(answer).games:
+    for played in pool.map(ChunkPlayer, version.to_bytes(), jobs, Played.from_bytes):
+        for record in played.games:
             assert record.seed is not None
             _, number = record.seed
             records[number] = replace(record, env=version.env)

@@ -21,6 +21,11 @@ def failing(answer: JobAnswer) -> JobAnswer:
     return JobAnswer(answer.worker, answer.key, error="Traceback\nArithmeticError: one too many")
 
 
+def damaging(answer: JobAnswer) -> JobAnswer:
+    assert answer.done is not None
+    return answer._replace(done=answer.done[:-1])
+
+
 def refusing(answer: JobAnswer) -> JobAnswer:
     return JobAnswer(answer.worker, answer.key, refused="this worker must be another one")
 

@@ -17,7 +17,7 @@ import pytest
 
 from alphago import GoEnv, NeuralNet
 from alphago.training.workers.remote_selfplay import source_by_workers
-from alphago.workers.jobs import MOST_FAILURES
+from alphago.workers.jobs import MOST_ENDS
 from alphago.workers.ray_cluster import RAY_COMMAND, RAY_SETTINGS, TOKEN, TOKEN_PATH, import_ray
 from alphago.workers.shared_folder import TASKS, WORKERS, files_in
 from tests.training.small_runs import EXACT, Listener, Sources, games_in, interrupt_at, run, same
@@ -131,7 +131,7 @@ class TestOwnWorkers:
         source, killed = Sources(source_by_workers(2)), list[int]()
 
         def act(over: threading.Event) -> None:
-            while len(killed) < MOST_FAILURES - 1 and not over.wait(0.1):
+            while len(killed) < MOST_ENDS - 1 and not over.wait(0.1):
                 if source.made and (busy := playing(source.made[-1].pool.transport.path)):
                     with suppress(ProcessLookupError):  # it may have ended meanwhile
                         os.kill(busy[0], signal.SIGKILL)

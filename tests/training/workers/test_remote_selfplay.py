@@ -19,13 +19,14 @@ from alphago.training.watch.plots import TRAINING
 from alphago.training.workers import group_player
 from alphago.training.workers.group_player import GroupPlayer, Task, Version
 from alphago.workers import jobs
-from alphago.workers.work import WorkBench, WorkerRefused, build, to_publish
+from alphago.workers.work import HAS_LEFT, WorkBench, WorkerRefused, build, to_publish
 from tests.training.small_runs import GO, net_of
 from tests.training.test_group import assert_same_games
 from tests.training.workers.crews import (
     NEVER,
     Behaviour,
     Local,
+    damaging,
     dying,
     failing,
     honest,
@@ -77,6 +78,7 @@ class TestSynchronous:
             ({"a": honest, "b": honest, "c": honest}, "worker c has come"),
             ({"a": dying, "b": dying, "c": honest}, "worker a has gone"),
             ({"a": failing, "b": honest}, "a task failed on worker a: ArithmeticError"),
+            ({"a": damaging, "b": honest}, "a task failed on worker a: zlib.error"),
             ({"a": refusing, "b": honest}, "worker a is left out: this worker must be another one"),
         ],
     )
@@ -125,7 +127,7 @@ class TestSynchronous:
     def test_a_task_that_nobody_can_do_ends_the_run(self) -> None:
         with (
             source(source_of(Local(a=failing, b=failing))) as games,
-            pytest.raises(RuntimeError, match=r"failed 6 times, on \w and \w:\nTraceback\nArithmeticError: one"),
+            pytest.raises(RuntimeError, match=r"failed 3 times, on \w and \w:\nTraceback\nArithmeticError: one"),
         ):
             all_games(games)
 
@@ -136,6 +138,18 @@ class TestSynchronous:
             pytest.raises(RuntimeError, match=r"a task failed 6 times, on w\d+ and .*:\nits worker has ended"),
         ):
             all_games(games)
+
+    def test_workers_that_leave_are_no_fault_of_a_task(self, wanted: list[GameRecord]) -> None:
+        transport = Local(**{f"w{number}": dying for number in range(2 * jobs.MOST_ENDS)})
+
+        def why_gone(_: str) -> str:
+            if not transport.behaviours:
+                transport.behaviours["last"] = honest
+            return HAS_LEFT
+
+        transport.why_gone = why_gone  # type: ignore[method-assign]
+        with source(source_of(transport)) as games:
+            assert_same_games(all_games(games), wanted)
 
     def test_without_workers_it_says_what_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(jobs, "SILENCE", 0.01)
