@@ -132,15 +132,17 @@ def test_the_same_dataset(
 
 
 class Slow(Local):
-    """Two workers that answer with the job; the job "0" takes until no other has been given for some time."""
+    """Two workers that answer with the job; the job "0" takes until others have been, and then none for some time."""
+
+    idle, has_others = 0, False
 
     def give(self, worker: str, key: str, work: str, job: bytes) -> None:
         self.given.append((worker, key, work, job))
-        self.idle = 0
+        self.idle, self.has_others = 0, self.has_others or job != b"0"
 
     def answers(self) -> list[JobAnswer]:
         NEVER.wait(0.001)
-        self.idle = getattr(self, "idle", 0) + 1
+        self.idle += self.has_others
         done = [one for one in self.given if one[3] != b"0" or self.idle > 100]
         self.given = deque(one for one in self.given if one not in done)
         return [JobAnswer(worker, key, job) for worker, key, _, job in done]
