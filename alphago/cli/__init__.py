@@ -17,6 +17,7 @@ from alphago.system.validation import near_misses, printable, shortened
 
 # A ~ for the home folder, at the beginning of a word or behind its =, alone or before a /.
 HOME = re.compile(r"(?<=^)~(?=/|$)|(?<==)~(?=/|$)")
+TAKE_PLAYERS = "evaluate", "exam"  # verbs
 OWN_CLASS = re.compile(r":[A-Za-z_]\w*$")  # the end of MODULE:CLASS
 USAGE_ERROR = 2  # exit code for errors that the user can correct: a missing file, a wrong model, a wrong option
 LONGEST_ERROR = 1000  # letters
@@ -109,11 +110,9 @@ def with_own_classes(words: list[str]) -> list[str]:
 
     with contextlib.suppress(argparse.ArgumentTypeError):  # the error is raised again by parsing
         import_named_game(words)
-    flags = None
-    if words[0] in ("evaluate", "exam"):  # they take players
-        actions = parser_of(words[0])._option_string_actions
-        flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
-    return import_named_searches(words, flags)
+    actions = parser_of(words[0])._option_string_actions if words[0] in TAKE_PLAYERS else {}
+    flags = {flag for flag, action in actions.items() if action.nargs != 0} - {"--anchor"}
+    return import_named_searches(words, flags if actions else None)
 
 
 def parser_of(verb: str) -> Parser:

@@ -75,7 +75,7 @@ def import_named_searches(words: Sequence[str], flags: Container[str] | None = N
         if named is None or word.startswith(COMMAND):
             continue
         is_player = named["player"] and flags is not None and before not in flags
-        if not (is_player or named["start"] == "--search=" or (before == "--search" and not named["start"])):
+        if not is_player and (named["start"].rstrip("=") or before) != "--search":
             continue
         kind: Any = getattr(import_own_module(named["module"]), named["name"], None)
         if not (isinstance(kind, type) and issubclass(kind, SearchSettings)):
