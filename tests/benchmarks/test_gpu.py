@@ -38,7 +38,7 @@ def test_equal(bench: Bench) -> None:
     """Games of every task, and a difference in any of them, however small, is told."""
     table = table_of(bench.run("gpu.py", *HOST, "--only", "equal"))
     rows = [row for name, row in table.items() if "row for row" in name]
-    assert len(rows) == 4
+    assert len(rows) == 6
     assert all(row[0].startswith("0 of ") and row[1:] == ["0 differ", "yes"] for row in rows)
     import gpu_equal
 

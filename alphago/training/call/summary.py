@@ -60,7 +60,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
 
     config: the run's.
     """
-    rows, name = read_rows(folder / METRICS, "seconds"), config.get("recipe", "")
+    rows, name = read_rows(folder / METRICS, "seconds"), str(config.get("recipe", ""))
     needed = RECIPES[name].beats_gnugo_after if name in RECIPES else 0
     steps = {}
     if needed:
@@ -69,7 +69,7 @@ def next_steps(folder: Path, config: Mapping[str, Any]) -> dict[str, str]:
         steps[f"recipe {name}"] = told + ("" if positions >= needed else ": train on")
     if name == "few games":
         steps["stronger"] = "a run by the clock, as train --minutes 30, plays thousands of games"
-    of_exams = {(env.name, env.N) for env in map(exam_env, packaged_exams())}
+    of_exams = [(env.name, env.N) for env in map(exam_env, packaged_exams())]
     has_exam = (config["game"], config["env"].get("board_size")) in of_exams
     path, game = typed_path(folder), game_flag(config["game"], folder)
     grade = f"alphago exam {path}@0 {path}" if has_exam else f"alphago evaluate {path} random"
