@@ -157,6 +157,7 @@ def test_ten_thousand_random_messages() -> None:
     """Each is answered; threads and memory stay as few as they were, and a page beside it is answered as before."""
     chance = random.Random(1)
     with serving() as served, served.page() as other:
+        begun = ask(other, action="new")["game"]  # a page that asks nothing is closed after FIRST_SECONDS
         memory = list[float]()
         with served.page() as page:
             heard = list[int]()
@@ -170,7 +171,6 @@ def test_ten_thousand_random_messages() -> None:
                 memory.append(resident())
         reader.join(PATIENCE)
         assert memory[-1] - memory[0] < FLAT, memory
-        begun = ask(other, action="new")["game"]
         assert ask(other, action="view", game=begun, moves=[["B", "D4"]])["view"]["moves"] == 1
         await_quiet(served, 1)
         assert threads("alphago-page") <= 2  # one may be ending
