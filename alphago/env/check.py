@@ -113,7 +113,7 @@ class _Game:
         self.movers: list[int] = []  # the player to move at each ply, also at the end
         self.points: list[tuple[float, float]] = []  # Black's score and points of the board at each ply
         self.stones = 0  # how many more stones Black has, on a board that is drawn from the planes
-        self.winner = 0  # +1 or -1; 0 before the end, and if nobody has won
+        self.winner = 0  # +1 or -1; 0 before the end, and in a draw
 
     def where(self) -> str:
         """Return a text with the set-up and the moves that lead to the current position."""
