@@ -14,7 +14,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
 from alphago.env.packaged import packaged_nets
-from alphago.mcts.evaluator import Evaluator, as_evaluator
+from alphago.mcts.evaluator import Evaluator, as_evaluator, new_boards
 from alphago.mcts.level_choice import level_shares
 from alphago.mcts.levels import terms_of
 from alphago.mcts.puct import Puct
@@ -87,7 +87,7 @@ class PolicyPlayer:
     """A player without search: the policy's most probable action, but no pass that would lose a won game."""
 
     def __init__(self, env: GameEnv, evaluator: Evaluator, games: int) -> None:
-        self.batch: GameBatch = env.new_batch(games)
+        self.batch: GameBatch = new_boards(env, evaluator, games)
         self.evaluator = evaluator
 
     def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:

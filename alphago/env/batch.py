@@ -4,14 +4,22 @@ Values are from the view of the player about to move.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from alphago.env.leaves import Leaves, Reached
 
 FIRST = np.zeros(1, np.int64)  # the only slot of a batch of one
+
+
+class Line(NamedTuple):
+    """How a position came about: its set-up, the moves since, and who played them; as in `Position`."""
+
+    setup: Mapping[str, Any]
+    moves: tuple[int, ...]
+    movers: tuple[int, ...]
 
 
 class GameBatch(ABC):
@@ -23,6 +31,7 @@ class GameBatch(ABC):
     """
 
     device = "cpu"  # where the positions are: "cpu", "cuda" or "host"
+    line: Line | None = None  # of the only position of a Position's batch
 
     env: Any  # the game, a GameEnv, whose module imports this one
 
@@ -51,6 +60,10 @@ class GameBatch(ABC):
         alone = self.env.new_batch(1)
         alone.copy(np.array([slot]), FIRST, of=self)
         return alone
+
+    def position(self, slot: int) -> Any:
+        """Return a copy of this slot as a Position; only a batch `with_moves` knows the moves that led to it."""
+        return self.env.position_of(self, slot)
 
     @abstractmethod
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:

@@ -332,8 +332,7 @@ class GoEnv(StonesEnv):
         """Return the position in a slot, with the stones as its set-up instead of the moves that led to it."""
         position = GoPosition(self, batch.extract(slot), {})
         komi = {} if position.komi == self.komi else {"komi": position.komi}
-        position.setup = {**setup_texts(self, position.board, position.to_play), **komi}
-        return position
+        return GoPosition(self, position.batch, {**setup_texts(self, position.board, position.to_play), **komi})
 
     def place(self, black: Stones, white: Stones) -> np.ndarray:
         """Return a board, int8 [N, N], with these stones: 1 Black, -1 White, 0 empty.

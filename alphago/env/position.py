@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from alphago.env.batch import FIRST, GameBatch
+from alphago.env.batch import FIRST, GameBatch, Line
 from alphago.env.pictured import Pictured
 from alphago.system.other_names import POSITION_NAMES, with_name_hints
 from alphago.system.validation import shown
@@ -66,6 +66,7 @@ class Position(Pictured):
         self.setup = setup
         self.moves = moves
         self.movers = movers
+        batch.line = Line(setup, moves, movers)
 
     @property
     def is_even(self) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from alphago.env.batch import GameBatch
+from alphago.env.batch_with_moves import with_moves
 from alphago.env.devices import check_device
 from alphago.env.game import GameEnv
 from alphago.env.games import with_planes
@@ -28,9 +29,12 @@ class Evaluator(Protocol):
 
     device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
         `WaveEvaluator`.
+    reads_moves: whether `evaluate` reads the moves that led to a position, `batch.position(slot).moves`, which boards
+        on the CPU then keep (`new_boards`).
     """
 
     device: str = "cpu"
+    reads_moves: bool = False
 
     @abstractmethod
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
@@ -82,6 +86,12 @@ class Forecaster(Evaluator, Protocol):
         """
 
 
+def new_boards(env: GameEnv, evaluator: Evaluator, count: int) -> GameBatch:
+    """Return a batch of `count` slots on the evaluator's device, which keeps moves if the evaluator reads them."""
+    batch = env.new_batch(count, evaluator.device)
+    return with_moves(batch) if getattr(evaluator, "reads_moves", False) else batch
+
+
 def check_symmetries(env: GameEnv, evaluator: Evaluator, symmetries: bool) -> tuple[int, ...]:
     """Return the symmetries over which to average, as indices: all, or only the identity (0).
 
@@ -124,16 +134,17 @@ class FunctionEvaluator(Evaluator):
     """An evaluator that calls a function on positions.
 
     The function returns (policy [A], value), with value +1 if Black wins and -1 if White wins, as in AlphaGo.jl.  Its
-    positions know no moves that led to them, since a search has none: `moves` is (), and `str` marks no last stone.
-    What stands for a position, such as a key, is therefore `planes()` or `board`, not `str(position)`.
+    positions know the moves that led to them.
     """
+
+    reads_moves = True
 
     def __init__(self, function: Callable[[Position], tuple[object, object]]) -> None:
         self.function = function
 
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:
         for i, slot in enumerate(slots):
-            position = batch.env.position_of(batch, int(slot))
+            position = batch.position(int(slot))
             policy, black_value = read_answer(self.function(position), batch.env)
             # Every legal action gets a prior above 0, so that the search can find what the policy misses.
             masked = np.where(position.legal_mask, np.maximum(policy, 1e-8), 0)

@@ -9,7 +9,7 @@ import numpy as np
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
 from alphago.mcts.analysis_result import Analysis
-from alphago.mcts.evaluator import Evaluator, Forecaster
+from alphago.mcts.evaluator import Evaluator, Forecaster, new_boards
 
 FIRST = np.zeros(1, np.int64)  # the slot of a Position in its own batch
 CHUNK = 256  # positions that are evaluated together
@@ -40,7 +40,7 @@ def evaluate_alone(
         """Evaluate the positions `live` from index `begin` on, at most CHUNK, into the arrays above."""
         rows = live[begin : begin + CHUNK]
         slots, found = np.arange(len(rows)), [array[rows] for array in (priors, values, scores, owners)]
-        batch = env.new_batch(len(slots))
+        batch = new_boards(env, evaluator, len(slots))
         batch.gather([positions[i].batch for i in rows])
         if forecaster is None:
             evaluator.evaluate(batch, slots, found[0], found[1])

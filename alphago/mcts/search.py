@@ -15,7 +15,7 @@ from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.leaves import Leaves, Reached
 from alphago.env.position import Position
-from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries
+from alphago.mcts.evaluator import Evaluator, Forecaster, WaveEvaluator, check_symmetries, new_boards
 from alphago.mcts.forbidden import Forbidden, excluded
 from alphago.mcts.kernels import nodes, subtrees, waves
 from alphago.mcts.kernels.nodes import NEW, NONE, PENDING, ROOT
@@ -97,7 +97,7 @@ class Search:
         self.settings = settings = replace(settings, leaves=settings.leaves or 1)
         self.rule = settings.new_rule(games, env.action_space)
         rows = games * settings.leaves  # leaves of a wave; each has a slot of `batch`, behind those of the games
-        self.batch: GameBatch = env.new_batch(games + rows, evaluator.device)
+        self.batch: GameBatch = new_boards(env, evaluator, games + rows)
         self.tree = new_tree(games, FIRST_NODES, env.action_space)
         points = env.plane_shape[0] * env.plane_shape[1] if self.has_forecasts else 0
         # Of each node, from its mover's view: scores, NaN if unknown, and owners, in units of 1 / OWNERS.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Puct
+from alphago import GameBatch, GameEnv, GoEnv, NeuralNet, Position, Puct, analyze, evaluate, selfplay
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import FunctionEvaluator, HashEvaluator, UniformEvaluator, as_evaluator
 from alphago.mcts.kernels.nodes import NEW, PENDING, ROOT
@@ -312,6 +312,26 @@ class TestEvaluators:
             assert values[0] == 0.5 * sign
             assert priors[0, 3] > 0.99
             assert ((priors[0] > 0) == position.legal_mask).all()
+
+    @pytest.mark.parametrize("env", [GO, TIC_TAC_TOE], ids=str)
+    def test_a_function_knows_the_moves(self, env: GameEnv) -> None:
+        """At a leaf below a position of a game, in self-play with its set-ups, in a match and without a search."""
+        seen: list[Position] = []
+
+        def read(position: Position) -> tuple[np.ndarray, float]:
+            again = env.position(**position.setup).after(position.moves, position.movers)
+            assert np.array_equal(again.planes(), position.planes())
+            seen.append(position)
+            return np.ones(env.action_space), 0.0
+
+        played = env.position().play(4).play(0)
+        analyze(played, read, 0)
+        analyze(played, read, 20, threads=1)
+        assert {position.moves[:2] for position in seen} == {(4, 0)}
+        assert max(len(position.moves) for position in seen) > 3
+        selfplay(env, read, readouts=4, num_games=2)
+        evaluate(env, read, "random", num_games=2, readouts=(0, 0))
+        assert max(len(position.moves) for position in seen) > 6
 
     def test_as_evaluator_takes_a_network_an_evaluator_or_a_function(self) -> None:
         class Network:
