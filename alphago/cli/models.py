@@ -13,11 +13,9 @@ from alphago.env.games import GAMES, USUAL_GAME, game_reference, is_packaged, ma
 from alphago.env.go_rules import named_rules, played_rules
 from alphago.env.packaged import packaged_net, packaged_nets, usual_game
 from alphago.mcts.levels import Level, check_level
-from alphago.system.cores import available_cores
 
 RULES = "rules"  # a keyword of Oware; of Go, a name for ko and suicide
 GAME = "game:"  # prefix of the names of a game's keywords among the parsed options
-MOST_PROCESSES = 8  # that read files of games, unless --workers asks for more
 WHO = "who plays, instead of this process: a number, auto or HOST:PORT (of a Ray cluster), or folder:PATH"
 BRIEF = {"komi": "White's points before a game of Go"}  # what --help says of a game's keywords
 
@@ -46,30 +44,6 @@ def add_device(parser: argparse.ArgumentParser, default: str = "auto", what: str
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
     option(parser, "--workers WHO", WHO)
-
-
-def add_files_workers(parser: argparse.ArgumentParser) -> None:
-    """Add --workers for reading files of games."""
-    who = f"processes (one per core, at most {MOST_PROCESSES}); or HOST:PORT, folder:PATH"
-    option(parser, "--workers WHO", who, files_workers)
-
-
-def files_workers(text: str) -> int | str:
-    """Convert the value of --workers: an int for a number of processes, which need no cluster; else the text."""
-    is_number = text.lstrip("-").isdecimal()  # also a negative one, which `chosen_processes` refuses
-    return int(text) if is_number else text
-
-
-def chosen_processes(workers: int | str | None) -> int | str:
-    """Return who reads files of games: `workers`, the value of --workers, or if it is None a number of processes.
-
-    Raises ValueError for a number below 1.
-    """
-    if workers is None:
-        return min(MOST_PROCESSES, available_cores())
-    if isinstance(workers, int) and workers < 1:
-        raise ValueError(f"--workers must be at least 1, got {workers}")
-    return workers
 
 
 def add_level(parser: argparse.ArgumentParser, default: str = "10") -> None:

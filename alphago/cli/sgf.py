@@ -5,14 +5,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from alphago.cli.models import add_files_workers, chosen_processes
 from alphago.cli.options import Parser, given_options, integer, number, option
 from alphago.cli.settings_flags import add_flags, given_settings
 from alphago.records.converting import GameFilter
 from alphago.records.dataset import Dataset, is_dataset
 from alphago.records.dataset_writer import Split
 from alphago.records.importing import ImportReport, import_games
+from alphago.system.cores import available_cores
 from alphago.system.live_bar import LiveBar
+
+MOST_PROCESSES = 8  # that read files of games, unless --workers asks for more
 
 
 def add_options(parser: Parser) -> None:
@@ -20,7 +22,8 @@ def add_options(parser: Parser) -> None:
     option(parser, "--to DATASET", "the dataset's folder, new or existing")
     text = "a file with results and komi of games in text files (index files beside and above the text files)"
     option(parser, "--index FILE", text, action="append")
-    add_files_workers(parser)
+    who = f"processes (one per core, at most {MOST_PROCESSES}); or HOST:PORT, folder:PATH"
+    option(parser, "--workers WHO", who, default=min(MOST_PROCESSES, available_cores()))
     add_flags(parser, GameFilter, "the games to keep")
     split = parser.section("the dataset's splits")
     option(split, "--validation X", "share of games for choosing networks (0.05)", number)
@@ -42,7 +45,6 @@ def run(options: argparse.Namespace) -> int:
         describe(Path(options.paths[0]))
         return 0
     filter = GameFilter(**given_settings(options, GameFilter))
-    workers = chosen_processes(options.workers)
     with LiveBar(desc="reading", unit="game", bar_format="{desc}: {n} games, {elapsed}{postfix}") as bar:
 
         def progress(read: int, kept: int) -> None:
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
                 filter=filter,
                 split=given_split(options),
                 index=options.index,
-                workers=workers,
+                workers=options.workers,
                 on_progress=progress,
             )
     print(report if options.to is not None else without_dataset(report))

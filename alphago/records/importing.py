@@ -3,14 +3,10 @@
 import contextlib
 import hashlib
 import json
-import multiprocessing
 import os
-import sys
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,23 +16,12 @@ from alphago.records.converting import Converter, GameFilter
 from alphago.records.dataset_writer import Batch, DatasetWriter, Split
 from alphago.records.sources import OTHER_NAMES, Piece, files_of, find_indexes, pieces, read_indexes
 from alphago.system.files import user_path
-from alphago.system.interrupts import (
-    NEEDS_GUARD,
-    NO_FILE,
-    comes_from_standard_input,
-    end_with_parent,
-    leave_if_imported_again,
-    only_parent_is_interrupted,
-)
 from alphago.system.validation import checks_keywords
 from alphago.workers.jobs import pool_of
 from alphago.workers.work import RemoteWork, pack, unpack
 
 BYTES_PER_JOB = 300_000
 PIECES_PER_JOB = 200
-JOBS_AHEAD = 3  # for each worker: enough to keep it busy, few enough to keep memory flat
-
-_converter: Converter | None = None  # of a worker process
 
 
 @dataclass
@@ -86,20 +71,18 @@ def import_games(
         split: shares of validation and test games; None for the dataset's own, or the default for a new one.
         index: index files with results and komi, for texts with a game on each line; None to search for `*.index` in
             `paths` and their parent folders.
-        workers: processes; with more than one, the calling script needs `if __name__ == "__main__":`.  Or who converts
-            the games, as in `train`: "folder:PATH", a Ray cluster's "HOST:PORT", or "auto".
+        workers: who converts the games, as in `train`: a number of processes, "folder:PATH", a Ray cluster's
+            "HOST:PORT", or "auto"; 1 for this process.
         on_progress: called with the numbers of games read and kept so far.
 
     Raises:
         FileNotFoundError: for a path that does not exist.
-        ValueError: without paths, if another import into the dataset was interrupted, or the dataset has another split.
+        ValueError: without paths, for other workers, if another import into the dataset was interrupted, or the
+            dataset has another split.
         FileExistsError: if the folder is neither empty nor a dataset.
         BlockingIOError: if another process writes to the dataset.
-        ChildProcessError: if a worker process ends early, as all do in a script without the guard, or if the
-            program comes from standard input.
+        ChildProcessError: if processes of workers end before they have begun.
     """
-    if workers != 1:
-        leave_if_imported_again()
     filter = filter or GameFilter()
     places = [user_path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
     if not places:
@@ -160,65 +143,14 @@ def jobs(paths: Sequence[str | Path]) -> Iterator[list[Piece]]:
 def convert_jobs(converter: Converter, groups: Iterator[list[Piece]], workers: int | str) -> Iterator[Batch]:
     """Yield the games of each job, in the jobs' order.
 
-    groups: the pieces of each job, from `jobs`.  workers: as in `import_games`.
+    workers: as `import_games` takes it.
     """
-    if isinstance(workers, int) and workers > 1:
-        yield from convert_in_processes(converter, groups, workers)
-        return
-    with pool_of(None if isinstance(workers, int) else workers) as pool:
+    with pool_of(None if str(workers) == "1" else workers) as pool:
         if pool is None:  # there are no others: this process converts
             yield from map(converter.convert, groups)
         else:
             data = pack(asdict(converter.filter), {"index": converter.index})
             yield from pool.map(ConvertingWork, data, map(pieces_to_bytes, groups), batch_from_bytes, in_order=True)
-
-
-def convert_in_processes(converter: Converter, groups: Iterator[list[Piece]], workers: int) -> Iterator[Batch]:
-    """Yield the same as `convert_jobs` with `workers` processes; at most JOBS_AHEAD jobs wait for each of them."""
-    if comes_from_standard_input():
-        raise ChildProcessError(f"{NO_FILE}, or use workers=1")
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, start_worker, (converter,)) as processes, explain_broken_pool(processes):
-        ahead: deque[Future[Batch]] = deque()  # oldest first, so that the batches come in the groups' order
-        try:
-            for group in groups:
-                with only_parent_is_interrupted():
-                    ahead.append(processes.submit(convert_in_worker, group))
-                if len(ahead) >= JOBS_AHEAD * workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        except BaseException:  # also Ctrl-C: what was not written is converted again anyway
-            for worker in list((vars(processes)["_processes"] or {}).values()):
-                worker.terminate()
-            raise
-
-
-@contextlib.contextmanager
-def explain_broken_pool(pool: ProcessPoolExecutor) -> Iterator[None]:
-    """Replace the error that a pool raises for worker processes that ended early; the new error says why they may."""
-    try:
-        yield
-    except BrokenProcessPool:
-        # An older Python waits for ever to hand a task over, since no worker is left to take it.
-        if sys.version_info < (3, 11, 5):
-            vars(pool)["_call_queue"]._reader.close()
-        raise ChildProcessError(
-            f"the worker processes ended early: {NEEDS_GUARD}; or there was not enough memory"
-        ) from None
-
-
-def start_worker(converter: Converter) -> None:
-    """Store the converter in a worker process, which ends with its parent."""
-    global _converter
-    end_with_parent()
-    _converter = converter
-    os.environ.setdefault("NUMBA_NUM_THREADS", "1")
-
-
-def convert_in_worker(group: list[Piece]) -> Batch:
-    assert _converter is not None
-    return _converter.convert(group)
 
 
 class ConvertingWork(RemoteWork):

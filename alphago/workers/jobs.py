@@ -217,7 +217,7 @@ class JobPool:
         there: the workers and the numbers of their jobs at the same time.
         """
         before, self.live = self.live, {name: cores for name, cores in there.items() if name not in self.refused}
-        for name in sorted(self.live.keys() - before.keys()):
+        for name in [] if self.transport.is_own else sorted(self.live.keys() - before.keys()):
             cores = self.live[name]
             self.sentences.append(f"worker {name} has come ({cores} task{'s' * (cores != 1)} at a time)")
         for name in sorted(before.keys() - self.live.keys()):

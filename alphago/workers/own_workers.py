@@ -23,6 +23,8 @@ class OwnWorkers(SharedFolder):
     Raises ValueError for a game that they cannot import.
     """
 
+    is_own = True
+
     def __init__(self, count: int, env: GameEnv | None = None) -> None:
         self.count = count
         game = ""

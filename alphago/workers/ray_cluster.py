@@ -97,6 +97,8 @@ class RayCluster:
     Raises ImportError without Ray, ValueError if there is no cluster at the address.
     """
 
+    is_own = False
+
     def __init__(self, address: str, env: GameEnv | None = None) -> None:
         os.environ.setdefault(HEAD_PATIENCE, "10")
         self.ray, self.where = import_ray(), address

@@ -55,6 +55,8 @@ class SharedFolder:
     Raises BlockingIOError if another run uses the folder, OSError if it cannot be written.
     """
 
+    is_own = False
+
     def __init__(self, path: str | Path, env: GameEnv | None = None, *, dead: float = DEAD) -> None:
         self.path, self.dead = user_path(path), dead
         for name in (WORKS, WORKERS):

@@ -172,7 +172,12 @@ class JobAnswer(NamedTuple):
 
 
 class Transport(Protocol):
-    """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods."""
+    """Carries works and jobs to workers, which come and go, and carries answers back; one thread calls its methods.
+
+    is_own: whether this process starts the workers, so that their coming is no news.
+    """
+
+    is_own: bool
 
     def publish(self, name: str, data: bytes, keep: set[str]) -> None:
         """Give workers the work `name`, and drop all other works but those named in `keep`."""

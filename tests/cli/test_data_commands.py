@@ -44,7 +44,7 @@ class TestSgf:
         [
             ("none.sgf", "games must be in a file"),
             ("{data} --validation 2", "--validation and --test must be shares"),
-            ("{data} --workers 0", "--workers must be at least 1"),
+            ("{data} --workers 0", "--workers must be an integer from 1"),
             ("{data} --size 99", "--size must be"),
         ],
     )

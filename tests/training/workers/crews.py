@@ -37,6 +37,8 @@ def dying(_: JobAnswer) -> None:
 class Local:
     """A transport whose workers do one task at a time, when answers are asked for; device: theirs."""
 
+    is_own = False
+
     def __init__(self, *, device: str = "cpu", **workers: Behaviour) -> None:
         self.behaviours = workers
         self.works: dict[str, bytes] = {}
