@@ -85,10 +85,8 @@ class GoBatch(PackedBatch):
         """Write the game's planes, see `alphago.env.kernels.go_planes` and `alphago.env.kernels.go_katago`."""
         flat = out.reshape(len(out), self.env.planes * self._size**2)
         if self._start.empty is not None:
-            go_katago.katago_planes_batch(self.rows, slots, flat)
-            boards = go_ladders.new_boards(self._start.empty)
-            go_katago.katago_ladders_batch(self.rows, slots, self._start.empty, boards, flat)
-            go_katago.katago_areas_batch(self.rows, slots, self._scratch(), flat)
+            scratch = go_ladders.new_boards(self._start.empty), self._scratch()
+            go_katago.katago_planes_batch(self.rows, slots, self._start.empty, *scratch, flat)
         elif self._start.places is None:
             go_planes.history_planes_batch(self.rows, slots, self._start.history, flat)
         else:

@@ -20,11 +20,11 @@ from safetensors.torch import load as tensors_from
 
 from alphago.env.game import GameEnv
 from alphago.env.games import GAMES, game_reference, with_settings
+from alphago.env.go import GoEnv
+from alphago.env.go_rules import KATAGO
 from alphago.env.packaged import NETWORKS, packaged_nets
-from alphago.nn.katago.conversion import read_header as read_katago_header
 from alphago.nn.katago.conversion import read_network as read_katago_network
-from alphago.nn.katago.conversion import usual_game as usual_katago_game
-from alphago.nn.katago.stream import GZIP, PackedStream
+from alphago.nn.katago.stream import GZIP, Stream, unpacked
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.nn.tensor_bytes import bytes_of
 from alphago.system.files import user_path, write_atomic
@@ -227,23 +227,19 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     Raises ModelError if the file is damaged, or of a network that cannot be read.
     """
     size = os.stat(path).st_size
-    tensors: dict[str, torch.Tensor] = {}
-    parts: Mapping[str, object] = {}
     if size > MOST_BYTES:
         raise ModelError(f"{path} must have at most {MOST_BYTES:,} bytes, got {size:,}")
     try:
         with open(path, "rb") as file:
-            if header_only:
-                header = read_katago_header(PackedStream(file, size))
-            else:
-                tensors, parts, header = read_katago_network(file, size)
+            stream = Stream(unpacked(file, size, header_only))
+        tensors, parts, header = read_katago_network(stream, header_only)
     except ValueError as error:
         raise ModelError(f"{path} cannot be read as a network of KataGo: {shortened(error)}") from None
     except MemoryError:
         raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
-    env = usual_katago_game()
+    env = GoEnv(9, KATAGO)  # unless another one is wished: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
     taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
     return tensors, {

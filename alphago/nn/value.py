@@ -38,8 +38,24 @@ class ForecastHead(nn.Module):
         raise NotImplementedError
 
 
+class BoardForecast(ForecastHead):
+    """Base class of heads that compute value, score and ownership at once, by `read`."""
+
+    def forward(self, features: torch.Tensor) -> torch.Tensor:
+        """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
+        return torch.tanh(self.read(features)[0][:, :1])
+
+    def forecast(self, features: torch.Tensor) -> Forecast:
+        value_and_score, ownership = self.read(features)
+        return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership.flatten(1))
+
+    def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return two tensors: [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
+        raise NotImplementedError
+
+
 @register_part
-class ForecastValue(ForecastHead):
+class ForecastValue(BoardForecast):
     """A value head that predicts value, score and ownership, on a board of any size.
 
     A 1x1 convolution to `planes` channels, batch norm and relu come first.  A second 1x1 convolution gives the
@@ -59,16 +75,7 @@ class ForecastValue(ForecastHead):
         start_small(self.owner, self.last)
         nn.init.zeros_(self.hidden.bias)
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
-        return torch.tanh(self.read(features)[0][:, :1])
-
-    def forecast(self, features: torch.Tensor) -> Forecast:
-        value_and_score, ownership = self.read(features)
-        return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership.flatten(1))
-
     def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return two tensors: [B, 2] with the value (before the tanh) and the score, and the ownership [B, 1, H, W]."""
         board = self.squeeze(features, torch.relu)
         ownership = torch.tanh(self.owner(board))
         mean, maximum = board_pool(board, self.training)

@@ -185,11 +185,12 @@ def find_alive(row, colour, scratch):
 
 
 @part
-def mark_alive(row, colour, value, scratch, out, at):
-    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
+def mark_alive_chains(row, colour, value, scratch, out, at):
+    """Run `find_alive`, and write `value` at the stones of pass-alive chains; return the number of regions.
+
+    out, at: as in `mark_alive`.
+    """
     size = load(row, layout.SIZE)
-    at_begins = size * size
-    at_open = 2 * size * size + 1
     at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
     regions = find_alive(row, colour, scratch)
     for action in range(size * size):
@@ -199,7 +200,17 @@ def mark_alive(row, colour, value, scratch, out, at):
             and load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL
         ):
             store(out, at + action, value)
-    for region in range(regions):
+    return regions
+
+
+@part
+def mark_alive(row, colour, value, scratch, out, at):
+    """Write `value` at the pass-alive stones and points of `colour`; `out` holds the board from index `at` on."""
+    size = load(row, layout.SIZE)
+    at_begins = size * size
+    at_open = 2 * size * size + 1
+    at_counts = 3 * size * size + 1 + (size + 1) * (size + 2) + 1
+    for region in range(mark_alive_chains(row, colour, value, scratch, out, at)):
         begin = load(scratch, at_begins + region)
         end = load(scratch, at_begins + region + 1)
         # count_vital also adds to the counts, which are no longer needed.

@@ -20,11 +20,12 @@ import numpy as np
 from alphago.env.kernels import go_ladders as ladders
 from alphago.env.kernels import go_row as layout
 from alphago.env.kernels.go import play
-from alphago.env.kernels.go_alive import VITAL, find_alive
+from alphago.env.kernels.go_alive import mark_alive_chains
 from alphago.env.kernels.go_chains import put
+from alphago.env.kernels.go_ladders import count_beside
 from alphago.env.kernels.go_legal import allowed, legal_bits
 from alphago.env.kernels.go_planes import write_chain, write_constant
-from alphago.env.kernels.go_row import action_of, cell, copy, neighbour, occupied_bits, pass_ends, point_of
+from alphago.env.kernels.go_row import action_of, cell, copy, occupied_bits, pass_ends, point_of
 from alphago.system.kernels.jit import kernel, load, lowest_bit, part, store
 
 PLANES, DEPTH = 30, 4  # planes, and boards that a row keeps for them: three, and one more for the ko point
@@ -85,34 +86,21 @@ def write_forbidden(row, points, out):
             action = r * size + lowest_bit(forbidden)
             forbidden &= forbidden - 1  # clears the lowest bit
             point = point_of(row, action)
-            joins = False
-            for side in range(4):
-                joins |= load(row, cell(neighbour(point, side, size + 1)) + layout.COLOUR) == mover
+            may_die = load(row, layout.SUICIDE) != 0 and count_beside(row, point, mover) > 0
             check_repetition = False
-            if (joins and load(row, layout.SUICIDE) != 0) or allowed(row, point, mover, check_repetition):
+            if may_die or allowed(row, point, mover, check_repetition):
                 store(out, FORBIDDEN * points + action, np.float32(1))
 
 
-@kernel
-def katago_planes_batch(rows, slots, out):
-    """Write for each slot the planes of moves and numbers, and zeros in the others, into its row of `out`.
-
-    out: float32 [n, 30 * N * N].
-    """
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        planes = out[i]
-        points = load(row, layout.SIZE) * load(row, layout.SIZE)
-        for j in range(PLANES * points):
-            store(planes, j, np.float32(0))
-        write_numbers(row, points, planes)
-        for age in range(included_moves(row)):
-            action = last_action(row, age)
-            if action == points:  # a pass
-                write_constant(np.float32(1), points, PASSES + age, planes)
-            else:
-                store(planes, (LAST_MOVES + age) * points + action, np.float32(1))
-        write_forbidden(row, points, planes)
+@part
+def write_last_moves(row, points, out):
+    """Write the last moves, and ones for passes among them."""
+    for age in range(included_moves(row)):
+        action = last_action(row, age)
+        if action == points:  # a pass
+            write_constant(np.float32(1), points, PASSES + age, out)
+        else:
+            store(out, (LAST_MOVES + age) * points + action, np.float32(1))
 
 
 @part
@@ -158,89 +146,81 @@ def read_board(boards, age, enemy, points, out):
                     store(out, CATCHING * points + action_of(board, start), np.float32(1))
 
 
-@kernel
-def katago_ladders_batch(rows, slots, empty, boards, out):
-    """Write the planes of liberties and ladders, where all points must be 0 before.
-
-    empty: the row of an empty board by simple ko.  boards: made by `go_ladders.new_boards`, overwritten.
-    A board that is not known shows the ladders of the next newer one.
-    """
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        planes = out[i]
-        points = load(row, layout.SIZE) * load(row, layout.SIZE)
-        enemy = 3 - load(row, layout.TO_PLAY)
-        known = min(included_moves(row), 2)  # how many older boards are shown
-        oldest = min(known + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
-        copy(empty, boards[0])
-        lay_board(row, oldest, boards[0])
-        for age in range(oldest, -1, -1):
-            if age <= known:
-                read_board(boards, age, enemy, points, planes)
-            if age > 0:
-                store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
-                play(boards[0], last_action(row, age - 1))
-        for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
-            store(planes, j, load(planes, j - points))
-
-
-@kernel
-def katago_areas_batch(rows, slots, scratch, out):
-    """Write the planes of stones and areas, where all points must be 0 before.  scratch: as in `go_alive`.
-
-    Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
-    region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
-    other regions without enemy stones; then stones.
-    """
-    for i in range(slots.shape[0]):
-        row = rows[slots[i]]
-        planes = out[i]
-        points = load(row, layout.SIZE) * load(row, layout.SIZE)
-        mover = load(row, layout.TO_PLAY)
-        for colour in range(layout.BLACK, layout.WHITE + 1):
-            write_territory(row, colour, scratch, points, planes)
-        for action in range(points):
-            colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
-            side = (colour == mover) - (colour == 3 - mover)
-            owner = load(planes, OWN_AREA * points + action)
-            owner = np.float32(side) if owner == 0 else owner
-            for sign in range(2):
-                store(planes, (OWN + sign) * points + action, np.float32(side == 1 - 2 * sign))
-                store(planes, (OWN_AREA + sign) * points + action, np.float32(owner == 1 - 2 * sign))
+@part
+def write_ladders(row, empty, boards, points, out):
+    """Write liberties and ladders; a board that is not known shows the ladders of the next newer one."""
+    enemy = 3 - load(row, layout.TO_PLAY)
+    known = min(included_moves(row), 2)  # how many older boards are shown
+    oldest = min(known + 1, known_moves(row))  # a move more tells the ko point of the oldest of them
+    copy(empty, boards[0])
+    lay_board(row, oldest, boards[0])
+    for age in range(oldest, -1, -1):
+        if age <= known:
+            read_board(boards, age, enemy, points, out)
+        if age > 0:
+            store(boards[0], layout.TO_PLAY, enemy if age & 1 else 3 - enemy)
+            play(boards[0], last_action(row, age - 1))
+    for j in range((LADDERS + known + 1) * points, (LADDERS + 3) * points):
+        store(out, j, load(out, j - points))
 
 
 @part
 def write_territory(row, colour, scratch, points, out):
     """Write one side's pass-alive chains and its regions into the plane OWN_AREA, 1 for the mover's, else -1."""
-    size = load(row, layout.SIZE)
-    at_begins = points
-    at_open = 2 * points + 1
-    at_counts = 3 * points + 1 + (size + 1) * (size + 2) + 1
-    owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
     at_area = OWN_AREA * points
-    regions = find_alive(row, colour, scratch)
-    stones = 0
-    for action in range(points):
-        at_cell = cell(point_of(row, action))
-        if load(row, at_cell + layout.COLOUR) == colour:
-            stones += 1
-            if load(scratch, at_counts + load(row, at_cell + layout.HEAD)) >= VITAL:
-                store(out, at_area + action, owner)
-    if stones == 0:
-        return
-    for region in range(regions):
-        begin = load(scratch, at_begins + region)
-        end = load(scratch, at_begins + region + 1)
+    owner = np.float32(1 if colour == load(row, layout.TO_PLAY) else -1)
+    for region in range(mark_alive_chains(row, colour, owner, scratch, out, at_area)):
+        begin = load(scratch, points + region)
+        end = load(scratch, points + region + 1)
         inner = enemies = 0
         for i in range(begin, end):
             point = load(scratch, i)
-            beside = 0
-            for side in range(4):
-                beside += load(row, cell(neighbour(point, side, size + 1)) + layout.COLOUR) == colour
-            inner += beside == 0
+            inner += count_beside(row, point, colour) == 0
             enemies += load(row, cell(point) + layout.COLOUR) != layout.EMPTY
-        surely = load(scratch, at_open + region) != 0 and (inner <= 1 or enemies == 0)
+        surely = load(scratch, 2 * points + 1 + region) != 0 and (inner <= 1 or enemies == 0)
         for i in range(begin, end):
             at_point = at_area + action_of(row, load(scratch, i))
-            if surely or (enemies == 0 and load(out, at_point) == 0):
+            is_unmarked = enemies == 0 and load(out, at_point) == 0
+            if inner < end - begin and (surely or is_unmarked):  # a side without stones owns nothing
                 store(out, at_point, owner)
+
+
+@part
+def write_areas(row, scratch, points, out):
+    """Write stones and areas.
+
+    Source: KataGo, cpp/game/board.cpp, calculateArea.  Area are pass-alive chains; and their territory, which is every
+    region that touches no other chain and has no enemy stone, or at most one point without an own stone beside it; then
+    other regions without enemy stones; then stones.
+    """
+    mover = load(row, layout.TO_PLAY)
+    for colour in range(layout.BLACK, layout.WHITE + 1):
+        write_territory(row, colour, scratch, points, out)
+    for action in range(points):
+        colour = load(row, cell(point_of(row, action)) + layout.COLOUR)
+        side = (colour == mover) - (colour == 3 - mover)
+        owner = load(out, OWN_AREA * points + action)
+        owner = np.float32(side) if owner == 0 else owner
+        for sign in range(2):
+            store(out, (OWN + sign) * points + action, np.float32(side == 1 - 2 * sign))
+            store(out, (OWN_AREA + sign) * points + action, np.float32(owner == 1 - 2 * sign))
+
+
+@kernel
+def katago_planes_batch(rows, slots, empty, boards, scratch, out):
+    """Write the planes of each slot into its row of `out`, float32 [n, 30 * N * N].
+
+    empty: the row of an empty board by simple ko.  boards: made by `go_ladders.new_boards`, overwritten.
+    scratch: as in `go_alive`.
+    """
+    for i in range(slots.shape[0]):
+        row = rows[slots[i]]
+        planes = out[i]
+        points = load(row, layout.SIZE) * load(row, layout.SIZE)
+        for j in range(PLANES * points):
+            store(planes, j, np.float32(0))
+        write_numbers(row, points, planes)
+        write_last_moves(row, points, planes)
+        write_forbidden(row, points, planes)
+        write_ladders(row, empty, boards, points, planes)
+        write_areas(row, scratch, points, planes)

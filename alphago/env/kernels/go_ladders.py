@@ -76,12 +76,12 @@ def is_in_atari(row, stone):
 
 
 @part
-def count_empty(row, point):
-    """Return the number of empty neighbours of a point."""
+def count_beside(row, point, colour):
+    """Return the number of neighbours of a point that have a colour, which may be EMPTY."""
     stride = load(row, layout.SIZE) + 1
     count = 0
     for side in range(4):
-        count += load(row, cell(neighbour(point, side, stride)) + layout.COLOUR) == layout.EMPTY
+        count += load(row, cell(neighbour(point, side, stride)) + layout.COLOUR) == colour
     return count
 
 
@@ -121,12 +121,12 @@ def look(row, stone, defends):
     first = load(row, begin)
     if defends:
         store(row, at + 1, list_captures(row, stone, begin, end))
-        return FREE if count_empty(row, first) >= 3 else OPEN
+        return FREE if count_beside(row, first, layout.EMPTY) >= 3 else OPEN
     if end == begin + 3:
         return FREE
     second = load(row, begin + 1)
-    ways1 = count_empty(row, first)
-    ways2 = count_empty(row, second)
+    ways1 = count_beside(row, first, layout.EMPTY)
+    ways2 = count_beside(row, second, layout.EMPTY)
     if ways1 == 0 and ways2 == 0:
         colour = load(row, cell(stone) + layout.COLOUR)
         if is_ko_mouth(row, first, colour, end) and is_ko_mouth(row, second, colour, end):

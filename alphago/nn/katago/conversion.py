@@ -6,16 +6,16 @@ the centre of the first kernel.  Of the outputs these are kept: the ordinary pol
 """
 
 from collections.abc import Callable
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
-from alphago.env.go import GoEnv
 from alphago.env.go_rules import KATAGO, PLANE_SETS
 from alphago.nn.katago.heads import SummaryPolicy, SummaryValue
-from alphago.nn.katago.stream import PackedStream
-from alphago.nn.katago.tower import BlockTower
+from alphago.nn.katago.stream import Stream
+from alphago.nn.katago.tower import ACTIVATIONS, BlockTower
 from alphago.nn.value import POINTS
+from alphago.system.validation import check_choice
 
 VERSIONS = 8, 17  # the oldest and the newest that are read
 PLANES = PLANE_SETS[KATAGO]
@@ -37,12 +37,7 @@ class Header(NamedTuple):
     lead: float
 
 
-def usual_game() -> GoEnv:
-    """Return the game that a file is loaded for unless another is wished: the network plays on any board."""
-    return GoEnv(9, KATAGO)
-
-
-def read_header(stream: PackedStream) -> Header:
+def read_header(stream: Stream) -> Header:
     """Read a file's header; raise ValueError if it is none, or one of a network that cannot be read."""
     name, word = stream.word(), stream.word()
     if not (word.isdecimal() and len(word) < 4):
@@ -63,14 +58,16 @@ def read_header(stream: PackedStream) -> Header:
     return Header(name, version, factors[3] if factors else LEAD_FACTOR)
 
 
-def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
+def read_network(stream: Stream, header_only: bool = False) -> tuple[Weights, dict[str, dict[str, Any]], Header]:
     """Return the weights by their names in a NeuralNet, the descriptions of its parts by slot, and the header.
 
-    file, size: as in PackedStream.  Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not
-    fit together are found here only where layers are joined, the others when the parts are built.
+    header_only: whether to read no more than the header.
+    Raises ValueError for a file that is damaged or cannot be read.  Sizes that do not fit together are found here only
+    where layers are joined, the others when the parts are built.
     """
-    stream = PackedStream(file, size)
     header = read_header(stream)
+    if header_only:
+        return {}, {}, header
     converter = NetworkConverter(stream, header)
     try:
         parts = {"base_net": converter.tower(), "policy": converter.policy(), "value": converter.value()}
@@ -80,7 +77,7 @@ def read_network(file: BinaryIO, size: int) -> tuple[Weights, dict[str, dict[str
     return converter.weights, parts, header
 
 
-def options(stream: PackedStream, count: int) -> None:
+def options(stream: Stream, count: int) -> None:
     """Read options that no known network uses; raise ValueError for one that is used."""
     for _ in range(count):
         stream.integer("an option", 0, 0)
@@ -92,7 +89,7 @@ class NetworkConverter:
     Each method for a part returns its description; each for a layer, the layer's tensors as torch has them.
     """
 
-    def __init__(self, stream: PackedStream, header: Header) -> None:
+    def __init__(self, stream: Stream, header: Header) -> None:
         self.stream, self.header = stream, header
         self.weights: Weights = {}
 
@@ -138,10 +135,7 @@ class NetworkConverter:
         self.stream.word()
         if self.header.version < 11:
             return "relu"
-        kind = self.stream.word()
-        if kind not in ("ACTIVATION_RELU", "ACTIVATION_MISH", "ACTIVATION_SILU", "ACTIVATION_IDENTITY"):
-            raise ValueError(f"an activation must be relu, mish, silu or identity, got {kind!r}")
-        return kind.removeprefix("ACTIVATION_").lower()
+        return check_choice("an activation", self.stream.word().removeprefix("ACTIVATION_").lower(), ACTIVATIONS)
 
     def expect(self, name: str, value: int) -> None:
         """Read a number that must have this value."""
@@ -209,21 +203,15 @@ class NetworkConverter:
     def blocks(self, name: str, channels: int, count: int, depth: int) -> list[Any]:
         """Read blocks; return their descriptions.  Neighbouring blocks of transformers are one."""
         found: list[Any] = []
-        in_transformer = False
         for _ in range(count):
-            kind = self.stream.word()
-            if kind not in READERS:
-                raise ValueError(f"a block must be {', '.join(READERS)}, got {kind!r}")
+            kind = check_choice("a block", self.stream.word(), READERS)
             self.stream.word()  # the block's name
-            is_transformer = kind.startswith("transformer")
-            if is_transformer and not in_transformer:
-                found.append(["transformer", []])
-            if is_transformer:
-                at = f"{name}.{len(found) - 1}.blocks.{len(found[-1][1])}"
-                found[-1][1].append(READERS[kind](self, at, channels, depth))
-            else:
-                found.append(READERS[kind](self, f"{name}.{len(found)}", channels, depth))
-            in_transformer = is_transformer
+            at, beside = name, found
+            if kind.startswith("transformer"):
+                if not found or found[-1][0] != "transformer":
+                    found.append(["transformer", []])
+                at, beside = f"{name}.{len(found) - 1}.blocks", found[-1][1]
+            beside.append(READERS[kind](self, f"{at}.{len(beside)}", channels, depth))
         return found
 
     def ordinary(self, name: str, channels: int, depth: int) -> list[Any]:

@@ -9,7 +9,7 @@ from alphago.nn.blocks import start_small
 from alphago.nn.katago.tower import activation, convolution, summary
 from alphago.nn.parts import register_part
 from alphago.nn.passes import add_board_bias
-from alphago.nn.value import Forecast, ForecastHead
+from alphago.nn.value import BoardForecast
 
 
 @register_part
@@ -45,7 +45,7 @@ class SummaryPolicy(nn.Module):
 
 
 @register_part
-class SummaryValue(ForecastHead):
+class SummaryValue(BoardForecast):
     """A value head that predicts value, score and ownership, on a board of any size.
 
     A 1x1 convolution to `planes` channels and an activation; of these a 1x1 convolution gives the ownership, and a
@@ -63,16 +63,7 @@ class SummaryValue(ForecastHead):
         self.last = nn.Linear(hidden, 2)  # value, score
         start_small(self.owner, self.last)
 
-    def forward(self, features: torch.Tensor) -> torch.Tensor:
-        """Compute values [B, 1], -1 .. 1 in the view of the player about to move, from [B, channels, H, W]."""
-        return torch.tanh(self.read(self.act(self.squeeze(features)))[:, :1])
-
-    def forecast(self, features: torch.Tensor) -> Forecast:
+    def read(self, features: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         board = self.act(self.squeeze(features))
-        value_and_score = self.read(board)
-        ownership = torch.tanh(self.owner(board)).flatten(1)
-        return Forecast(torch.tanh(value_and_score[:, 0]), value_and_score[:, 1], ownership)
-
-    def read(self, board: torch.Tensor) -> torch.Tensor:
-        """Return the value before the tanh, and the score in tens of points, [B, 2], of [B, planes, H, W]."""
-        return self.last(self.act2(self.hidden(summary(board, self.training, for_value=True))))
+        seen = summary(board, self.training, for_value=True)
+        return self.last(self.act2(self.hidden(seen))), torch.tanh(self.owner(board))

@@ -26,8 +26,7 @@ TIPS = {"affine": None, "rms": [1], "spatial rms": [1, 2, 3]}  # the axes of the
 
 def activation(name: str) -> Activation:
     """Return the activation called `name`; raise ValueError for an unknown one."""
-    check_choice("activation", name, ACTIVATIONS)
-    return ACTIVATIONS[name]
+    return ACTIVATIONS[check_choice("activation", name, ACTIVATIONS)]
 
 
 class Affine(nn.Module):
@@ -137,12 +136,10 @@ class BlockTower(nn.Module):
         activation: str = "mish",
     ) -> None:
         super().__init__()
-        check_choice("tip", tip, TIPS)
-        check_choice("activation", activation, ACTIVATIONS)
-        self.act = ACTIVATIONS[activation]
+        axes = TIPS[check_choice("tip", tip, TIPS)]
+        self.act = ACTIVATIONS[check_choice("activation", activation, ACTIVATIONS)]
         self.entry = convolution(planes, channels, entry, bias=False)
         self.blocks = build_blocks(channels, blocks)
-        axes = TIPS[tip]
         self.rms = nn.Identity() if axes is None else RmsNorm(axes, epsilon)
         self.tip = Affine(channels)
 
