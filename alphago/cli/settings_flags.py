@@ -13,7 +13,8 @@ from alphago.cli.options import Parser, Setting, add_setting, in_shell, option, 
 from alphago.system.settings import Address, addresses
 from alphago.system.validation import near_misses
 
-SHORT = {"num_games": "games", "max_minutes": "minutes"}  # flags of settings that have a longer name in Python
+# Flags of settings that have a longer name in Python.
+SHORT = {"num_games": "games", "max_minutes": "minutes", "max_processor_minutes": "processor-minutes"}
 BY_PATH = "by_path"  # where the parsed options have what --set gave: a dictionary
 
 

@@ -23,6 +23,10 @@ NUMBERS = (*LENGTHS, "played", "readouts", "win_rate", "low", "high")
 TEXTS = ("judge", "opponent", "sprt")
 
 
+# Settings that limit a run: what is limited in a row of metrics.jsonl, and how much of that the setting's unit is.
+LIMITS = {"num_games": ("games", 1), "max_minutes": ("seconds", 60), "max_processor_minutes": ("processor_seconds", 60)}
+
+
 @dataclass(frozen=True)
 class History:
     """The logs of one run, oldest rows first."""
@@ -136,6 +140,18 @@ def number(row: Row, key: str) -> float | None:
     """Return the row's value of `key` as a float; None if it is missing, not a number, or not finite."""
     value = row.get(key)
     return float(value) if value is not None and is_number(value) and math.isfinite(value) else None
+
+
+def limits(settings: Mapping[str, Any], row: Row) -> dict[str, tuple[float, float]]:
+    """Return what a run has spent by a row, and its limit, by the setting that limits it, in the setting's unit.
+
+    settings: see `flat_settings`.
+    """
+    return {
+        name: ((number(row, key) or 0.0) / unit, limit)
+        for name, (key, unit) in LIMITS.items()
+        if (limit := number(settings, name))
+    }
 
 
 def opponent_name(row: Row) -> str:

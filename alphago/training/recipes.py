@@ -116,11 +116,10 @@ MANY_GAMES = 5000  # about the games that a run on 7x7 plays in ten minutes
 BOARDS = {"go": (7, 9, 13, 19)}  # boards that have a recipe of their own, by game
 
 
-def is_short(minutes: float | None, threads: int) -> bool:
-    """Return whether a run on a CPU is too short to fill a wide network with what it learns (docs/experiments/42).
-
-    minutes: the limit of the run; None for no limit.  threads: those of its self-play.
-    """
+def is_short(settings: RunSettings) -> bool:
+    """Return whether a run on a CPU is too short to fill a wide network with what it learns (docs/experiments/42)."""
+    threads = 1 if settings.max_processor_minutes else settings.selfplay.groups
+    minutes = settings.max_processor_minutes or settings.max_minutes
     return minutes is not None and minutes * threads <= SHORT
 
 

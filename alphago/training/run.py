@@ -97,7 +97,9 @@ class Run:
         self.device = device
         self.damage: list[str] = [] if state is None else state.notes
         self.prefetcher = Prefetcher(np.random.default_rng([settings.seed, SAMPLING_STREAM]))
-        self.clock = RunClock(settings.max_minutes)
+        by_processor = settings.max_processor_minutes is not None
+        minutes = settings.max_processor_minutes if by_processor else settings.max_minutes
+        self.clock = RunClock(minutes, by_processor=by_processor)
         self.saving = SavingTimes()
         self.stopwatch = Stopwatch()  # measures the work of the main thread
         self.counts = RunCounts()

@@ -51,9 +51,11 @@ class TestBoards:
 
     def test_a_run_by_the_clock_takes_it(self) -> None:
         """It said nothing, and played by the settings of runs that count games: 800 readouts."""
-        for plan in (asked(GoEnv(5), max_minutes=10), asked(GoEnv(5))):
+        asked_for = asked(GoEnv(5), max_minutes=10), asked(GoEnv(5)), asked(GoEnv(5), max_processor_minutes=3)
+        for plan, limits in zip(asked_for, ((10, None), (10, None), (None, 3)), strict=True):
             assert plan.settings.selfplay.readouts == 16
-            assert plan.settings.max_minutes == 10
+            assert (plan.settings.max_minutes, plan.settings.max_processor_minutes) == limits
+            assert plan.settings.num_games is None
             assert plan.notes[0].startswith("5x5 has no recipe of its own")
 
     def test_train_says_so(self, tmp_path: Path) -> None:
@@ -121,15 +123,21 @@ def test_a_run_of_a_gpu_goes_on_elsewhere_with_its_network() -> None:
 
 @pytest.mark.parametrize(
     ("minutes", "threads", "has_amx", "is_narrow"),
-    [(30, 2, False, True), (30, 8, False, False), (30, 4, False, True), (None, 1, False, False), (30, 2, True, False)],
+    [
+        ({"max_minutes": 30}, 2, False, True),
+        ({"max_minutes": 30}, 8, False, False),
+        ({"max_minutes": 30}, 4, False, True),
+        ({"max_processor_minutes": 120}, 8, False, True),
+        ({"max_processor_minutes": 121}, 1, False, False),
+        ({"max_minutes": None, "num_games": 22_420}, 1, False, False),
+        ({"max_minutes": 30}, 2, True, False),
+    ],
 )
 def test_a_short_run_without_amx_has_a_narrow_network(
-    monkeypatch: pytest.MonkeyPatch, minutes: float | None, threads: int, has_amx: bool, is_narrow: bool
+    monkeypatch: pytest.MonkeyPatch, minutes: dict[str, Any], threads: int, has_amx: bool, is_narrow: bool
 ) -> None:
     """9x9's recipe; minutes of each thread count."""
     monkeypatch.setattr(train_module, "cpu_has", lambda instructions: has_amx)
-    settings = {"max_minutes": minutes, "groups": threads}
-    games = {"num_games": 22_420} if minutes is None else {}
-    plan = started(GoEnv(9), settings | games)
+    plan = started(GoEnv(9), {**minutes, "groups": threads})
     recipe = RECIPES["9x9"]
     assert plan.config["network"]["channels"] == recipe.network_on("cpu", short=is_narrow)["channels"]

@@ -1,5 +1,6 @@
 """The progress of a run: its share, the current activity, and an estimate of the remaining time."""
 
+import math
 from collections import deque
 
 from alphago.env.games import selfplay_game
@@ -53,8 +54,8 @@ class RunProgress(Report):
         """Return the estimated seconds until the run ends, 0 when it is over; None while the speed is unknown."""
         if self.run.is_over:  # perhaps with gradient steps that are never taken
             return 0.0
-        clock, settings = self.run.clock, self.run.settings
-        times = [] if settings.max_minutes is None else [max(0.0, clock.limit - clock.seconds)]
+        remaining, settings = self.run.clock.remaining, self.run.settings
+        times = [] if math.isinf(remaining) else [remaining]
         if settings.num_games is not None and (seconds := self._seconds_until(settings.num_games)) is not None:
             times.append(seconds)
         return min(times, default=None)

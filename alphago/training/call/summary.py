@@ -9,7 +9,7 @@ from alphago.exams.positions import exam_env, packaged_exams
 from alphago.nn.model_files import LATEST, ModelError, read_description, read_weights
 from alphago.nn.net import load_model
 from alphago.system.files import typed_path
-from alphago.training.history import EVALUATIONS, METRICS, Row, number, opponent_name, read_rows
+from alphago.training.history import EVALUATIONS, METRICS, Row, limits, number, opponent_name, read_rows
 from alphago.training.recipes import RECIPES
 from alphago.training.runs.config import flat_settings, game_flag, game_of, how_to_continue, read_config
 from alphago.training.watch.diagnosis import diagnose
@@ -30,8 +30,8 @@ def run_summary(folder: Path) -> dict[str, Any]:
     last = rows[-1] if rows else {}
     matches = read_rows(folder / EVALUATIONS, "opponent")
     notes = read_notes(folder / LATEST)
-    seconds = max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)
-    over = why_over(settings, number(last, "games") or 0, seconds, matches)
+    last = {**last, "seconds": max(float(notes.get("seconds", 0)), number(last, "seconds") or 0)}
+    over = why_over(settings, last, matches)
     until = settings.get("until")
     return {
         "game": game_text(config),
@@ -39,7 +39,7 @@ def run_summary(folder: Path) -> dict[str, Any]:
         **({"learns from": config["given"]["dataset"] or "given games"} if "given" in config else {}),
         **({"recipe": config["recipe"] or "none"} if "recipe" in config else {}),
         "games": of_total(number(last, "games") or 0, settings.get("num_games")),
-        "minutes of training": of_total(seconds / 60, settings.get("max_minutes"), decimals=1),
+        **minutes_spent(settings, last),
         "positions": int(number(last, "positions") or 0),
         "gradient steps": int(number(last, "steps") or 0),
         **({"readouts": settings["readouts"]} if "readouts" in settings else {}),
@@ -115,20 +115,27 @@ def of_total(amount: float, total: float | None, decimals: int = 0) -> str:
     return text if total is None else f"{text} of {total:,.10g}"
 
 
+def minutes_spent(settings: Mapping[str, Any], last: Row) -> dict[str, str]:
+    """Return the minutes of training, and those of the processor if they are limited, with the limit, by name."""
+    minutes = of_total((number(last, "seconds") or 0) / 60, settings.get("max_minutes"), decimals=1)
+    spent = limits(settings, last).get("max_processor_minutes")
+    of_processor = {} if spent is None else {"minutes of the processor": of_total(*spent, decimals=1)}
+    return {"minutes of training": minutes, **of_processor}
+
+
 def read_notes(path: Path) -> Mapping[str, str]:
     """Return the notes that a run saved in its network's file `path`; {} if there is no file yet."""
     return read_description(path)["extra"] if path.exists() else {}
 
 
-def why_over(settings: Mapping[str, Any], games: float, seconds: float, matches: Sequence[Row]) -> str:
+def why_over(settings: Mapping[str, Any], last: Row, matches: Sequence[Row]) -> str:
     """Return the reason why a run is over; "" if it is not.
 
-    games, seconds: the run's games and training time so far.  matches: the rows of evaluations.jsonl.
+    last: the newest row of metrics.jsonl, with the run's games and times so far.  matches: those of evaluations.jsonl.
     """
-    if settings.get("num_games") is not None and games >= settings["num_games"]:
-        return "yes, all games are played"
-    if settings.get("max_minutes") is not None and seconds >= 60 * settings["max_minutes"]:
-        return "yes, its time is over"
+    for setting, (spent, limit) in limits(settings, last).items():
+        if spent >= limit:
+            return "yes, all games are played" if setting == "num_games" else "yes, its time is over"
     tests = [row for row in matches if "sprt" in row]
     if tests and tests[-1]["sprt"] == "accept":
         return f"yes, {PROVED} than {tests[-1]['opponent']}"
@@ -153,9 +160,10 @@ def longer(settings: Mapping[str, Any], games: float) -> str:
     games: the run's number of games.
     """
     has_all_games = settings["num_games"] is not None and games >= settings["num_games"]
-    if has_all_games or settings["max_minutes"] is None:
-        return f"--games {2 * settings['num_games']}"
-    return f"--minutes {2 * settings['max_minutes']:g}"
+    for setting, flag in (("max_minutes", "--minutes"), ("max_processor_minutes", "--processor-minutes")):
+        if settings.get(setting) is not None and not has_all_games:
+            return f"{flag} {2 * settings[setting]:g}"
+    return f"--games {2 * settings['num_games']}"
 
 
 def latest_losses(rows: Sequence[Row]) -> dict[str, str]:

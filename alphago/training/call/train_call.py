@@ -47,19 +47,19 @@ def train(
 ) -> NeuralNet:
     """Train a network on games against itself and return it.
 
-    On Ctrl-C, and at the end of `max_minutes`, the run stops at the next move or gradient step, and everything is
+    On Ctrl-C, and at the end of its time, the run stops at the next move or gradient step, and everything is
     saved.  A later call with the same `folder` resumes the run.  A call with more games or minutes prolongs a finished
     run: the schedules then span the whole run, and the curriculum does not return to smaller boards.
 
     On a CPU, a run limited by `num_games` gives bit-identical weights whether or not it was interrupted or killed and
     resumed.  This does not hold for networks that draw random numbers, nor for an interrupt within an iteration of a
-    search that keeps its trees (PUCT), since trees are not saved, nor for a run limited by `max_minutes`.  On a GPU,
+    search that keeps its trees (PUCT), since trees are not saved, nor for a run limited by time.  On a GPU,
     rounding errors differ from run to run.
 
     Args:
         env: the game that the network is to play in the end.
-        num_games: number of games to play; without it, or with None, the run ends after `max_minutes` or the recipe's
-            minutes.
+        num_games: number of games to play; without it, or with None, the run ends after `max_minutes`, after
+            `max_processor_minutes` (which replace the recipe's minutes), or after the recipe's minutes.
         preset: the name of a recipe (see `alphago.training.recipes`), whose network and settings apply where this call
             gives none.  None: the recipe of the board, or of the next larger board that has one; runs of fewer than
             5 000 games take its network, and the settings "few-games" in recipes.toml.
@@ -74,7 +74,7 @@ def train(
             `until=None`.
         reports: callbacks that report the run; None for a progress bar, or in a notebook for live curves.
         stop_after: minutes after which this call stops as if by Ctrl-C, with everything saved.  The run's length and
-            schedules still follow from `num_games` or `max_minutes`.  The minutes include loading and compiling.
+            schedules still follow from `num_games` and the limit of time.  The minutes include loading and compiling.
             When they are over, the call completes the move or gradient step in progress, saves and returns.
         device: the device of self-play and training: "cpu"; "cuda"; or "auto", the GPU if there is one that supports
             game and network.  If the GPU's memory runs out with "auto", the run reports that and continues on the CPU
@@ -129,7 +129,7 @@ def new_run(call: Call, given: Mapping[str, Any], preset: str | None) -> Start:
     recipe = recipe_of_call(env, given, preset)
     settings = new_settings(recipe, given, device).completed(device)
     # With AMX wide networks cost less; their width was not compared there.
-    short = is_short(settings.max_minutes, settings.selfplay.groups) and not cpu_has("amx_tile")
+    short = is_short(settings) and not cpu_has("amx_tile")
     model, notes = new_network(call, recipe.network_on(device, short=short), settings.seed)
     if device == "cpu":  # a resumed run keeps the dtypes, on any machine
         dtype = settings.selfplay_dtype or dtype_name(choose_dtype(None))
@@ -155,12 +155,15 @@ def recipe_of_call(env: GameEnv, given: Mapping[str, Any], preset: str | None) -
 def new_settings(recipe: Recipe, given: Mapping[str, Any], device: str) -> RunSettings:
     """Return the settings of a new run: the call's, else the recipe's, else the defaults, not yet completed.
 
-    If a limit of time is given, and none of games, there is no limit of games.
+    If a limit of time is given, and none of games, there is no limit of games; a given limit of processor time takes
+    the place of the recipe's limit of time.
     given: as in `new_run`.
     """
     of_recipe = recipe_settings(recipe, device)
     both = {**of_recipe, **given}
-    if both.get("max_minutes") is not None and "num_games" not in both:
+    if given.get("max_processor_minutes") is not None:
+        given = {"max_minutes": None, **given}
+    if (both.get("max_minutes") or both.get("max_processor_minutes")) and "num_games" not in both:
         given = {**given, "num_games": None}  # instead of the default
     # In two steps: the call may choose another part, which lacks settings of the recipe's part.
     return change(change(RunSettings(), of_recipe), given)

@@ -30,7 +30,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
     "changes": (list,),
 }
 # Settings that readers compute with or print, by keyword; a config with another value there is damaged.
-NUMBERS = ("num_games", "max_minutes", "readouts", "batch_size", "surprise_share")
+NUMBERS = ("num_games", "max_minutes", "max_processor_minutes", "readouts", "batch_size", "surprise_share")
 
 
 def holds_run(path: Path) -> bool:

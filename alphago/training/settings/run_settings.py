@@ -46,6 +46,12 @@ class AnyRunSettings:
         positive=True,
         shown="minutes of training",
     )
+    max_processor_minutes: float | None = setting(
+        "minutes of one core, spent by all threads of the run's process, after which the run ends, however busy the "
+        "machine is; workers, engines and opponents to watch do not count; in place of `max_minutes`",
+        default=None,
+        positive=True,
+    )
     seed: int = setting(
         "random seed of games, samples and initial weights",
         default=0,
@@ -172,8 +178,11 @@ class RunSettings(AnyRunSettings):
         if self.selfplay_dtype not in (None, *DTYPES):
             names = ", ".join(map(repr, DTYPES))
             raise ValueError(f"selfplay_dtype must be {names} or None, got {self.selfplay_dtype!r}")
-        if self.num_games is None and self.max_minutes is None:
+        times = [time for time in (self.max_minutes, self.max_processor_minutes) if time is not None]
+        if self.num_games is None and not times:
             raise ValueError("num_games or max_minutes must end the run, got None for both")
+        if len(times) > 1:
+            raise ValueError(f"max_minutes or max_processor_minutes must be None, got {times[0]:g} and {times[1]:g}")
         if isinstance(self.memory, Window) and self.start_training_after > self.memory.memory_size:
             raise ValueError(
                 f"start_training_after ({self.start_training_after}) is more than memory_size "

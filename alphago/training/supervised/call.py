@@ -142,6 +142,7 @@ def run_settings(settings: SupervisedSettings, given: GivenGames) -> RunSettings
     return RunSettings(
         num_games=settings.num_games,
         max_minutes=settings.max_minutes,
+        max_processor_minutes=settings.max_processor_minutes,
         seed=settings.seed,
         ckp_freq=settings.ckp_freq,
         learning=settings.learning,

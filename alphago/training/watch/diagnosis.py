@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from alphago.system.settings import to_data
-from alphago.training.history import Row, number
+from alphago.training.history import Row, limits, number
 from alphago.training.recipes import FEW_GAMES, OTHER_GAMES, RECIPES
 from alphago.training.runs.config import flat_settings
 from alphago.training.settings.run_settings import RunSettings
@@ -117,10 +117,8 @@ class Recent:
 
     def progress(self) -> float:
         """Return the share of the run's games or minutes that is over, whichever is larger; 0 without a limit."""
-        game_limit = number(self.settings, "num_games")
-        time_limit = 60 * (number(self.settings, "max_minutes") or 0)
-        limits = ((self.latest("games"), game_limit), (self.latest("seconds"), time_limit))
-        return max((amount / limit for amount, limit in limits if amount is not None and limit), default=0.0)
+        row = self.rows[-1] if self.rows else {}
+        return max((spent / limit for spent, limit in limits(self.settings, row).values()), default=0.0)
 
 
 def numbers(rows: Sequence[Row], key: str) -> list[float]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from alphago.system.cores import available_cores
 from alphago.system.kernels.cache import compiling_time
 
 # Checkpoint every 60 s, or less often if saving would take over 2 % of the time.
@@ -16,28 +17,30 @@ Seconds = Callable[[], float]
 
 
 class RunClock:
-    """A clock of training time, which judges can stop, with an optional limit.
+    """A clock of training time and of its processor time, which judges can stop, with an optional limit of one of them.
 
-    minutes: the limit of training time; None for no limit.
-    now, work, compiling: functions that return the time, this process's processor time, and the time that it has spent
-        on compiling kernels, in seconds.
+    minutes: the limit; None for no limit.  by_processor: whether it is a limit of processor time.
+    now, work: functions that return the time, and this process's processor time, in seconds.
+    compiling: a function that returns how much of both this process has spent on compiling kernels, in seconds.
 
     Compiling, which the first iteration of a process may have to do, is no training time.
 
-    `ready`: seconds of training time at the end of the first iteration; None until then.  Schedules such as the
-    curriculum begin at `ready`, because the first iteration also loads libraries and kernels.  The limit includes the
-    time before `ready`.
+    `ready`: what was `spent` at the end of the first iteration; None until then.  Schedules such as the curriculum
+    begin at `ready`, because the first iteration also loads libraries and kernels.  The limit includes the time before
+    `ready`.
     """
 
     def __init__(
         self,
         minutes: float | None,
         *,
+        by_processor: bool = False,
         now: Seconds = time.monotonic,
         work: Seconds = time.process_time,
-        compiling: Seconds = lambda: compiling_time.seconds,
+        compiling: Callable[[], tuple[float, float]] = lambda: (compiling_time.seconds, compiling_time.processor),
     ) -> None:
         self._now, self._work, self._compiling = now, work, compiling
+        self.by_processor = by_processor
         self._may_compile = True  # until this process has done an iteration
         self.limit = math.inf if minutes is None else 60 * minutes
         self.ready: float | None = None
@@ -56,25 +59,25 @@ class RunClock:
     def restore(self, state: dict[str, Any]) -> None:
         """Continue from the times that the method `state` returned."""
         self.set(state["seconds"], state["processor"])
-        self.ready = state["ready"]
+        if state["ready"] is not None:
+            self.ready = min(state["ready"], self.spent)  # of a run whose limit was of the other time, it may be more
 
     def mark_ready(self) -> None:
-        """Set `ready` to the present training time, unless it is already set; nothing is compiled any more."""
+        """Set `ready` to what is `spent` now, unless it is already set; nothing is compiled any more."""
         if self._may_compile:
             self.set(self.seconds, self.processor)
             self._may_compile = False
         if self.ready is None:
-            self.ready = self.seconds
+            self.ready = self.spent
 
-    @property
-    def _compiled(self) -> float:
-        """Seconds since `_began` in which kernels were compiled."""
-        return self._compiling() - self._compiling_began if self._may_compile else 0.0
+    def _compiled(self, kind: int) -> float:
+        """Return the seconds since `_began` in which kernels were compiled, of time (0) or of processor time (1)."""
+        return self._compiling()[kind] - self._compiling_began[kind] if self._may_compile else 0.0
 
     @property
     def seconds(self) -> float:
         """The training time so far, in seconds."""
-        return self._now() - self._began - self._compiled
+        return self._now() - self._began - self._compiled(0)
 
     @property
     def processor(self) -> float:
@@ -82,26 +85,40 @@ class RunClock:
 
         Unlike `seconds`, it does not include time in which other programs used the processor.
         """
-        return self._work() - self._processor_began
+        return self._work() - self._processor_began - self._compiled(1)
+
+    @property
+    def spent(self) -> float:
+        """What counts towards the limit, in seconds: `processor` if the limit is of processor time, else `seconds`."""
+        return self.processor if self.by_processor else self.seconds
 
     @property
     def is_over(self) -> bool:
         """Whether the limit is reached."""
-        return self.seconds >= self.limit
+        return self.spent >= self.limit
 
     @property
     def progress(self) -> float:
-        """The share of the time between `ready` and the limit that has passed, 0 .. 1; 0 without a limit."""
+        """The share of what lies between `ready` and the limit that is spent, 0 .. 1; 0 without a limit."""
         if self.is_over:
             return 1.0
         if self.ready is None:
             return 0.0
-        return max(0.0, self.seconds - self.ready) / (self.limit - self.ready)
+        return max(0.0, self.spent - self.ready) / (self.limit - self.ready)
+
+    @property
+    def remaining(self) -> float:
+        """The seconds until the limit is reached, infinity without one; of processor time, by the use of it so far."""
+        pace = (self.seconds + 1) / (self.processor + 1) if self.by_processor else 1.0  # + 1: at first as on one core
+        return max(0.0, self.limit - self.spent) * pace
 
     @property
     def deadline(self) -> float:
-        """The value of time.monotonic() at which the limit is reached if no more is compiled."""
-        return self._began + self._compiled + self.limit
+        """The value of time.monotonic() before which the limit is not reached; if it is of time, at which it is.
+
+        No more may be compiled until then.
+        """
+        return self._now() + (self.limit - self.spent) / (available_cores() if self.by_processor else 1)
 
     @contextmanager
     def stopped(self) -> Iterator[None]:

@@ -14,8 +14,18 @@ from alphago.env.game import GameEnv
 from alphago.env.position import IllegalMove, Position
 from alphago.records.record import GameRecord, load_records
 from alphago.system.validation import check_int, shown
-from alphago.training.call.summary import game_text, latest_losses, match_facts, of_total, why_over
-from alphago.training.history import EVALUATIONS, METRICS, History, Row, number, opponent_name, read_history, read_rows
+from alphago.training.call.summary import game_text, latest_losses, match_facts, minutes_spent, of_total, why_over
+from alphago.training.history import (
+    EVALUATIONS,
+    METRICS,
+    History,
+    Row,
+    limits,
+    number,
+    opponent_name,
+    read_history,
+    read_rows,
+)
 from alphago.training.runs.config import flat_settings, game_of, read_config
 from alphago.training.watch.diagnosis import diagnose
 from alphago.training.watch.game_sheet import board_of
@@ -158,12 +168,11 @@ def facts_of(folder: Folder, history: History) -> dict[str, Any]:
     config = read_config(folder.path)
     settings, rows = flat_settings(config), history.metrics
     last: Row = rows[-1] if rows else {}
-    seconds, games = number(last, "seconds") or 0.0, number(last, "games") or 0.0
-    over = why_over(settings, games, seconds, history.evaluations)
+    over = why_over(settings, last, history.evaluations)
     facts = {
         "game": game_words(config),
-        "games": of_total(games, settings.get("num_games")),
-        "minutes of training": of_total(seconds / 60, settings.get("max_minutes"), decimals=1),
+        "games": of_total(number(last, "games") or 0.0, settings.get("num_games")),
+        **minutes_spent(settings, last),
         "positions": f"{number(last, 'positions') or 0:,.0f}",
         "gradient steps": f"{number(last, 'steps') or 0:,.0f}",
         "over": over or "no",
@@ -227,19 +236,16 @@ def headline_of(
     """
     last: Row = rows[-1] if rows else {}
     games, minutes = number(last, "games") or 0.0, (number(last, "seconds") or 0.0) / 60
-    most_games, most_minutes = settings.get("num_games"), settings.get("max_minutes")  # limits; None for no limit
     pace = games_a_minute(rows)
     parts = [span(minutes), f"{games:,.0f} games"]
     told_pace = games / minutes if over and minutes else pace  # of a run that is over, the mean
     if told_pace:
         parts.append(f"{told_pace:,.0f} games/min")
     shares, minutes_left = [0.0], [math.inf]  # an entry more for each limit
-    if most_games:
-        shares.append(games / most_games)
-        minutes_left.append((most_games - games) / pace if pace else math.inf)
-    if most_minutes:
-        shares.append(minutes / most_minutes)
-        minutes_left.append(most_minutes - minutes)
+    for setting, (spent, limit) in limits(settings, last).items():
+        shares.append(spent / limit)
+        speed = pace if setting == "num_games" else spent / minutes if minutes else 1.0  # a minute of the clock
+        minutes_left.append((limit - spent) / speed if speed else math.inf)
     left = min(minutes_left)
     if over:
         parts.append("finished")

@@ -1,5 +1,6 @@
 """How much time a run still takes, by a clock that the tests set."""
 
+import math
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,7 +21,7 @@ LENGTH = selfplay_game(GoEnv(9)).usual_length
 
 def run_of(settings: RunSettings, **values: Any) -> Any:
     """A run with a clock at 0 that has played nothing."""
-    clock = SimpleNamespace(seconds=0.0, limit=60 * (settings.max_minutes or 0))
+    clock = SimpleNamespace(seconds=0.0, remaining=60 * (settings.max_minutes or math.inf))
     memory = SimpleNamespace(added=0, can_learn=False, samples_per_position=settings.memory.samples_per_position)
     stage = SimpleNamespace(memory=memory)
     run = {
@@ -50,7 +51,7 @@ def iteration(seconds: float, games: int, moves: int, steps: int, learning: floa
 
 def test_by_time() -> None:
     run = run_of(run_settings(num_games=None, max_minutes=2.0))
-    run.clock.seconds = 30.0
+    run.clock.seconds, run.clock.remaining = 30.0, 90.0
     assert RunProgress(run)()[:2] == (0.25, 90.0)
 
 

@@ -56,11 +56,15 @@ def changed(net: NeuralNet, before: dict[str, torch.Tensor]) -> bool:
 
 
 class TestStopping:
-    def test_max_minutes(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        ("limit", "time"), [("max_minutes", "seconds"), ("max_processor_minutes", "processor_seconds")]
+    )
+    def test_a_limit_of_time(self, tmp_path: Path, limit: str, time: str) -> None:
         """At the next move, not after all the plies of an iteration."""
-        _, listener = run(tmp_path, 10**9, GoEnv(5), max_minutes=0.01, plies_per_iteration=10**9, games_in_flight=16)
+        settings = {limit: 0.01, "plies_per_iteration": 10**9, "games_in_flight": 16}
+        _, listener = run(tmp_path, 10**9, GoEnv(5), **settings)
         assert not listener.stopped
-        assert listener.last["seconds"] >= 0.6
+        assert listener.last[time] >= 0.6
         assert listener.last["iteration"] == 1
         load_model(tmp_path, GoEnv(5))
 

@@ -21,6 +21,10 @@ from tests.training.small_runs import nadam, run, run_settings, started
     ("given", "sentence"),
     [
         ({"num_games": None, "max_minutes": None}, "num_games or max_minutes must end the run, got None"),
+        (
+            {"max_minutes": 1, "max_processor_minutes": 2.5},
+            "max_minutes or max_processor_minutes must be None, got 1 and 2.5",
+        ),
         ({"memory_size": 30}, r"start_training_after \(1000\) is more than memory_size \(30\)"),
         ({"optimizer": "lion"}, "optimizer must be 'muon', .* got 'lion'"),
         ({"optimizer": 3}, "optimizer must be 'muon', .* got 3"),

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from alphago.system.interrupts import stopped_at, stopped_by_interrupt
+from alphago.training.watch import run_clock
 from alphago.training.watch.run_clock import RunClock, SavingTimes
 
 
@@ -18,8 +19,10 @@ class Time:
     worked = 50.0
     compiled = 7.0
 
-    def clock(self, minutes: float | None) -> RunClock:
-        return RunClock(minutes, now=lambda: self.now, work=lambda: self.worked, compiling=lambda: self.compiled)
+    def clock(self, minutes: float | None, by_processor: bool = False) -> RunClock:
+        functions = {"now": lambda: self.now, "work": lambda: self.worked}
+        compiling = lambda: (self.compiled, self.compiled / 2)  # noqa: E731
+        return RunClock(minutes, by_processor=by_processor, compiling=compiling, **functions)
 
     def saving(self) -> SavingTimes:
         return SavingTimes(lambda: self.now)
@@ -53,6 +56,24 @@ def test_the_processor(time: Time) -> None:
     run.set(90.0, 30.0)
     time.worked += 1
     assert run.processor == 31.0
+
+
+def test_a_limit_of_the_processor(time: Time, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it takes: schedules and the end follow the processor, and the deadline is no later than the end."""
+    monkeypatch.setattr(run_clock, "available_cores", lambda: 2)
+    run = time.clock(1.0, by_processor=True)
+    assert (run.is_over, run.remaining, run.deadline) == (False, 60.0, 1030.0)
+    time.now, time.worked, time.compiled = time.now + 100, time.worked + 30, time.compiled + 20
+    assert (run.processor, run.progress, run.is_over) == (20.0, 0.0, False)
+    run.mark_ready()
+    time.now, time.worked = time.now + 1000, time.worked + 20
+    assert (run.ready, run.progress, run.is_over, run.deadline) == (20.0, 0.5, False, 2110.0)
+    assert 500 < run.remaining < 550  # at 40 of 1080 seconds
+    other = time.clock(2.0, by_processor=False)
+    other.restore({"seconds": 5.0, "processor": 90.0, "ready": 30.0})  # it was limited by the processor before
+    assert other.ready == 5.0
+    time.worked += 20
+    assert (run.is_over, run.progress) == (True, 1.0)
 
 
 def test_no_limit(time: Time) -> None:

@@ -126,6 +126,13 @@ def test_how_far_a_run_is(seconds: int, most: int | None, told: str) -> None:
     assert headline_of({"max_minutes": most}, rows, [], over=False, idle=0)["progress"] == told
 
 
+def test_how_far_a_run_by_the_processor_is() -> None:
+    """Half of the processor's minutes took four by the clock."""
+    rows = [{"seconds": 0, "games": 0}, {"seconds": 240, "processor_seconds": 60, "games": 40}]
+    told = headline_of({"max_processor_minutes": 2.0}, rows, [], over=False, idle=0)
+    assert (told["progress"], told["share"]) == ("4 min · 40 games · 10 games/min · about 4 min to go", 0.5)
+
+
 def test_the_pace_of_a_run_that_is_over_is_its_mean() -> None:
     """The last iterations may have been faster; what a run that goes on has left is reckoned from these."""
     rows = [{"seconds": 0, "games": 0}, {"seconds": 300, "games": 30}]
