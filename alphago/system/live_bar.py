@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 from tqdm.auto import tqdm
 
+from alphago.system.optional import notebook_shell
+
 EVERY = 0.5  # seconds between two redrawings
+IN_FILE = 10.0  # least seconds between two lines where stderr is a file
 
 
 class LiveBar(tqdm):
-    """A tqdm bar on stderr that a thread redraws twice a second on a terminal.
+    """A tqdm bar on stderr that a thread redraws twice a second on a terminal; a file gets a line each ten seconds.
 
     update: called by this thread before each redrawing, to set the bar's contents.
     """
@@ -21,6 +24,8 @@ class LiveBar(tqdm):
         self._thread: threading.Thread | None = None
         if sys.stderr is None:  # as in a program without a console
             options["disable"] = True
+        elif not sys.stderr.isatty() and notebook_shell() is None:
+            options.setdefault("mininterval", IN_FILE)
         super().__init__(*args, dynamic_ncols=True, **options)
         if not self.disable and hasattr(self.fp, "isatty") and self.fp.isatty():
             self._thread = threading.Thread(target=self._draw, name="progress bar", daemon=True)
