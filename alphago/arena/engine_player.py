@@ -1,23 +1,67 @@
-"""`EnginePlayer`: a GTP engine as one side of many games."""
+"""Programs as one side of many games; `EnginePlayer`, those that speak GTP."""
 
 import contextlib
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from alphago.arena.engine import Engine, EngineError, EngineProcess
 from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
+from alphago.env.game import GameEnv
 from alphago.env.go import GoEnv
-from alphago.env.go_position import GoPosition
 
 RESIGN = -1  # in place of an action: the player resigns
 COLOURS = {1: "b", -1: "w"}
 
 
-class EnginePlayer:
-    """An engine as one side of many games, with one process per game; call `close` when the games are over.
+class ProgramPlayer:
+    """A program as one side of many games, which it forfeits by its faults; call `close` when the games are over.
+
+    name: the program's name in messages.  games: their number.
+    """
+
+    question = "genmove"  # what a move answers
+
+    def __init__(self, env: GameEnv, name: str, games: int) -> None:
+        self.env, self.name = env, name
+        self.batch: GameBatch = env.new_batch(games)
+        self.moves: list[list[int]] = [[] for _ in range(games)]
+        self.faults: dict[int, str] = {}  # by game: why the program forfeited the game
+        self.scores: dict[int, str] = {}  # by game: the program's own score
+
+    def follow(self, games: np.ndarray, actions: np.ndarray) -> None:
+        """Play an action, int32 [n], of either side in each game, int64 [n]."""
+        for game, action in zip(games.tolist(), actions.tolist(), strict=True):
+            self.moves[game].append(action)
+        self.batch.play(games, actions)
+
+    def read_move(self, game: int, text: str) -> int:
+        """Return the action of a move as text; raise EngineError if it is not a legal move."""
+        try:
+            action = self.env.from_text(text)
+            if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
+                self.position(game).check_action(action)  # raises with the reason
+        except ValueError as error:  # IllegalMove is one
+            raise EngineError(f"{self.name} answered {text!r} to {self.question}: {error}") from None
+        return action
+
+    def position(self, game: int) -> Any:
+        """Return the position of a game."""
+        return self.env.position().after(self.moves[game])
+
+    def disagreement(self, game: int) -> str | None:
+        """Return both scores as text if the program's score of a game differs from ours, else None."""
+        return None
+
+    def close(self) -> None:
+        """End all processes."""
+
+
+class EnginePlayer(ProgramPlayer):
+    """An engine as one side of many games, with one process per game.
 
     seeds: the engine's random seed in each game.
 
@@ -26,13 +70,10 @@ class EnginePlayer:
     forfeits its game, and `faults` has the reason.
     """
 
+    env: GoEnv
+
     def __init__(self, env: GoEnv, engine: Engine, seeds: Sequence[int]) -> None:
-        self.env = env
-        self.name = engine.name
-        self.batch: GameBatch = env.new_batch(len(seeds))
-        self.moves: list[list[int]] = [[] for _ in seeds]
-        self.faults: dict[int, str] = {}  # by game: why the engine forfeited the game
-        self.scores: dict[int, str] = {}  # by game: the engine's `final_score`
+        super().__init__(env, engine.name, len(seeds))
         self._broken: dict[int, str] = {}  # by game: an error, because of which the engine resigns at its next turn
         self._own_move: dict[int, int] = {}  # by game: the engine's last move, which is already on the engine's board
         self.processes: list[EngineProcess] = []
@@ -62,22 +103,20 @@ class EnginePlayer:
             if not is_own_move:
                 self._send(game, "play", COLOURS[mover], self.env.to_text(action))
                 self._unless_broken(game, EngineProcess.receive)
-            self.moves[game].append(action)
-        self.batch.play(games, actions)
+        super().follow(games, actions)
         for game in games[self.batch.is_over(games, np.empty(len(games), np.bool_))].tolist():
             if self.env.turns is None:  # engines cannot score a game that ends after fixed turns
                 self._ask_score(game)
             self.processes[game].close()
 
     def disagreement(self, game: int) -> str | None:
-        """Return both scores as text if the engine's `final_score` differs from the Tromp-Taylor score, else None."""
+        """Compare the engine's `final_score` with the Tromp-Taylor score."""
         if game not in self.scores:
             return None
-        ours, theirs = self._position(game).score(), self.scores[game]
+        ours, theirs = self.position(game).score(), self.scores[game]
         return None if read_margin(theirs) == ours else f"{result_text(ours)} on the board, {theirs} says {self.name}"
 
     def close(self) -> None:
-        """End all processes."""
         for process in self.processes:
             process.close()
 
@@ -101,7 +140,7 @@ class EnginePlayer:
             if game in self._broken:
                 raise EngineError(self._broken[game])
             text = self.processes[game].receive()
-            action = RESIGN if text.lower() == "resign" else self._read_move(game, text)
+            action = RESIGN if text.lower() == "resign" else self.read_move(game, text)
         except EngineError as error:
             self.faults[game] = str(error)
             action = RESIGN
@@ -110,19 +149,6 @@ class EnginePlayer:
         else:
             self._own_move[game] = action
         return action
-
-    def _read_move(self, game: int, text: str) -> int:
-        """Return the action of a move in GTP notation; raise EngineError if it is not a legal move."""
-        try:
-            action = self.env.from_text(text)
-            if not self.batch.legal_mask(np.array([game]), np.empty((1, self.env.action_space), np.bool_))[0, action]:
-                self._position(game).check_action(action)  # raises with the reason
-        except ValueError as error:  # IllegalMove is one
-            raise EngineError(f"{self.name} answered {text!r} to genmove: {error}") from None
-        return action
-
-    def _position(self, game: int) -> GoPosition:
-        return self.env.position().after(self.moves[game])
 
     def _ask_score(self, game: int) -> None:
         """Ask the engine for its score of a finished game and keep it, unless it does not know `final_score`."""

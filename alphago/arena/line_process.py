@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 from alphago.system.validation import shown
 
@@ -27,24 +27,25 @@ class LineProcess:
     """A running program that reads lines and writes lines; call `close` at the end, or use it in a `with` statement.
 
     command: program and arguments.  name: the program's name in messages; None for its file's name.
-    longest: bytes of a line of stdout; longer lines come in pieces.
+    longest: bytes of a line of stdout; longer lines come in pieces.  options: further ones of `subprocess.Popen`.
     Raises EngineError if the program cannot be started.
     """
 
     farewell = b""  # what is written to the program to end it
 
-    def __init__(self, command: Sequence[str], *, name: str | None = None, longest: int = LONGEST_LINE) -> None:
+    def __init__(
+        self, command: Sequence[str], *, name: str | None = None, longest: int = LONGEST_LINE, **options: Any
+    ) -> None:
         self.name = name or os.path.basename(command[0])
         self._longest = longest
         self._sent = ""
-        self._closed = False
+        self.closed = False
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # stdout; None at its end
         self._errors: deque[str] = deque(maxlen=10)  # the last lines of stderr
         try:
             # In a session of its own it does not get Ctrl-C, and can be killed together with its children.
-            self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-            )
+            options |= dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+            self.process: subprocess.Popen[bytes] = subprocess.Popen(command, start_new_session=True, **options)
         except OSError as error:
             raise EngineError(f"{self.name} cannot be started: {error.strerror} ({command[0]})") from error
         self._readers = [
@@ -81,7 +82,7 @@ class LineProcess:
 
     def close(self, patience: float = 1.0) -> None:
         """End the process and its children: send `farewell`, then signals after `patience` seconds; may be repeated."""
-        if self._closed:  # the process id may have been reused
+        if self.closed:  # the process id may have been reused
             return
         process = self.process
         if process.stdin is not None and not process.stdin.closed:
@@ -98,7 +99,7 @@ class LineProcess:
             reader.join(1.0)
             if pipe is not None and not reader.is_alive():  # an alive reader: a child still holds the other end
                 pipe.close()
-        self._closed = True
+        self.closed = True
 
     def __enter__(self) -> Self:
         return self

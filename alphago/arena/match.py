@@ -16,6 +16,7 @@ from alphago.arena.match_games import MatchGame, MatchPlan, ParallelGames, play_
 from alphago.arena.match_result import MatchResult
 from alphago.arena.match_work import play_on_workers
 from alphago.arena.playout_player import PlayoutSettings
+from alphago.arena.submission import Submission
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv, check_env
 from alphago.env.games import require_go
@@ -112,7 +113,8 @@ def evaluate(
         "alphabeta:N": N plies ahead, in other games than Go (see `alphago.arena.alphabeta`; in games that do not come
             with the package it sees wins and losses alone);
         "gnugo" (level 10) or "gnugo:LEVEL": GNU Go, if installed;
-        "gtp:./engine --argument" or an `Engine`: any GTP engine.
+        "gtp:./engine --argument" or an `Engine`: any GTP engine;
+        "player.py" or a `Submission`: a Python file with a function `choose(position)`.
     readouts: simulations per move, one number for both players or (black's, white's); 0 plays the network's most
         probable action without search.
     search: the search, without noise: "puct" or "gumbel"; settings such as Puct(c_puct=1.5); or a dictionary that
@@ -150,7 +152,9 @@ def evaluate(
     first = entrant_for(black, env, first_readouts, first_search, device)
     second = entrant_for(white, env, second_readouts, second_search, device)
     referee = find_adjudicator(adjudicator, env)
-    needs_variant = any(isinstance(entrant.player, (PlayoutSettings, Engine)) for entrant in (first, second))
+    needs_variant = any(
+        isinstance(entrant.player, (PlayoutSettings, Engine, Submission)) for entrant in (first, second)
+    )
     if referee is not None or needs_variant:
         env = env.match_variant()  # without options that only help self-play
     if opening_plies is None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from alphago.arena.alphabeta import AlphaBetaPlayer, AlphaBetaSettings, PlainAlphaBetaPlayer, has_evaluation
 from alphago.arena.engine import Engine
-from alphago.arena.engine_player import RESIGN, EnginePlayer
+from alphago.arena.engine_player import RESIGN, EnginePlayer, ProgramPlayer
 from alphago.arena.entrant import Entrant
 from alphago.arena.players import LevelPlayer, Player, PlayerSource, PolicyPlayer, RandomPlayer, SearchPlayer
 from alphago.arena.playout_player import PlayoutPlayer, PlayoutSettings
+from alphago.arena.submission import Submission, SubmissionPlayer
 from alphago.env.batch import GameBatch
 from alphago.env.board import result_text
 from alphago.env.game import GameEnv
@@ -113,7 +114,7 @@ class ParallelGames:
 
     def __exit__(self, *_: object) -> None:
         for player in self.players:
-            if isinstance(player, EnginePlayer):
+            if isinstance(player, ProgramPlayer):
                 player.close()
 
     def step(self) -> list[MatchGame]:
@@ -169,7 +170,7 @@ class ParallelGames:
 
     def finish(self, game: int, outcome: float, margin: float | None) -> MatchGame:
         """Return the finished game of the slot `game`; outcome, margin: as in `MatchGame`."""
-        engines = [player for player in self.players if isinstance(player, EnginePlayer)]
+        engines = [player for player in self.players if isinstance(player, ProgramPlayer)]
         return MatchGame(
             self.numbers[game],
             outcome=outcome + 0.0,  # no -0.0
@@ -192,7 +193,7 @@ def play_games(games: ParallelGames, on_game: Callable[[MatchGame], Any], stop: 
 
 
 def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: int = 1) -> Player:
-    """Return an entrant as a player of many games at once; if it is an EnginePlayer, close it after use.
+    """Return an entrant as a player of many games at once; if it is a ProgramPlayer, close it after use.
 
     env: the game of the match.  seeds: an engine's seed for each game.
     leaves: `SearchSettings.leaves` of an evaluator's search unless the entrant's search has it.
@@ -210,6 +211,8 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
         return player(env, source, games)
     if isinstance(source, Engine):
         return EnginePlayer(require_go(env, source.name), source, seeds)
+    if isinstance(source, Submission):
+        return SubmissionPlayer(env, source, seeds)
     evaluator = as_evaluator(source)
     if entrant.level is not None:
         return LevelPlayer(env, evaluator, games, entrant.level)
@@ -222,9 +225,9 @@ def make_player(env: GameEnv, entrant: Entrant, seeds: Sequence[int], leaves: in
 def own_view(env: GameEnv, player: PlayerSource) -> GameEnv:
     """Return the match's game as a player's search plays it (`SelfPlayGame.player_view`), with its network's planes.
 
-    For an engine the game is not changed.
+    For a program the game is not changed.
     """
-    if isinstance(player, Engine):
+    if isinstance(player, (Engine, Submission)):
         return env
     network_env = getattr(player, "env", None)
     if type(network_env) is type(env) and "planes" in env.config:

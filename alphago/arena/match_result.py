@@ -118,7 +118,7 @@ class MatchResult:
             text += f"; an engine scored {self.counted} final boards, {len(self.disagreements)} of them differently"
         if self.forfeits:
             number, why = min(self.forfeits.items())
-            text += f"; {len(self.forfeits)} games were lost by an engine's fault, the first game {number}: {why}"
+            text += f"; {len(self.forfeits)} games were lost by a player's fault, the first game {number}: {why}"
         return text
 
 

@@ -10,6 +10,7 @@ from alphago.arena.alphabeta import AlphaBetaSettings, alphabeta_settings, check
 from alphago.arena.engine import COMMAND, Engine, find_engine
 from alphago.arena.engine_player import check_engine
 from alphago.arena.playout_player import PlayoutSettings, playout_settings
+from alphago.arena.submission import Submission, find_submission
 from alphago.env.batch import GameBatch
 from alphago.env.game import GameEnv
 from alphago.env.games import is_go, require_go
@@ -24,7 +25,7 @@ from alphago.nn.model_files import OF_KATAGO, model_file
 from alphago.system.validation import near_names
 
 # What `make_player` accepts as a player.
-PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Literal["random"]
+PlayerSource = Evaluator | PlayoutSettings | AlphaBetaSettings | Engine | Submission | Literal["random"]
 LEAVES = 4  # leaves per wave of a player at a level; the number of games played at once does not change it
 
 
@@ -141,7 +142,7 @@ def resolve_player(player: object, env: GameEnv | None = None, device: str = "cp
         require_go(env, player.name)
     if isinstance(player, AlphaBetaSettings) and env is not None and is_go(env):
         check_game_has_evaluation(env)  # PlainAlphaBetaPlayer sees nothing before the end of a game of Go
-    if isinstance(player, (Engine, PlayoutSettings, AlphaBetaSettings)):
+    if isinstance(player, (Engine, Submission, PlayoutSettings, AlphaBetaSettings)):
         return player
     return as_evaluator(player, env, device)
 
@@ -153,14 +154,14 @@ def network_file(name: str) -> Path | None:
     return path if looks_like_file or path.exists() else None
 
 
-def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Path | Literal["random"]:
+def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Submission | Path | Literal["random"]:
     """Return the player called `name`: a player without a network, or the path of a network's file or run folder.
 
     Raises ValueError, with similar names, for an unknown name; EngineError for an engine that is not installed.
     """
     if name == "random":
         return "random"
-    player = playout_settings(name) or alphabeta_settings(name) or find_engine(name)
+    player = playout_settings(name) or alphabeta_settings(name) or find_engine(name) or find_submission(name)
     if player is not None:
         return player
     if name and (path := network_file(name)) is not None:
@@ -169,6 +170,6 @@ def find_player(name: str) -> PlayoutSettings | AlphaBetaSettings | Engine | Pat
     question = f"did you mean {similar[0]}? " if similar else ""
     raise ValueError(
         f"no player is called {name!r}: {question}players are 'random', a network's file, run folder or packaged name, "
-        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', and any "
-        "engine by its command, as 'gtp:./engine --argument'"
+        "'uct:PLAYOUTS', 'rave:PLAYOUTS' in Go, 'alphabeta:DEPTH' in other games, 'gnugo:LEVEL', any engine "
+        "by its command, as 'gtp:./engine --argument', and a Python file with a function choose(position)"
     )

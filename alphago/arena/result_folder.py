@@ -33,6 +33,7 @@ class ResultFolder:
       evaluation.json   what determines each game, which must be the same in a later call
       games.jsonl       one line per game, in the order in which they ended
       games/M-N-G.sgf   Go only: game G of player M against player N, all counted from 1
+      standings.html    the results as a page, written when a call of `alphago evaluate` ends
       lock              held by the process that plays
 
     path: the folder; None for `runs/evaluate-HASH`, with a hash of the settings.
@@ -139,5 +140,5 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
         raise ValueError(f"{file} is damaged ({kind})") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)
     if key == "weights":
-        return "the networks' files, or the engines, have changed"
+        return "the players' files, their time for a move, or the engines, have changed"
     return "" if key is None else f"its {key} is {saved.get(key)!r}, got {identity[key]!r}"

@@ -11,7 +11,8 @@ from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match
 from alphago.arena.tournament import Tournament
 
-MAX_QUOTED = 3  # most faults, and most disagreements, listed for a match; games.jsonl has all of them
+MAX_QUOTED = 3  # most faults of a player, and disagreements in a match, that are listed; games.jsonl has all of them
+Sentence = tuple[Match, int, str]  # about the game with this number of a match
 
 
 def read_anchor(text: str | None, names: Sequence[str]) -> tuple[int, float]:
@@ -42,13 +43,18 @@ def standings(tournament: Tournament, *, anchor: int = 0, anchor_elo: float = 0.
 
     anchor: index of the player whose rating is fixed at `anchor_elo`.
     """
-    results = {match: tournament.result(match) for match in tournament.matches}
-    played = {match: result for match, result in results.items() if len(result.games)}
+    played = played_matches(tournament)
     parts = [headline(tournament)]
     if played:
-        parts += [matches_table(tournament, played), ratings_table(tournament, played, anchor, anchor_elo)]
+        parts += [table(match_rows(tournament, played)), table(rating_rows(tournament, played, anchor, anchor_elo))]
     parts += ["\n".join(notes(tournament, played))]
     return "\n\n".join(filter(None, parts))
+
+
+def played_matches(tournament: Tournament) -> dict[Match, MatchResult]:
+    """Return the results of the matches that have games."""
+    results = {match: tournament.result(match) for match in tournament.matches}
+    return {match: result for match, result in results.items() if len(result.games)}
 
 
 def headline(tournament: Tournament) -> str:
@@ -59,7 +65,7 @@ def headline(tournament: Tournament) -> str:
     return f"{tournament.env.summary}, {settings.games} games a match, {opening}, seed {settings.seed}"
 
 
-def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> str:
+def match_rows(tournament: Tournament, played: dict[Match, MatchResult]) -> list[list[str]]:
     """Return a table of the matches, from the view of the first player of each; played: the matches that have games."""
     rows = [["match", "games", "won", "drawn", "lost", "win rate", "95 %", "as Black", "as White", "distinct"]]
     for (i, j), result in played.items():
@@ -73,10 +79,12 @@ def matches_table(tournament: Tournament, played: dict[Match, MatchResult]) -> s
             str(result.distinct),
         ]
         rows.append(row)
-    return table(rows)
+    return rows
 
 
-def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anchor: int, anchor_elo: float) -> str:
+def rating_rows(
+    tournament: Tournament, played: dict[Match, MatchResult], anchor: int, anchor_elo: float
+) -> list[list[str]]:
     """Return a table of the players' Elo ratings; played: the matches with games.  For the rest see `standings`."""
     names = tournament.names
     points = np.zeros((len(names), len(names)))
@@ -91,11 +99,11 @@ def ratings_table(tournament: Tournament, played: dict[Match, MatchResult], anch
         interval = "anchor" if i == anchor else f"{low:+.0f} to {high:+.0f}"
         texts = ["?", "?"] if math.isnan(elo) else [f"{elo:+.0f}", interval]
         rows.append([names[i], *texts, f"{games[i]:.0f}"])
-    return table(rows)
+    return rows
 
 
 def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[str]:
-    """Yield notes on the results: repeated games, early decisions, engines' faults, missing games, and the folder."""
+    """Yield notes on the results: repeated games, early decisions, players' faults, missing games, and the folder."""
     for match, result in played.items():
         title = " - ".join(tournament.names[i] for i in match)
         verdict = tournament.verdict(match)
@@ -111,16 +119,17 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
                 f"{title}: {result.distinct} of {len(result.games)} games are distinct; the interval counts "
                 "these, ratings count all"
             )
-        if result.forfeits:
-            yield f"{title}: games lost by an engine's fault: {len(result.forfeits)}"
-            yield from quoted(tournament, match, result.forfeits.items())
         if result.counted:
             judge = tournament.settings.adjudicator or "the board"
             yield (
                 f"{title}: an engine scored {result.counted} final boards too, "
                 f"{len(result.disagreements)} of them differently; the win rate is by {judge}"
             )
-            yield from quoted(tournament, match, result.disagreements.items())
+            sentences = result.disagreements.items()
+            yield from quoted(tournament, [(match, number, text) for number, text in sentences])
+    for name, faults in players_faults(tournament).items():
+        yield f"{name}: games lost by a fault of its own: {len(faults)}"
+        yield from quoted(tournament, faults)
     saved = sum(len(tournament.games(match)) for match in tournament.matches)  # `result.games` has pairs of games alone
     unpaired = saved - sum(len(result.games) for result in played.values())
     if unpaired:
@@ -128,16 +137,23 @@ def notes(tournament: Tournament, played: dict[Match, MatchResult]) -> Iterable[
     yield f"games are in {tournament.folder.path}"
 
 
-def quoted(tournament: Tournament, match: Match, sentences: Iterable[tuple[int, str]]) -> Iterable[str]:
-    """Yield a line for each of the first MAX_QUOTED sentences, and a line with the number of the other sentences.
+def players_faults(tournament: Tournament) -> dict[str, list[Sentence]]:
+    """Return by player why it forfeited games."""
+    faults: dict[str, list[Sentence]] = {}
+    for match in tournament.matches:
+        for number, game in sorted(tournament.games(match).items()):
+            if game.fault:
+                loser = match[0] if game.outcome < 0 else match[1]
+                faults.setdefault(tournament.names[loser], []).append((match, number, game.fault))
+    return faults
 
-    sentences: (game number, text).
-    """
-    numbered = list(sentences)
-    for number, text in numbered[:MAX_QUOTED]:
+
+def quoted(tournament: Tournament, sentences: Sequence[Sentence]) -> Iterable[str]:
+    """Yield a line for each of the first MAX_QUOTED sentences, and a line with the number of the other sentences."""
+    for match, number, text in sentences[:MAX_QUOTED]:
         yield f"  {tournament.folder.game_name(match, number)}: {text}"
-    if len(numbered) > MAX_QUOTED:
-        yield f"  and {len(numbered) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
+    if len(sentences) > MAX_QUOTED:
+        yield f"  and {len(sentences) - MAX_QUOTED} more in {tournament.folder.path / 'games.jsonl'}"
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

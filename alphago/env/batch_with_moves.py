@@ -38,12 +38,12 @@ class BatchWithMoves(GameBatch):
     replay = GameBatch.replay
 
     def reset(self, slots: np.ndarray, **setup: object) -> None:
-        super().reset(slots, **setup)
+        super().reset(slots, **setup)  # type: ignore[safe-super]
         for slot in slots.tolist():
             self.lines[slot] = Line(setup, (), ())
 
     def copy(self, sources: np.ndarray, targets: np.ndarray, of: GameBatch | None = None) -> None:
-        super().copy(sources, targets, of)
+        super().copy(sources, targets, of)  # type: ignore[safe-super]
         lines = self.lines if of is None else getattr(of, "lines", None)
         found = [of.line if lines is None else lines[source] for source in sources.tolist()]  # type: ignore[union-attr]
         for target, line in zip(targets.tolist(), found, strict=True):
@@ -51,7 +51,7 @@ class BatchWithMoves(GameBatch):
 
     def play(self, slots: np.ndarray, actions: np.ndarray) -> None:
         movers = self.to_play(slots, np.empty(len(slots), np.int8))
-        super().play(slots, actions)
+        super().play(slots, actions)  # type: ignore[safe-super]
         for slot, action, mover in zip(slots.tolist(), actions.tolist(), movers.tolist(), strict=True):
             line = self.lines[slot]
             if line is not None:

@@ -29,12 +29,12 @@ class Evaluator(Protocol):
 
     device: the device on which it needs the boards of a search. An evaluator for any device but "cpu" is a
         `WaveEvaluator`.
-    reads_moves: whether `evaluate` reads the moves that led to a position, `batch.position(slot).moves`, which boards
-        on the CPU then keep (`new_boards`).
+
+    An evaluator with an attribute `reads_moves` that is true gets boards that keep the moves that led to a position:
+    `batch.position(slot).moves` (`new_boards`).
     """
 
     device: str = "cpu"
-    reads_moves: bool = False
 
     @abstractmethod
     def evaluate(self, batch: GameBatch, slots: np.ndarray, priors: np.ndarray, values: np.ndarray) -> None:

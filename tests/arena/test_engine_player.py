@@ -124,7 +124,7 @@ class TestMatch:
         assert list(match.forfeits) == [0, 1]
         for fault in match.forfeits.values():
             assert re.match(f"engine:? .*{why}", fault)
-        assert "; 2 games were lost by an engine's fault, the first game 0: engine" in str(match)
+        assert "; 2 games were lost by a player's fault, the first game 0: engine" in str(match)
 
     def test_an_illegal_move(self, tmp_path: Path) -> None:
         match = evaluate(GO, "random", scripted(tmp_path, "B2 B2"), 2, opening_plies=0, seed=3)

@@ -181,7 +181,7 @@ class TestResume:
             (
                 (HASH, Entrant(UNIFORM.player, name="uniform", weights="f")),
                 {},
-                "the networks' files, or the engines, have changed",
+                "the players' files, their time for a move, or the engines, have changed",
             ),
         ],
     )
@@ -289,7 +289,7 @@ class TestEngines:
         game = read_sgf(tmp_path / "out" / "games" / "1-2-0002.sgf")
         assert (game.result, game.comment) == ("B+F", rows[1]["fault"])
         text = standings(one)
-        assert "bad - random: games lost by an engine's fault: 1\n  1-2-0002: bad answered 'E9'" in text
+        assert "bad: games lost by a fault of its own: 1\n  1-2-0002: bad answered 'E9'" in text
         assert tournament(tmp_path, engine, RANDOM, games=2).folder.games == one.folder.games
 
 

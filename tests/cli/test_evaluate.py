@@ -50,7 +50,7 @@ class TestEvaluate:
         for row in (f"{new}@8 - {old}@0 ", f"{old}@0 - {run}@4,gumbel ", f"{run}@4,gumbel - random "):
             assert row in text
         assert re.search(r"^random +\+0 +anchor +6$", text, re.MULTILINE)
-        assert text.endswith("games are in out\n")
+        assert text.endswith("games are in out\nas a page: out/standings.html\n")
         assert "12/12" in bar
         assert len((Path("out") / "games.jsonl").read_text().splitlines()) == 12
         assert evaluate(command) == 0

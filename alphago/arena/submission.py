@@ -1,0 +1,131 @@
+"""Players in files of their own, such as those that a class hands in: a function `choose(position)` in each."""
+
+import hashlib
+import pickle
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from alphago.arena.engine_player import RESIGN, ProgramPlayer
+from alphago.arena.line_process import EngineError, LineProcess
+from alphago.env.game import GameEnv
+from alphago.system.children import child_environment, python_command
+from alphago.system.files import user_path
+from alphago.system.validation import check_positive, checks_keywords
+
+START_SECONDS = 60.0  # until a file is imported: torch alone takes some seconds
+MOVE_SECONDS = 2.0
+
+
+@checks_keywords()
+@dataclass(frozen=True)
+class Submission:
+    """A Python file with a function `choose(position)`, which returns a move as an action or as text.
+
+    The file runs in a process of its own, in a temporary folder, and may import anything.  It is imported once for many
+    games, and each call of `choose` finds Python's and numpy's random generators seeded anew.
+
+    file: the path.  move_seconds: time for a move, by the clock; who exceeds it forfeits the game.
+    """
+
+    file: str
+    move_seconds: float = MOVE_SECONDS
+
+    def __post_init__(self) -> None:
+        check_positive("move_seconds", self.move_seconds)
+
+    @property
+    def path(self) -> Path:
+        return user_path(self.file).resolve()
+
+    @property
+    def version(self) -> str:
+        """What determines its moves: the SHA-256 of the file, and the time for a move."""
+        return f"{hashlib.sha256(self.path.read_bytes()).hexdigest()}, {self.move_seconds:g} s a move"
+
+
+def find_submission(name: str) -> Submission | None:
+    """Return the submission in the file called `name`; None if this is no Python file."""
+    return Submission(name) if name.endswith(".py") and user_path(name).is_file() else None
+
+
+class SubmissionProcess(LineProcess):
+    """The process of a submission, see `alphago.arena.submission_process`; it has a temporary folder of its own."""
+
+    def __init__(self, submission: Submission, env: GameEnv) -> None:
+        self.folder = TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        file, game = str(submission.path), pickle.dumps(env).hex()
+        command = python_command("-B", "-m", "alphago.arena.submission_process", file, game)
+        environment = {**child_environment(), "TMPDIR": self.folder.name, "OMP_NUM_THREADS": "1"}
+        try:
+            super().__init__(command, name=submission.file, cwd=self.folder.name, env=environment)
+            self.ask("begin", START_SECONDS)
+        except BaseException:
+            self.folder.cleanup()
+            raise
+
+    def ask(self, line: str, seconds: float) -> str:
+        """Send a line and return the answer, which must come in so many seconds.
+
+        Raises EngineError for an exception in the submission, which goes on, and if its process has ended or is ended.
+        """
+        due = time.monotonic() + seconds
+        self.write_line(line)
+        answer = self.read_line(due, seconds)
+        if answer is None:
+            raise self.failed("the process has ended", has_exited=True)
+        kind, _, text = answer.decode("utf-8", "replace").strip().partition(" ")
+        if kind == "error":
+            raise EngineError(f"{self.name}: {text}")
+        return text
+
+    def close(self, patience: float = 1.0) -> None:
+        super().close(patience)
+        self.folder.cleanup()
+
+
+class SubmissionPlayer(ProgramPlayer):
+    """A submission as one side of many games, which one process plays; if that ends, another one goes on.
+
+    seeds: the random seed of each game.
+    """
+
+    question = "choose"
+
+    def __init__(self, env: GameEnv, submission: Submission, seeds: Sequence[int]) -> None:
+        super().__init__(env, submission.file, len(seeds))
+        self.submission, self.seeds = submission, seeds
+        self.process: SubmissionProcess | None = None
+        self.unusable = ""  # why the file cannot be imported
+
+    def choose(self, games: np.ndarray, by_chance: np.ndarray, chance: np.ndarray) -> np.ndarray:
+        """Return actions, int32 [n], RESIGN for a game that the submission forfeits; see `Player.choose`."""
+        actions = np.full(len(games), RESIGN, np.int32)
+        for i, game in enumerate(games.tolist()):
+            seed, moves = self.seeds[game] + len(self.moves[game]), map(self.env.to_text, self.moves[game])
+            try:
+                answer = self._running().ask(" ".join(["choose", str(seed), *moves]), self.submission.move_seconds)
+                actions[i] = self.read_move(game, answer)
+            except EngineError as error:
+                self.faults[game] = str(error)
+        return actions
+
+    def _running(self) -> SubmissionProcess:
+        """Return the process, which is started if there is none; raise EngineError if it cannot import the file."""
+        if self.unusable:
+            raise EngineError(self.unusable)
+        if self.process is None or self.process.closed:
+            try:
+                self.process = SubmissionProcess(self.submission, self.env)
+            except EngineError as error:
+                self.unusable = str(error)
+                raise
+        return self.process
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.close()

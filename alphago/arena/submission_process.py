@@ -1,0 +1,63 @@
+"""The process of a submission: `python -m alphago.arena.submission_process FILE GAME`, started by `SubmissionProcess`.
+
+Each line on stdin is answered by one: "begin" by "move", and "choose", a seed and the moves of a game by "move" and the
+move that the file's `choose` returns; or by "error" and a sentence.  What the file prints goes to stderr.
+"""
+
+import os
+import pickle
+import random
+import runpy
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+def main() -> None:
+    file, game = sys.argv[1:]
+    lines, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    env, choose = pickle.loads(bytes.fromhex(game)), None
+    for line in lines:
+        _, *seed_and_moves = line.split()
+        try:
+            if choose is None:
+                choose, answer = read_function(file, env), ""
+            else:
+                answer = move_text(env, choose, *seed_and_moves)
+            print("move", answer, file=answers, flush=True)
+        except Exception as error:
+            print("error", *f"{where(error, file)}{type(error).__name__}: {error}".split(), file=answers, flush=True)
+
+
+def read_function(file: str, env: Any) -> Callable[[Any], object]:
+    """Return the function `choose` of a file; load the game's kernels too, in nobody's time."""
+    start = env.position()
+    start.play(int(start.legal_mask.argmax())).planes()
+    choose = runpy.run_path(file, run_name="submission").get("choose")
+    if not callable(choose):
+        raise TypeError(f"choose must be a function of this file, got {choose!r}")
+    return choose
+
+
+def move_text(env: Any, choose: Callable[[Any], object], seed: str, *moves: str) -> str:
+    """Return the move that a function chooses after these moves as text, or what else it has returned."""
+    random.seed(int(seed))
+    np.random.seed(int(seed) % 2**32)
+    move: Any = choose(env.position().after(moves))
+    is_action = isinstance(move, (int, np.integer)) and 0 <= move < env.action_space
+    return env.to_text(int(move)) if is_action else " ".join(str(move).split())
+
+
+def where(error: Exception, file: str) -> str:
+    """Return the last line of the file that an error came from, as "line 12: "."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f"line {lines[-1]}: " if lines else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,296 @@
+"""Check the answers of this course against the package's own functions.
+
+In a notebook `check(legal_points)` checks one function.  `python check.py` reads the saved notebooks of this folder and
+checks all of them; it ends with status 1 until all is right.
+"""
+
+import contextlib
+import inspect
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from alphago import GoEnv, NeuralNet, Puct, ReplayMemory, analyze, load_model, selfplay
+from alphago.nn.loss import alphazero_loss
+
+HERE = Path(__file__).parent
+C_PUCT = 1.5  # of lesson 2
+GAMES = 2  # that lesson 4's generation plays in the check
+LOST = {  # a lost position of White with few moves, all of them tried soon
+    "black": "B7 C7 D7 E7 F7 A6 D6 E6 F6 B5 C5 E5 F5 B4 D4 F4 B3 C3 F3 C2 A1",
+    "white": "G7 C6 G6 A5 G5 A4 G4 A3 D3 E3 G3 A2 B2 D2 E2 F2 C1 E1 F1 G1",
+    "to_play": "white",
+}
+
+
+class Wrong(Exception):
+    """An answer is wrong; the text says where, and how."""
+
+
+def random_positions(env: GoEnv, games: int = 12, plies: int = 36) -> Iterator[Any]:
+    """Yield the positions of random games, as the players see them: crowded boards with captures, ko and suicide."""
+    random = np.random.default_rng(0)
+    for _ in range(games):
+        position = env.position()
+        while not position.is_over and len(position.moves) < plies:
+            yield position
+            points = np.flatnonzero(position.legal_mask[:-1])  # no passes
+            position = position.play(int(random.choice(points)) if len(points) else env.pass_action)
+
+
+def check_legal_points(legal_points: Callable[..., Any]) -> None:
+    env = GoEnv(5)
+    for position in random_positions(env):
+        right = position.legal_mask[:-1].reshape(5, 5).copy()
+        right.flat[list(position.ko_points)] = True  # the board alone does not tell of ko
+        board = position.board.copy()
+        answer = np.asarray(legal_points(board, position.to_play))
+        side = {1: "Black (X)", -1: "White (O)"}[position.to_play]
+        where = f"in\n{position}\n{side} to play"
+        if not np.array_equal(board, position.board):
+            raise Wrong(f"the board was changed: place stones on a copy, {where}")
+        if answer.shape != (5, 5):
+            raise Wrong(f"expected an array [5, 5], got {list(answer.shape)}, {where}")
+        for point in np.flatnonzero(answer.astype(bool) != right).tolist():
+            name, is_legal = env.to_text(point), bool(right.flat[point])
+            raise Wrong(f"{name} is {'legal' if is_legal else 'illegal'}: {why(position, point, is_legal)}, {where}")
+
+
+def why(position: Any, point: int, is_legal: bool) -> str:
+    """Return why a point is legal or illegal."""
+    row, column = divmod(point, 5)
+    around = [(row + r, column + c) for r, c in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+    neighbours = [position.board[r, c] for r, c in around if 0 <= r < 5 and 0 <= c < 5]
+    if position.board.flat[point]:
+        return "a stone is there"
+    if not is_legal:
+        return "its chain would have no liberty, and it captures nothing (suicide)"
+    if 0 in neighbours:
+        return "the empty point beside it is a liberty"
+    after = position.board if point in position.ko_points else position.play(point).board
+    if point in position.ko_points or (after == -position.to_play).sum() < (position.board == -position.to_play).sum():
+        return "it captures, which makes a liberty"
+    return "it joins a chain that keeps another liberty"
+
+
+def check_choose(choose: Callable[..., Any]) -> None:
+    net = load_model("7x7")
+    settings = Puct(c_puct=C_PUCT, parent_value_weight=0, first_play_reduction=0, leaves=1)
+    start = net.env.position()
+    for position in (start, start.after(["D4", "E5", "C5", "D5", "C4", "E4"]), net.env.position(**LOST)):
+        for readouts in (1, 2, 3, 5, 8, 13, 21, 34, 55):
+            now, then = (analyze(position, net, n, settings=settings, device="cpu") for n in (readouts, readouts + 1))
+            priors, visits, values = now.prior[0].astype(float), now.visits[0].copy(), np.nan_to_num(now.q[0])
+            expected = int((then.visits - now.visits)[0].argmax())
+            compare_choice(position, priors, visits, values, expected, int(choose(priors, visits, values, C_PUCT)))
+
+
+def compare_choice(
+    position: Any, priors: np.ndarray, visits: np.ndarray, values: np.ndarray, expected: int, answer: int
+) -> None:
+    """Raise Wrong unless a choice is as expected; name the mistake that makes this choice, if it is a usual one."""
+    if answer == expected:
+        return
+
+    def told(action: int) -> str:
+        numbers = f"P {priors[action]:.3f}, N {visits[action]}, Q {values[action]:+.3f}"
+        return f"{position.env.to_text(action)} ({numbers})"
+
+    total, legal = visits.sum() + 1, position.legal_mask
+    explore = C_PUCT * priors * np.sqrt(total)
+    mistakes = {
+        "Q is left out": explore / (1 + visits),
+        "the denominator is N(a), not 1 + N(a)": values + explore / np.maximum(visits, 1e-9),
+        "the sum of visits has no square root": values + C_PUCT * priors * total / (1 + visits),
+        "the sum of visits is left out": values + C_PUCT * priors / (1 + visits),
+        "the priors are left out": values + C_PUCT * np.sqrt(total) / (1 + visits),
+        "c_puct is left out": values + priors * np.sqrt(total) / (1 + visits),
+        "Q has the wrong sign": -values + explore / (1 + visits),
+        "the visits alone decide": visits.astype(float),
+    }
+    usual = [name for name, scores in mistakes.items() if np.where(legal, scores, -np.inf).argmax() == answer]
+    hint = "" if legal[answer] else "\nIt is illegal: its prior is 0"
+    hint = hint or (f"\nThat is the choice if {' or if '.join(usual)}" if usual else "")
+    raise Wrong(
+        f"after {visits.sum()} simulations PUCT follows {told(expected)}, yours {told(answer)}, in\n{position}{hint}"
+    )
+
+
+def check_targets(targets: Callable[..., Any]) -> None:
+    env = GoEnv(5)
+    for record in selfplay(env, NeuralNet(env, tower_height=0, channels=4), readouts=8, num_games=4, seed=1):
+        positions, shares, outcomes = record.training_data(env)
+        kept = record.training_plies
+        visits, movers = record.policies[kept].astype(int), record.movers[kept]
+        policies, values = (np.asarray(part, float) for part in targets(visits, movers, record.outcome))
+        if policies.shape != visits.shape or values.shape != movers.shape:
+            shapes = f"{list(visits.shape)} and {list(movers.shape)}"
+            raise Wrong(f"expected arrays {shapes}, got {list(policies.shape)} and {list(values.shape)}")
+        for position, share, outcome, policy, value in zip(positions, shares, outcomes, policies, values, strict=True):
+            where = f"in\n{position}\n{'Black' if position.to_play == 1 else 'White'} to play, outcome {outcome:+g}"
+            if not np.allclose(policy, share, atol=1e-6):
+                hint = ": divide the visits by their sum" if abs(policy.sum() - 1) > 1e-6 else ""
+                got = f"expected a policy with the greatest entry {share.max():.3f}, got {policy.max():.3f}"
+                raise Wrong(f"{got}{hint}, {where}")
+            if value != position.to_play * outcome:
+                view = "Black's" if value == outcome else "White's" if value == -outcome else "nobody's"
+                got = (
+                    f"expected the value {position.to_play * outcome:+g}, the mover's, got {value:+g}, which is {view}"
+                )
+                raise Wrong(f"{got}, {where}")
+
+
+def check_losses(losses: Callable[..., Any]) -> None:
+    torch.manual_seed(0)
+    logits, values = torch.randn(6, 26) * 3, torch.rand(6) * 2 - 1
+    policies, outcomes = torch.softmax(torch.randn(6, 26) * 3, dim=1), torch.tensor([1.0, -1, 1, -1, -1, 1])
+    right, mistakes = (
+        alphazero_loss(logits, values, policies, outcomes),
+        {
+            "it is not averaged over the batch": 6,
+            "its sign is wrong": -1,
+            "it is averaged over the actions, not summed": 1 / 26,
+        },
+    )
+    given = losses(logits, values, policies, outcomes)
+    for name, expected, answer in zip(("policy", "value"), map(float, right[1:]), map(float, given), strict=True):
+        if not np.isclose(answer, expected, rtol=1e-3):
+            hints = [hint for hint, factor in mistakes.items() if np.isclose(answer, factor * expected, rtol=1e-3)]
+            got = f"expected the {name} loss {expected:.4f} of a batch of 6 positions, got {answer:.4f}"
+            raise Wrong(": ".join([got, *hints]))
+
+
+class WatchedMemory(ReplayMemory):
+    """A memory that keeps the games as they were added, and the last sample."""
+
+    last: Any = None
+
+    def __init__(self, env: GoEnv) -> None:
+        super().__init__(env)
+        self.games: list[Any] = []
+
+    def add(self, records: Any) -> None:
+        self.games += records
+        super().add(records)
+
+    def sample(self, *arguments: Any, **options: Any) -> Any:
+        if not self.games:
+            raise Wrong("the memory is empty at the first sample: selfplay, then memory.add")
+        self.last = super().sample(*arguments, **options)
+        return self.last
+
+
+class WatchedSteps(torch.optim.SGD):
+    """Gradient steps that compare each gradient with that of the package's loss on the memory's last sample."""
+
+    def __init__(self, net: NeuralNet, memory: WatchedMemory) -> None:
+        super().__init__(net.parameters(), lr=1e-2)
+        self.net, self.memory, self.steps = net, memory, 0
+        self.before: list[torch.Tensor] = []
+
+    def step(self, closure: Any = None) -> None:
+        self.steps += 1
+        sample, twin = self.memory.last, deepcopy(self.net)
+        if sample is None:
+            raise Wrong("no batch was sampled from the memory before the first step")
+        if not self.net.training:
+            raise Wrong("the network is not in training mode at a step: net.train()")
+        twin.zero_grad()
+        logits, value = twin(torch.from_numpy(sample.planes))
+        alphazero_loss(logits, value, torch.from_numpy(sample.policy), torch.from_numpy(sample.value)).total.backward()
+        pairs = zip(self.net.parameters(), twin.parameters(), strict=True)
+        gradients = [(weight.grad, right.grad) for weight, right in pairs if right.grad is not None]
+        if all(answer is None for answer, _ in gradients):
+            raise Wrong(f"step {self.steps} has no gradient: loss.backward()")
+        answers = [torch.zeros_like(right) if answer is None else answer.clone() for answer, right in gradients]
+        rights = [right for _, right in gradients]
+        if not similar(answers, rights):
+            summed = self.before and similar(answers, [sum(pair) for pair in zip(self.before, rights, strict=True)])
+            hint = "it has the last step's in it: optimizer.zero_grad()" if summed else "is the loss that of lesson 3?"
+            raise Wrong(f"the gradient of step {self.steps} is not that of the last sample: {hint}")
+        self.before = answers
+        super().step(closure)
+
+
+def similar(answers: list[torch.Tensor], rights: list[torch.Tensor]) -> bool:
+    """Return whether gradients are equal, but for what a small term of the loss changes."""
+    least = 1e-3 * max(float(right.norm()) for right in rights)
+    pairs = zip(answers, rights, strict=True)
+    return all(float((answer - right).norm()) <= 0.1 * float(right.norm()) + least for answer, right in pairs)
+
+
+def check_generation(generation: Callable[..., Any]) -> None:
+    env = GoEnv(5, max_moves=20)
+    torch.manual_seed(0)
+    net, memory = NeuralNet(env, tower_height=1, channels=8), WatchedMemory(env)
+    optimizer, random = WatchedSteps(net, memory), np.random.default_rng(0)
+    for number in range(2):
+        known, steps = len(memory), optimizer.steps
+        generation(env, net, memory, optimizer, random, games=GAMES, readouts=4, steps=3)
+        if len(memory) <= known:
+            raise Wrong(f"generation {number + 1} added no games to the memory: selfplay, then memory.add")
+        if optimizer.steps != steps + 3:
+            raise Wrong(f"expected 3 gradient steps with steps=3, got {optimizer.steps - steps}")
+    if len({record.seed for record in memory.games}) < 2 * GAMES:
+        raise Wrong("both generations play with the same seed: leave the seed of selfplay out")
+
+
+CHECKS = {  # by function: the notebook, and its check
+    "legal_points": ("1_rules.ipynb", check_legal_points),
+    "choose": ("2_search.ipynb", check_choose),
+    "targets": ("3_learning.ipynb", check_targets),
+    "losses": ("3_learning.ipynb", check_losses),
+    "generation": ("4_loop.ipynb", check_generation),
+}
+
+
+def verdict(function: Callable[..., Any]) -> str:
+    """Return "right", or what is wrong with an answer."""
+    try:
+        CHECKS[function.__name__][1](function)
+    except Wrong as wrong:
+        return str(wrong)
+    except NotImplementedError:
+        return "not written yet"
+    except Exception as error:
+        trace = inspect.trace()[-1]
+        return f"{type(error).__name__}: {error} (line {trace.lineno} of {trace.function})"
+    return "right"
+
+
+def check(function: Callable[..., Any]) -> None:
+    """Say whether a function of this course is right, and if not, where it differs from the package's."""
+    print(f"{function.__name__}: {verdict(function)}")
+
+
+def answers(path: Path) -> dict[str, Any]:
+    """Return what a saved notebook defines: its cells are run, to the last with an answer, but commands and checks."""
+    names: dict[str, Any] = {}
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    asked = [name for name, (notebook, _) in CHECKS.items() if notebook == path.name]
+    last = max(number for number, text in enumerate(texts) if any(f"def {name}(" in text for name in asked))
+    for text in texts[: last + 1]:
+        if not any(line.lstrip().startswith(("%", "!", "check(")) for line in text.splitlines()):
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(text, path.name, "exec"), names)
+    return names
+
+
+def main() -> int:
+    found = {path.name: answers(path) for path in sorted(HERE.glob("*.ipynb"))}
+    verdicts = {name: verdict(found[notebook][name]) for name, (notebook, _) in CHECKS.items()}
+    for name, text in verdicts.items():
+        print(f"{CHECKS[name][0]}: {name}: {text}")
+    return int(set(verdicts.values()) != {"right"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())
