@@ -12,7 +12,7 @@ from typing import Any
 from alphago.arena.engine import COMMAND, Engine
 from alphago.arena.line_process import EngineError
 from alphago.arena.players import PlayerSource, find_player, network_file, resolve_player
-from alphago.arena.submission import MOVE_SECONDS, Submission
+from alphago.arena.submission import Submission
 from alphago.env.game import GameEnv
 from alphago.env.games import make_game, require_go, with_settings
 from alphago.mcts.evaluator import as_evaluator
@@ -36,7 +36,7 @@ class Entrant:
     readouts: simulations per move of an evaluator; 0 plays its policy without search.
     search: an evaluator's search, in a form of `alphago.mcts.search_forms`; None for "puct".
     name: shown in results.
-    weights: SHA-256 of the network's file, name and version of an engine, or `Submission.version`; "" for others.
+    weights: SHA-256 of the network's or submission's file, or name and version of an engine; "" for other players.
     level: the level at which an evaluator plays, instead of `readouts`; None for its full strength.
     network: what an evaluator computes, a NeuralNet or its name, by which it travels to workers; None for others.
     """
@@ -185,7 +185,6 @@ def read_entrants(
     game: str | None = None,
     given: Mapping[str, Any] = MappingProxyType({}),
     device: str = "cpu",
-    move_seconds: float = MOVE_SECONDS,
 ) -> tuple[GameEnv, list[Entrant]]:
     """Return the game of an evaluation, and its entrants.
 
@@ -194,7 +193,7 @@ def read_entrants(
     board_size, komi: options of the game; None for the value of the networks, which must all have the same, or for the
         game's default if there are no networks.  given: further options of the game.
     readouts, search: used for networks whose name does not give them.
-    device: the device of networks and of the boards of their searches.  move_seconds: as in `Submission`.
+    device: the device of networks and of the boards of their searches.
     Raises ValueError for a missing file, an unknown player, a player named twice, or networks whose games differ.
     """
     check_int("readouts", readouts, 0, MOST_READOUTS)
@@ -205,35 +204,30 @@ def read_entrants(
             raise ValueError(f"{name} is named twice")
     env = common_game(entries, board_size, komi, game, given)
     players: Players = {}
-    return env, [make_entrant(entry, env, device, players, move_seconds) for entry in entries]
+    return env, [make_entrant(entry, env, device, players) for entry in entries]
 
 
-def make_entrant(
-    entry: EntrantText, env: GameEnv, device: str, players: Players, move_seconds: float = MOVE_SECONDS
-) -> Entrant:
+def make_entrant(entry: EntrantText, env: GameEnv, device: str, players: Players) -> Entrant:
     """Return an entrant; players: what `read_player` has returned, which entries that differ in numbers only share."""
     key = entry.base, entry.level is not None
     if key not in players:
-        players[key] = read_player(entry, env, device, move_seconds)
+        players[key] = read_player(entry, env, device)
     player, weights, net = players[key]
     numbers = entry.readouts or 0, entry.search
     return Entrant(player, *numbers, name=entry.name, weights=weights, level=entry.level, network=net)
 
 
-def read_player(
-    entry: EntrantText, env: GameEnv, device: str, move_seconds: float = MOVE_SECONDS
-) -> tuple[PlayerSource, str, object]:
+def read_player(entry: EntrantText, env: GameEnv, device: str) -> tuple[PlayerSource, str, object]:
     """Return an entrant's player, what identifies it, and its network.
 
-    A network is identified by the SHA-256 of its file, an engine by what it says of itself, a submission by its
-    `version`; other players by "".  Only
+    A network and a submission are identified by the SHA-256 of the file, an engine by what it says of itself; other
+    players by "".  Only
     a network's player has a network, others None.
     """
     if entry.model is None:
         player = resolve_player(entry.base, env)
         if isinstance(player, Submission):
-            player = replace(player, move_seconds=move_seconds)
-            return player, player.version, None
+            return player, hashlib.sha256(player.path.read_bytes()).hexdigest(), None
         return player, engine_version(player, env) if isinstance(player, Engine) else "", None
     net = load_model(entry.model, saved_game(entry.model, env.N, env.config.get("komi")))
     weights = hashlib.sha256(entry.model.read_bytes()).hexdigest()

@@ -140,5 +140,5 @@ def find_difference(file: Path, identity: Mapping[str, Any]) -> str:
         raise ValueError(f"{file} is damaged ({kind})") from error
     key = next((key for key in identity if saved.get(key) != identity[key]), None)
     if key == "weights":
-        return "the players' files, their time for a move, or the engines, have changed"
+        return "the players' files, or the engines, have changed"
     return "" if key is None else f"its {key} is {saved.get(key)!r}, got {identity[key]!r}"

@@ -1,6 +1,5 @@
 """Players in files of their own, such as those that a class hands in: a function `choose(position)` in each."""
 
-import hashlib
 import pickle
 import time
 from collections.abc import Sequence
@@ -41,11 +40,6 @@ class Submission:
     @property
     def path(self) -> Path:
         return user_path(self.file).resolve()
-
-    @property
-    def version(self) -> str:
-        """What determines its moves: the SHA-256 of the file, and the time for a move."""
-        return f"{hashlib.sha256(self.path.read_bytes()).hexdigest()}, {self.move_seconds:g} s a move"
 
 
 def find_submission(name: str) -> Submission | None:

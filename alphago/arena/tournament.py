@@ -12,6 +12,7 @@ from alphago.arena.match_games import MatchGame, MatchPlan, opening_length
 from alphago.arena.match_result import MatchResult
 from alphago.arena.result_folder import Match, ResultFolder
 from alphago.arena.sprt import Sprt, Verdict, pair_scores
+from alphago.arena.submission import MOVE_SECONDS, Submission
 from alphago.env.game import GameEnv
 from alphago.mcts.levels import LevelTerms, terms_of
 from alphago.mcts.rule import temperature_plies
@@ -84,6 +85,11 @@ class TournamentSettings:
         "are reported",
         default=None,
     )
+    move_seconds: float = setting(
+        "time for a move of a player in a .py file; who exceeds it loses the game",
+        default=MOVE_SECONDS,
+        positive=True,
+    )
     sprt: tuple[float, float] | None = setting(
         "two Elo differences: end a match when a sequential test decides between them, with error rates of 5 %",
         default=None,
@@ -119,7 +125,7 @@ class Tournament:
         if len(entrants) < 2:
             raise ValueError(f"a match must have two players or more, got {len(entrants)}")
         self.env = env.match_variant()
-        self.entrants = list(entrants)
+        self.entrants = [timed(entrant, settings.move_seconds) for entrant in entrants]
         random_plies = opening_length(self.env) if settings.random_opening is None else settings.random_opening
         self.settings = replace(settings, random_opening=random_plies)
         self.adjudicator = find_adjudicator(settings.adjudicator, self.env)
@@ -131,6 +137,8 @@ class Tournament:
         """Return everything that determines each game, as JSON data, so not their number."""
         facts = asdict(self.settings)
         del facts["games"]
+        if not any(isinstance(entrant.player, Submission) for entrant in self.entrants):
+            del facts["move_seconds"]
         return {
             "players": self.names,
             "readouts": [entrant.readouts for entrant in self.entrants],
@@ -228,3 +236,13 @@ class Tournament:
         pairs = zip(tested[::2], tested[1::2], strict=False)
         outcomes = [game.outcome for pair in pairs if not any(one.fault for one in pair) for game in pair]
         return Sprt(*self.settings.sprt).judge(pair_scores(outcomes))
+
+
+def timed(entrant: Entrant, move_seconds: float) -> Entrant:
+    """Return an entrant with this time for a move, if it is a submission."""
+    player = entrant.player
+    return (
+        replace(entrant, player=replace(player, move_seconds=move_seconds))
+        if isinstance(player, Submission)
+        else entrant
+    )

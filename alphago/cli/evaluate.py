@@ -7,7 +7,6 @@ from typing import Any
 from alphago.arena.entrant import read_entrants
 from alphago.arena.standings import read_anchor, standings
 from alphago.arena.standings_page import write_page
-from alphago.arena.submission import MOVE_SECONDS
 from alphago.arena.tournament import ProgressBar, Tournament, TournamentSettings
 from alphago.cli.models import add_device, add_game, add_game_settings, add_workers, given_game_settings
 from alphago.cli.options import Parser, integer, number, option
@@ -27,13 +26,6 @@ def add_options(parser: Parser) -> None:
     option(
         parser, "--turns N", "end games after N moves of each side; 0: after two passes (as in the networks')", integer
     )
-    option(
-        parser,
-        "--move-seconds S",
-        f"time for a move of a player in a .py file ({MOVE_SECONDS:g})",
-        number,
-        default=MOVE_SECONDS,
-    )
     add_device(parser)
     add_workers(parser)
     add_flags(parser, TournamentSettings, "the matches")
@@ -50,9 +42,8 @@ def run(options: argparse.Namespace) -> int:
 
     A PLAYER is a network: a file, a run's folder, the name of a packaged network (7x7), or katago:FILE, with or without
     readouts and search after an @ (runs/a@64,gumbel; runs/a@0 for the policy alone), or a level, 1 to 10
-    (9x9@level=7). Or it is a player without a network: gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in other
-    games alphabeta:DEPTH, an engine that supports GTP, by its command in quotation marks ('gtp:./engine
-    --argument'), or a Python file with a function choose(position), which returns a move (submissions/*.py).
+    (9x9@level=7). Or it is gnugo:LEVEL, rave:PLAYOUTS in Go, uct:PLAYOUTS, random, in other games alphabeta:DEPTH, any
+    GTP engine by its command ('gtp:./engine --argument'), or a .py file with a function choose(position).
     """
     settings = TournamentSettings(**given_settings(options, TournamentSettings))
     env, players = read_entrants(
@@ -63,7 +54,6 @@ def run(options: argparse.Namespace) -> int:
         search=getattr(options, "search", PLAYER_RULE),  # among the options only if it was given
         game=options.game,
         given=of_game(options),
-        move_seconds=options.move_seconds,
         device=options.device if options.workers is None else "cpu",  # the networks travel to the workers
     )
     anchor, elo = read_anchor(options.anchor, [player.name for player in players])

@@ -181,7 +181,7 @@ class TestResume:
             (
                 (HASH, Entrant(UNIFORM.player, name="uniform", weights="f")),
                 {},
-                "the players' files, their time for a move, or the engines, have changed",
+                "the players' files, or the engines, have changed",
             ),
         ],
     )
