@@ -17,8 +17,7 @@ from alphago.drawing.curves import Curve, CurvePanel, curves_picture
 from alphago.drawing.overlay import Overlay
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import to_svg
-from alphago.env.pictured import Look
-from alphago.env.position import Position
+from alphago.env.position import Look, Position
 from alphago.mcts.player import MCTSPlayer
 from alphago.nn.net import NeuralNet
 

@@ -31,7 +31,7 @@ from alphago.drawing.shapes import (
     sheet,
 )
 from alphago.drawing.svg import to_svg
-from alphago.env.pictured import Look
+from alphago.env.position import Look
 
 FOLDER = Path(__file__).parent / "tutorial"
 MOVES = "D4 E5 E4 D5 C5"  # of a game on 7x7; White to play

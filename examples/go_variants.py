@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from go_on_a_graph import GraphGo
 
+from alphago.drawing.board_view import BoardView
 from alphago.env.board import StonesEnv, StonesPosition, check_player
-from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
 from alphago.env.game import GameEnv
 from alphago.env.symmetry import Symmetries

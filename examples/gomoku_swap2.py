@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
+from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
-from alphago.env.board_view import BoardView
 from alphago.env.check import check_game
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int

@@ -5,8 +5,8 @@ from math import sqrt
 
 import numpy as np
 
+from alphago.drawing.board_view import COLUMNS, BoardView
 from alphago.env.board import StonesEnv
-from alphago.env.board_view import COLUMNS, BoardView
 from alphago.env.check import check_game
 from alphago.env.symmetry import Symmetries
 from alphago.system.validation import check_int

@@ -12,7 +12,7 @@ from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
 from alphago.env.position import Position
-from alphago.records.game_pictures import small_drawing
+from alphago.records.record import small_drawing
 from alphago.system.validation import check_int
 
 if TYPE_CHECKING:  # pictures of runs need no torch, which match_games loads

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from alphago.drawing.board_view import BoardView
 from alphago.drawing.overlay import Overlay, Spot, discs, legend, line_stones, squares
 from alphago.drawing.shapes import (
     BLACK,
@@ -32,35 +33,21 @@ FRAME, HOLE = "#51718f", "#a9bccd"  # colours of a board of holes
 
 
 class Board(NamedTuple):
-    """A board to draw; lengths are steps from a point to the next.
+    """A board to draw, one with stones: its look, and what is on it.
 
-    stones: on each point, 1 Black, -1 White, 0 none. points: the places (x, y) of the points, y down.
-    surface: "lines", stones on the crossings of lines; "squares", in squares; "holes", in holes of an upright frame.
-    size: width and height of the surface. lines: its lines, as (x, y, x, y). edges: for each side, the lines that
-    belong to this side, drawn in its colour.
-    columns: the names of the points of the last row, from the left. rows: the rows' names, from the top. Without names,
-    none are drawn.
-    stars: star points. last: the point of the last move. forbidden: points on which ko forbids a stone.
-    numbers: by point, the number on its stone. label: what the picture shows, for those who cannot see it.
-    colours: of the stones of 1 and of -1, as "#rrggbb"; None for black and white.
+    stones: in each cell, 1 Black, -1 White, 0 none.
+    last: the cell of the last move. forbidden: cells on which ko forbids a stone.
+    numbers: by cell, the number on its stone. label: what the picture shows, for those who cannot see it.
     """
 
+    view: BoardView
     stones: Sequence[int]
-    points: Sequence[tuple[float, float]]
-    surface: str = "lines"
-    size: tuple[float, float] = (0, 0)
-    lines: Sequence[tuple[float, float, float, float]] = ()
-    columns: Sequence[str] = ()
-    rows: Sequence[str] = ()
-    stars: Sequence[int] = ()
     last: int | None = None
     forbidden: Sequence[int] = ()
     numbers: Mapping[int, int] = {}
     texts: Sequence[str] = ()  # sentences below the board
     label: str = ""
     legend: bool = True  # whether sentences explain an overlay
-    colours: tuple[str, str] | None = None
-    edges: Sequence[Sequence[tuple[float, float, float, float]]] = ()
 
 
 def board_picture(
@@ -71,14 +58,15 @@ def board_picture(
     actions: the point of each action of the overlay, -1 for an action without a point, such as a pass.
     to_text: returns the name of an action.
     """
-    xs, ys = zip(*board.points, strict=True)
-    left = CELL * (NAME_ROOM if board.rows else SIDE_ROOM)
+    view = board.view
+    xs, ys = zip(*view.cells, strict=True)
+    left = CELL * (NAME_ROOM if view.rows else SIDE_ROOM)
     wide = left + CELL * (max(xs) - min(xs)) + CELL * SIDE_ROOM
     left += max(0.0, (SMALLEST - wide) / 2)  # a small board is in the middle
     wide = max(wide, SMALLEST)
-    radius = CELL * (STONE if board.surface == "lines" else 0.43)  # of discs
-    spots = [Spot(left + CELL * (x - min(xs)), CELL * (SIDE_ROOM + y - min(ys)), radius) for x, y in board.points]
-    bottom = max(spot.y for spot in spots) + CELL * (NAME_ROOM if board.columns else SIDE_ROOM)
+    radius = CELL * (STONE if view.surface == "lines" else 0.43)  # of discs
+    spots = [Spot(left + CELL * (x - min(xs)), CELL * (SIDE_ROOM + y - min(ys)), radius) for x, y in view.cells]
+    bottom = max(spot.y for spot in spots) + CELL * (NAME_ROOM if view.columns else SIDE_ROOM)
     places = [spots[point] if point >= 0 else None for point in actions]
     sentences = list(board.texts)
     if overlay is not None and board.legend:
@@ -108,10 +96,11 @@ def texts_below(sentences: Sequence[str], wide: float, top: float, size: float) 
 
 def ground(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the board without its stones: the lines, the frame with its holes, and the star points."""
-    first_x, first_y = board.points[0]
+    view = board.view
+    first_x, first_y = view.cells[0]
     left, top = spots[0].x - CELL * first_x, spots[0].y - CELL * first_y  # the surface's upper left corner
-    wide, high = CELL * board.size[0], CELL * board.size[1]
-    if board.surface == "holes":
+    wide, high = CELL * view.size[0], CELL * view.size[1]
+    if view.surface == "holes":
         frame = Rect(left, top, wide, high, Style(FRAME), 0.2 * CELL)
         return (frame, *(Circle(x, y, CELL * 0.42, Style(HOLE, EDGE, 0.6)) for x, y, _ in spots))
     style = Style(stroke=LINE, width=1.2)
@@ -121,31 +110,31 @@ def ground(board: Board, spots: Sequence[Spot]) -> Layer:
         x1, y1, x2, y2 = ends
         return left + CELL * x1, top + CELL * y1, left + CELL * x2, top + CELL * y2
 
-    shapes: list[Shape] = [line(*placed(ends), style) for ends in board.lines]
-    if board.surface == "squares":  # a rim with sharp corners
+    shapes: list[Shape] = [line(*placed(ends), style) for ends in view.lines]
+    if view.surface == "squares":  # a rim with sharp corners
         shapes.append(Rect(left, top, wide, high, style))
-    for edges, colour in zip(board.edges, board.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
+    for edges, colour in zip(view.edges, view.colours or (BLACK, WHITE), strict=False):  # a board may have no edges
         pens = Style(stroke=LINE, width=7.5), Style(stroke=colour, width=5.5)  # a coloured line with a dark outline
         shapes += [line(*placed(ends), pen) for ends in edges for pen in pens]
-    shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in board.stars]
+    shapes += [Circle(spots[point].x, spots[point].y, 0.09 * CELL, Style(LINE)) for point in view.stars]
     return tuple(shapes)
 
 
 def names_around(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the names of rows at the left and of columns at the bottom."""
-    width = len(board.columns)
+    width = len(board.view.columns)
     size = 0.36 * CELL  # of the letters
     left, below = spots[0].x - 0.78 * CELL, max(spot.y for spot in spots) + 0.8 * CELL
-    rows = [Text(left, spots[row * width].y, name, size, LINE) for row, name in enumerate(board.rows)]
+    rows = [Text(left, spots[row * width].y, name, size, LINE) for row, name in enumerate(board.view.rows)]
     last_row = spots[len(spots) - width :]
-    columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.columns, strict=True)]
+    columns = [Text(spot.x, below, name, size, LINE) for spot, name in zip(last_row, board.view.columns, strict=True)]
     return (*rows, *columns)
 
 
 def stones(board: Board, spots: Sequence[Spot]) -> Layer:
     """Return the stones: the first side's in one colour, the second side's with a dark edge."""
-    radius = CELL * (STONE if board.surface == "lines" else 0.4)
-    first, second = board.colours or (BLACK, WHITE)
+    radius = CELL * (STONE if board.view.surface == "lines" else 0.4)
+    first, second = board.view.colours or (BLACK, WHITE)
     styles = {1: Style(first, first, 1.0), -1: Style(second, EDGE, 1.4)}
     return tuple(
         Circle(spots[point].x, spots[point].y, radius, styles[colour])

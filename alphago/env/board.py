@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from alphago.drawing.board_view import COLUMNS, BoardView, Places, grid_view
 from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
-from alphago.env.board_view import COLUMNS, BoardView, Places, grid_view
 from alphago.env.game import PLAYER_NAMES, GameEnv
-from alphago.env.pictured import PLAIN, Look
-from alphago.env.position import Position
+from alphago.env.position import PLAIN, Look, Position
 from alphago.system.validation import shown
 
 SYMBOLS = {1: "X", -1: "O"}

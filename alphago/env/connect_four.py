@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
+from alphago.drawing.board_view import BoardView
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition, point_text
-from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.kernels import connect_four as kernels
 from alphago.env.kernels.rows import HEADER

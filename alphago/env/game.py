@@ -14,9 +14,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from alphago.drawing.board_view import SIDES, BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
-from alphago.env.board_view import SIDES, BoardView
 from alphago.env.game_options import HIDDEN, Option, option_of
 from alphago.env.plain_batch import PlainBatch, PlainState
 from alphago.env.position import Position

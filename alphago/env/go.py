@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from alphago.cuda.backend import find_backend
+from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, check_board, check_player
-from alphago.env.board_view import BoardView
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, option_of
 from alphago.env.go_batch import GoBatch, GoStart

@@ -5,9 +5,9 @@ from functools import cached_property
 
 import numpy as np
 
+from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.board import StonesEnv
-from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game_options import Option, option_of
 from alphago.env.go_rules import star_points

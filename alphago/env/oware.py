@@ -6,19 +6,18 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from alphago.drawing.board_view import BoardView
 from alphago.drawing.houses import Houses, houses_picture
 from alphago.drawing.shapes import Drawing
 from alphago.env.batch import GameBatch
 from alphago.env.board import check_player, result_text
-from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import GameEnv
 from alphago.env.game_options import Option, option_of
 from alphago.env.kernels import oware as kernels
 from alphago.env.kernels.rows import HEADER, MARGIN, PLY
 from alphago.env.packed import RowBatch
-from alphago.env.pictured import PLAIN, Look
-from alphago.env.position import Position
+from alphago.env.position import PLAIN, Look, Position
 from alphago.system.validation import check_bool, check_choice, check_int, checks_keywords
 
 SEEDS, HOUSES, SIDE = kernels.SEEDS, kernels.HOUSES, kernels.SIDE

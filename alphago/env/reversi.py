@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from alphago.drawing.board_view import BoardView
 from alphago.env import symmetry
 from alphago.env.batch import GameBatch
 from alphago.env.board import StonesEnv, StonesPosition
-from alphago.env.board_view import BoardView
 from alphago.env.device_rows import DeviceRowBatch, rows_on
 from alphago.env.game import PLAYER_NAMES
 from alphago.env.game_options import Option, option_of

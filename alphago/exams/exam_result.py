@@ -11,7 +11,7 @@ from alphago.drawing.overlay import Overlay
 from alphago.drawing.shapes import sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import PLAYER_NAMES
-from alphago.env.pictured import Look
+from alphago.env.position import Look
 from alphago.exams.grades import Grade, difference_of, grade_of, grade_table, parts_table
 from alphago.exams.grading import MOST_LOST, Answers, Marks, mark
 from alphago.exams.kinds import KINDS, PHASES, kind_of, phase_of

@@ -24,7 +24,7 @@ import numpy as np
 from alphago.env.go import GoEnv
 from alphago.env.go_rules import Rules
 from alphago.records.labels import label_dtype, labelled_record
-from alphago.records.record import POLICY_SCALE, GameRecord, steps_of
+from alphago.records.record import GameRecord, record_without_searches, steps_of
 from alphago.system.files import read_file, typed_path, user_path
 from alphago.system.validation import checks_keywords
 
@@ -111,24 +111,14 @@ class StoredGame(NamedTuple):
 
         The record of a labelled game has the label's targets at the last move, and weight 0 at all others.
         """
-        moves = self.moves[: env.max_moves]
-        count = len(moves)
-        policies = np.zeros((count, env.action_space), np.uint16)
-        policies[np.arange(count), moves] = POLICY_SCALE
-        outcome = float(self.row["outcome"])
-        last_board_known = self.has_score and count == len(self.moves)
-        zeros = np.zeros(count, np.float32)
-        record = GameRecord(
-            moves=moves.astype(np.int16),
-            policies=policies,
-            values=zeros,
-            weights=np.ones(count, np.float32),
-            surprises=zeros,
-            legal_counts=np.zeros(count, np.int16),
-            movers=self.movers[:count],
+        moves, outcome = self.moves[: env.max_moves], float(self.row["outcome"])
+        record = record_without_searches(
+            env,
+            moves,
+            self.movers[: len(moves)],
             outcome=outcome,
             score=float(self.row["score2"]) / 2 if self.has_score else outcome,
-            resigned=not last_board_known,  # training ignores the last board of a resigned game
+            resigned=not self.has_score or len(moves) < len(self.moves),  # training then ignores the last board
             setup=self.setup(env),
         )
         return record if self.label is None else labelled_record(record, self.label, env)

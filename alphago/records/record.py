@@ -1,4 +1,4 @@
-"""Finished games as records, which self-play writes and training reads."""
+"""Finished games as records, which self-play writes, training reads, and which can be drawn."""
 
 import io
 import json
@@ -10,21 +10,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from alphago.drawing.axes import spaced_indices
+from alphago.drawing.image import Gif, to_gif
+from alphago.drawing.shapes import Drawing, sheet
+from alphago.drawing.svg import Svg, animate, to_svg
 from alphago.env.board import check_player
 from alphago.env.game import GameEnv
-from alphago.env.position import Position
-from alphago.records.game_pictures import PicturedGame
+from alphago.env.position import Look, Position
 from alphago.system.files import read_named, user_path
 from alphago.system.npz import read_npz, write_npz
-from alphago.system.validation import shown
+from alphago.system.validation import check_int, check_positive, shown
 
 SEED_END = 2**63  # above all seeds: files keep them as int64
 ZIP_MARK = b"PK"  # the first bytes of a zip archive, and so of an .npz file
+LAST = 3.0  # seconds that an animation shows its last frame
 POLICY_SCALE = 65535  # policies are kept as uint16: 0 .. 1 in steps of 1 / 65535
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GameRecord(PicturedGame):
+class GameRecord:
     """One game: its moves, and the results of the search before each move; T plies, A actions.
 
     `values` are from the view of the player about to move, `outcome` and `score` from Black's. The game starts at
@@ -38,7 +42,7 @@ class GameRecord(PicturedGame):
     values: np.ndarray  # float32 [T], root value after the search, mover's view
     weights: np.ndarray  # float32 [T], weight in the loss; 0: no search, or one with fewer readouts than a full one
     surprises: np.ndarray  # float32 [T], KL divergence in nats of the network's policy from the search's; 0: unknown
-    legal_counts: np.ndarray  # int16 [T], number of legal actions
+    legal_counts: np.ndarray  # int16 [T], number of legal actions; 0: unknown
     movers: np.ndarray  # int8 [T], +1 Black, -1 White
     outcome: float  # -1 .. 1, Black's view
     score: float  # Black's margin in points; equal to `outcome` if the game has no points or was resigned
@@ -107,6 +111,79 @@ class GameRecord(PicturedGame):
         first = check_player(self.setup.get("to_play", 1)) if env.skips_turns else 0
         return steps_of(self.moves, self.movers, first)
 
+    # --- pictures ---
+
+    def svg(self, ply: int | None = None, *, env: GameEnv | None = None, **look: Any) -> Svg:
+        """Return a picture of the position before move `ply` (None: after the last move), with the moves' numbers on
+        stones.
+
+        env: the game, needed for records that were read from a file; None for `self.env`.
+        look: further keywords of `Position.svg`.
+        Raises ValueError if the game is unknown or has no such ply.
+        """
+        game = game_of(self, env)
+        if ply is not None:
+            check_int("ply", ply, 0, len(self))
+        is_final = ply in (None, len(self))
+        caption = {"caption": end_text(self)} if is_final else {}
+        return self.position(game, ply).svg(**{"numbers": True, **caption, **look})
+
+    def animation(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Svg:
+        """Return the game as an animated SVG that loops, `seconds` a move.
+
+        env: as in `svg`. size: width in pixels.
+        """
+        return animate(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
+
+    def gif(self, *, env: GameEnv | None = None, seconds: float = 0.7, size: float | None = None) -> Gif:
+        """Return the game as an animated GIF that loops, `seconds` a move; `.save(path)` writes it to a file.
+
+        env: as in `svg`. size: width in pixels.
+        Raises ImportError without Pillow (the extra `plot`).
+        """
+        return to_gif(frames_of(self, env, seconds), seconds, last=max(seconds, LAST), size=size)
+
+    def sheet(self, *, env: GameEnv | None = None, columns: int = 4, most: int = 12) -> Svg:
+        """Return one picture of at most `most` evenly spaced positions of the game, `columns` in a row.
+
+        env: as in `svg`.
+        """
+        check_int("columns", columns, 1)
+        positions = list(self.position(game_of(self, env)).replay())
+        plies = spaced_indices(len(self) + 1, check_int("most", most, 1))
+        captions = [end_text(self) if ply == len(self) else f"move {ply}" for ply in plies]
+        return to_svg(sheet([small_drawing(positions[ply]) for ply in plies], captions, columns))
+
+    def _repr_svg_(self) -> str | None:
+        """Return the final position for a notebook; None (the notebook then shows text) if the game is unknown."""
+        return None if self.env is None else str(self.svg())
+
+
+def frames_of(record: GameRecord, env: GameEnv | None, seconds: float) -> list[Drawing]:
+    """Return a drawing of each position, all of the same size; raise ValueError unless `seconds` is positive."""
+    check_positive("seconds", seconds)
+    positions = list(record.position(game_of(record, env)).replay())
+    captions = [f"move {ply} of {len(record)}" for ply in range(len(record))] + [end_text(record)]
+    return [position.drawing(Look(caption=text)) for position, text in zip(positions, captions, strict=True)]
+
+
+def small_drawing(position: Position) -> Drawing:
+    """Return a drawing of a position without coordinates and caption, for a sheet."""
+    return position.drawing(Look(coordinates=False, caption=""))
+
+
+def game_of(record: GameRecord, env: GameEnv | None) -> GameEnv:
+    """Return `env`, or the record's own game if `env` is None; raise ValueError if both are None."""
+    game: GameEnv | None = record.env if env is None else env
+    if game is None:
+        raise ValueError("env must be the game of a record that was read from a file, such as svg(env=GoEnv(9))")
+    return game
+
+
+def end_text(record: GameRecord) -> str:
+    """Return a game's length and result as a caption."""
+    return f"{len(record)} moves: {record.result_string}"
+
 
 def check_seed(seed: tuple[int, int] | None) -> None:
     """Raise ValueError unless both numbers of a seed are 0 .. SEED_END - 1, so that they fit int64; None is valid."""
@@ -130,6 +207,33 @@ def steps_of(moves: np.ndarray, movers: np.ndarray, first: int) -> np.ndarray:
 def quantise(policy: np.ndarray) -> np.ndarray:
     """Return probabilities, 0 .. 1, as uint16 in steps of 1 / POLICY_SCALE."""
     return np.round(policy * POLICY_SCALE).astype(np.uint16)
+
+
+def record_without_searches(
+    env: GameEnv, moves: np.ndarray, movers: np.ndarray, *, outcome: float, score: float, resigned: bool, setup: Any
+) -> GameRecord:
+    """Return the record of a game from a file: one-hot policies for the moves played, values 0.
+
+    moves, movers: actions, and +1 or -1 for who played them, integers [T].
+    outcome, score, resigned, setup: as in GameRecord.
+    """
+    policies = np.zeros((len(moves), env.action_space), np.uint16)
+    policies[np.arange(len(moves)), moves] = POLICY_SCALE
+    zeros = np.zeros(len(moves), np.float32)
+    return GameRecord(
+        moves=moves.astype(np.int16),
+        policies=policies,
+        values=zeros,
+        weights=np.ones(len(moves), np.float32),
+        surprises=zeros,
+        legal_counts=np.zeros(len(moves), np.int16),
+        movers=movers.astype(np.int8),
+        outcome=outcome,
+        score=score,
+        resigned=resigned,
+        setup=setup,
+        env=env,
+    )
 
 
 ARRAYS = tuple(f.name for f in fields(GameRecord) if f.type is np.ndarray)  # the fields with an item a ply

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from alphago import ConnectFourEnv, GameBatch, GameEnv, Position
-from alphago.env.board_view import BoardView
+from alphago.drawing.board_view import BoardView
 from alphago.env.game_options import Option, option_of
 from alphago.mcts.evaluator import HashEvaluator
 

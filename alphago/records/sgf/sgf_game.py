@@ -13,7 +13,7 @@ from alphago.env.games import require_go
 from alphago.env.go import GoEnv
 from alphago.env.go_position import GoPosition
 from alphago.env.go_rules import Rules, list_points, read_rules, rules_name, why_other_score
-from alphago.records.record import GameRecord, RecordBuilder, steps_of
+from alphago.records.record import GameRecord, record_without_searches, steps_of
 from alphago.records.sgf.faults import Fault
 from alphago.records.sgf.grammar import SgfTree
 from alphago.records.sgf.notes import MoveNote
@@ -184,16 +184,16 @@ class SgfGame:
         """
         if self.outcome is None:
             raise ValueError(f"result must name the winner or a draw, got {shown(self.result)}")
-        last = self.position(env)
-        builder = RecordBuilder(dict(last.setup), env=last.env)
-        for before, action in last.turns():
-            policy = np.zeros(last.env.action_space, np.float32)
-            policy[action] = 1
-            legal_count = int(before.legal_mask.sum())
-            builder.add(action, policy, value=0.0, legal_count=legal_count, mover=before.to_play)
-        margin = self.margin
-        score = self.outcome if margin is None else margin
-        return builder.finish(self.outcome, score, resigned=margin is None, action_space=last.env.action_space)
+        last, margin = self.position(env), self.margin
+        return record_without_searches(
+            last.env,
+            np.array(self.moves, np.int32),
+            np.array(self.movers, np.int8),
+            outcome=self.outcome,
+            score=self.outcome if margin is None else margin,
+            resigned=margin is None,
+            setup=dict(last.setup),
+        )
 
 
 def handicap_of(setup: Mapping[str, Any]) -> int:

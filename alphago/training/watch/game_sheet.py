@@ -7,8 +7,7 @@ from alphago.drawing.axes import spaced_indices
 from alphago.drawing.shapes import Drawing, sheet
 from alphago.drawing.svg import Svg, to_svg
 from alphago.env.game import GameEnv
-from alphago.records.game_pictures import end_text, small_drawing
-from alphago.records.record import GameRecord, load_records
+from alphago.records.record import GameRecord, end_text, load_records, small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import check_int, checks_keywords
 from alphago.training.runs.config import game_of, read_config

@@ -10,9 +10,8 @@ from alphago.drawing.curves import CurvePanel, curves_picture
 from alphago.drawing.shapes import Drawing
 from alphago.drawing.svg import to_svg
 from alphago.env.game import GameEnv
-from alphago.env.pictured import Look
-from alphago.records.game_pictures import end_text
-from alphago.records.record import GameRecord
+from alphago.env.position import Look
+from alphago.records.record import GameRecord, end_text
 from alphago.system.optional import notebook_shell
 from alphago.training.history import METRICS, History, Row, number, read_rows
 from alphago.training.watch.plots import MATCHES, TRAINING, match_panels, training_panels

@@ -6,7 +6,7 @@ import pytest
 from alphago import ConnectFourEnv, GameEnv, GoEnv, GomokuEnv, IllegalMove, OwareEnv, ReversiEnv
 from alphago.drawing.overlay import make_overlay
 from alphago.drawing.svg import to_svg
-from alphago.env.pictured import Look
+from alphago.env.position import Look
 from alphago.examples.plain_connect_four import PlainConnectFourEnv as Columns
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from tests.diagrams import play, position

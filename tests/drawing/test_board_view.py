@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from alphago import ConnectFourEnv, GameEnv, GoEnv, check_game
-from alphago.env.board_view import BoardView, grid_view
+from alphago.drawing.board_view import BoardView, grid_view
 from alphago.env.check import GameError
 from alphago.env.games import GAMES, make_game
 from tests.random_games import random_game
