@@ -1,7 +1,7 @@
 """Axes of diagrams: their ends, the round numbers on them, how these are written, and names that keep apart."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 SHARE = "%"  # the unit of shares, 0 .. 1, which are written in percent; more words may follow it
 
@@ -27,20 +27,6 @@ def ticks(low: float, high: float, steps: int) -> list[float]:
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= least_step * (1 - rounding))
     first, last = math.ceil(low / step - rounding), math.floor(high / step + rounding)
     return [i * step for i in range(first, last + 1)]
-
-
-def bent_ticks(high: float, place: Callable[[float], float], gap: float) -> list[float]:
-    """Return 0, and round numbers up to `high` that are at least `gap` apart on an axis that is logarithmic.
-
-    place: returns where a number is on the axis.
-    """
-    top = math.floor(math.log10(high))
-    rounds = [factor * 10.0**power for power in range(top - 6, top + 1) for factor in (1, 2, 5)]
-    found = [0.0]
-    for value in rounds:
-        if value <= high and place(value) - place(found[-1]) >= gap:
-            found.append(value)
-    return found
 
 
 def number_text(value: float, unit: str = "") -> str:

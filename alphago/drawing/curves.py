@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from alphago.drawing.axes import SHARE, bent_ticks, ends_of, number_text, smooth, spaced_indices, spread, ticks
+from alphago.drawing.axes import SHARE, ends_of, number_text, smooth, spaced_indices, spread, ticks
 from alphago.drawing.shapes import (
     BLUE,
     BOLD_LETTER,
@@ -32,7 +32,6 @@ SMOOTHED_OVER = 40  # a moving average takes a 40th of the points on either side
 DOTTED = 40  # curves of fewer points than this have a dot at each point, if it does not touch the next
 DOT = 1.8  # radius
 TICK_WIDTH, TICK_HEIGHT = 48.0, 28.0  # least distance of the numbers of an axis, across and down
-LOG_TICK_WIDTH = 32.0  # the same across, of a logarithmic axis
 ROOM = 0.04  # above and below the curves, as a share of their height
 GRID, LEVEL = "#d8d8d8", "#808080"
 SAMPLE = 20.0  # length of a line in a legend
@@ -82,7 +81,6 @@ class CurvePanel(NamedTuple):
     x_label: the label of the x axis if it differs from that of the other panels.
     places: names at x = 0, 1, 2, …, which replace the numbers of the x axis.
     fills: whether to fill the space between the curves and `level`.
-    bend: the x axis is even up to about this x and logarithmic beyond, as log(1 + x / bend); 0 for an even axis.
     """
 
     title: str
@@ -97,11 +95,6 @@ class CurvePanel(NamedTuple):
     fills: bool = False
     picture: Drawing | None = None
     places: tuple[str, ...] = ()
-    bend: float = 0.0
-
-    def along(self, x: float) -> float:
-        """Return where x is on the x axis, in a unit of its own."""
-        return math.copysign(math.log1p(abs(x) / self.bend), x) if self.bend else x
 
 
 def curves_picture(
@@ -172,12 +165,10 @@ def panel_shapes(panel: CurvePanel, size: tuple[float, float]) -> list[Shape]:
     x_first, x_last = x_ends(panel, curves)
     y_low, y_high = y_ends(panel, curves)
 
-    start, length = panel.along(x_first), panel.along(x_last) - panel.along(x_first)
-
     def place(x: float, y: float) -> tuple[float, float]:
         """Return where a point of the diagram is drawn; points beyond the ends of the y axis are drawn at its ends."""
         y = min(max(y, y_low), y_high)
-        across = box.width * (panel.along(x) - start) / length
+        across = box.width * (x - x_first) / (x_last - x_first)
         down = box.height * (y_high - y) / (y_high - y_low)
         return box.x + across, box.y + down
 
@@ -268,10 +259,7 @@ def axes_shapes(
         at = down(value)
         shapes.append(line(box.x, at, right, at, Style(stroke=GRID, width=0.7)))
         shapes.append(Text(box.x - 4, at, number_text(value, panel.unit), SMALL, anchor="end"))
-    if panel.bend:
-        numbers = bent_ticks(last, across, LOG_TICK_WIDTH)
-    else:
-        numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
+    numbers = ticks(first, last, max(2, int(box.width / TICK_WIDTH)))
     texts = enumerate(panel.places) if panel.places else ((number, number_text(number)) for number in numbers)
     for value, text in texts:
         at = across(value)

@@ -51,7 +51,3 @@ class GoSelfPlayGame(SelfPlayGame[GoEnv]):
         inner = np.zeros(self.env.plane_shape, np.bool_)
         inner[1:-1, 1:-1] = True
         return np.append(inner.ravel(), False)  # no pass
-
-    @property
-    def usual_length(self) -> float:
-        return float(min(self.env.max_moves, 1.3 * self.env.N * self.env.N))

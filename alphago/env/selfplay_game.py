@@ -36,8 +36,3 @@ class SelfPlayGame(Generic[Env]):
     def opening_actions(self) -> np.ndarray:
         """The actions from which random openings choose: bool [action_space]; an opening uses those that are legal."""
         return np.ones(self.env.action_space, np.bool_)
-
-    @property
-    def usual_length(self) -> float:
-        """The number of plies of a typical game of self-play: an estimate for use until a run has measured it."""
-        return 0.7 * self.env.max_moves

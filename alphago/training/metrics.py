@@ -56,15 +56,10 @@ class Pace:
         """Record that the iteration's self-play is over and training begins."""
         self.play_ended = time.monotonic()
 
-    def so_far(self) -> tuple[int, float]:
-        """Return the iteration's number of moves so far, and the seconds of self-play so far."""
-        ended = self.play_ended or time.monotonic()  # now, while self-play goes on
-        return self.source.moves - self.moves, ended - self.began
-
     def metrics(self) -> dict[str, float | None]:
         """Return the metrics at the end of the iteration, by name; speeds are None if the source did not search."""
-        moves, playing = self.so_far()
-        total = time.monotonic() - self.began
+        now, moves = time.monotonic(), self.source.moves - self.moves
+        playing, total = (self.play_ended or now) - self.began, now - self.began
         readouts = self.source.readouts_done - self.readouts
         speeds = (moves / max(playing, 1e-9), readouts / max(playing, 1e-9), playing / max(total, 1e-9))
         names = ("moves_per_second", "readouts_per_second", "selfplay_share")

@@ -188,9 +188,9 @@ class ChampionKeeper(Judge[Run]):
             return False
         row = {**run.standing, "judge": self.name}
         accepted = against_best.accepted
-        log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted}, name="champions")
+        log_match(run, against_best, {**row, "opponent": "best so far", "accepted": accepted})
         if against_second is not against_best:
-            log_match(run, against_second, {**row, "opponent": "second best"}, name="second")
+            log_match(run, against_second, {**row, "opponent": "second best"})
         self.candidates += 1
         self.nets[self.candidates] = frozen_copy(run.learner.net)
         self.rates = [against_best.result.win_rate, against_second.result.win_rate]

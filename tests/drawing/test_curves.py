@@ -51,17 +51,6 @@ def test_a_point_is_where_its_numbers_say() -> None:
     assert (numbers["0"].x, numbers["10"].x) == pytest.approx((begin[0], end[0]))
 
 
-def test_an_axis_may_be_logarithmic() -> None:
-    """From 0 to 2 and on to 8 the axis is of equal length, since 1 + 2 and 1 + 8 are powers of 3; 0 is drawn too."""
-    drawing = panel_drawing(CurvePanel("Rate", [Curve([0, 2, 8], [0, 0.6, 1], RED)], bend=1.0), "games")
-    ((begin, middle, end),) = [line.points for line in lines_of(drawing, RED)]
-    assert middle[0] == pytest.approx((begin[0] + end[0]) / 2)
-    numbers = {
-        shape.text: shape.x for shape in flat(drawing.layers) if isinstance(shape, Text) and shape.x > begin[0] - 1
-    }
-    assert [numbers["0"], numbers["2"]] == pytest.approx([begin[0], middle[0]])
-
-
 def test_dots_that_would_touch_are_left_out() -> None:
     near, far = Curve([0, 0.1, 0.2], [1, 2, 1], RED), Curve([0, 5, 10], [3, 3, 3], GREEN)
     svg = to_svg(panel_drawing(CurvePanel("Loss", [near, far]), "games"))

@@ -25,11 +25,6 @@ def test_openings_are_off_the_edge() -> None:
     assert [GoEnv(4).to_text(int(action)) for action in np.flatnonzero(allowed)] == ["B3", "C3", "B2", "C2"]
 
 
-def test_the_usual_length_is_that_of_the_board_or_the_cap() -> None:
-    assert selfplay_game(GoEnv(10)).usual_length == 130
-    assert selfplay_game(GoEnv(10, max_moves=50)).usual_length == 50
-
-
 # --- how games of self-play start ------------------------------------------------------------------
 
 

@@ -21,7 +21,6 @@ def test_by_default_nothing_is_special(env: GameEnv) -> None:
     assert game.random_setup(generator) == {}
     assert generator.random() == np.random.default_rng(1).random()  # nothing was drawn
     assert game.opening_actions.tolist() == [True] * env.action_space
-    assert game.usual_length == 0.7 * env.max_moves
 
 
 def test_go_has_its_own() -> None:

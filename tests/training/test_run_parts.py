@@ -103,7 +103,7 @@ def test_a_memory_and_a_judge(tmp_path: Path) -> None:
     [
         {"memory": Window(7), "start_training_after": 5},
         {"memory_size": 5000, "losses": "cgzero", "schedule": ((0.5, 0.1),)},
-        {"gate": {"win_rate": 0.6, "sprt": (0, 10)}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
+        {"gate": {"win_rate": 0.6, "games": 10}, "search": Puct(c_puct=2), "watch": "random@0,rave:10"},
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ from alphago.system.interrupts import stopped_at, stopped_by_interrupt
 from alphago.system.live_bar import LiveBar
 from alphago.system.settings import addresses, value_to_data
 from alphago.system.user_warning import warn_user
-from alphago.training.call.progress import RunProgress, SelfPlayProgress
+from alphago.training.call.progress import RunProgress
 from alphago.training.call.start import Call, Start, value_for_message
 from alphago.training.call.summary import longer
 from alphago.training.history import METRICS, read_rows
@@ -129,8 +129,7 @@ def open_run(call: Call, start: Start, folder: RunFolder, device: str, notes: Se
                 run.clock.set(0.0)  # training begins only now
             # Before the first iteration there are no metrics: the reporter gets these two numbers instead.
             reporter.metrics = reporter.metrics or {"games": run.games, "steps": run.learner.steps}
-            progress = (SelfPlayProgress if run.stage.source.plays else RunProgress)(run)
-            reporter.start(folder.path, flat_settings(start.config), progress)
+            reporter.start(folder.path, flat_settings(start.config), RunProgress(run))
             if device != "cpu":
                 run.note(f"boards and network are on {device}")
             news = news_of_beginning(run, start) if is_new else news_of_going_on(run, start)

@@ -14,13 +14,12 @@ import torch
 from alphago.arena.match import MatchStopped
 from alphago.arena.match_games import opening_length
 from alphago.arena.match_result import MatchResult
-from alphago.arena.sprt import Sprt, pair_scores
 from alphago.mcts.search_forms import SELF_PLAY_RULE, SearchForm
 from alphago.nn.inference.frozen import frozen_copy
 from alphago.nn.net import NeuralNet
 from alphago.system.stopwatch import MATCHES
 from alphago.training.judge import Judge
-from alphago.training.judges.results import match_row, play_in_parts
+from alphago.training.judges.results import games_as_text, match_row, play_in_parts
 from alphago.training.run import Run
 from alphago.training.settings.judge_settings import Gate
 from alphago.training.settings.selfplay_settings import SelfPlaySettings
@@ -68,7 +67,7 @@ class Gatekeeper(Judge[Run]):
         except MatchStopped:
             return False
         row = {**standing, "judge": self.name, "opponent": "best so far", "accepted": match.accepted}
-        log_match(run, match, row, name=self.name)
+        log_match(run, match, row)
         self.candidates += 1
         if match.accepted:
             self.best = frozen_copy(run.learner.net)
@@ -112,7 +111,7 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
         (run.match_evaluator(run.learner.net, run.env), run.match_evaluator(opponent, run.env)),
         gate.games,
         seed,
-        lambda result: verdict(gate, result) != "continue",
+        lambda _: False,  # all games are played
         readouts=readouts,
         search=match_search(run.settings.selfplay),
         random_opening=opening_length(run.env),
@@ -122,26 +121,19 @@ def play_candidate(run: Run, opponent: NeuralNet, gate: Gate, seed: int, stop: t
     return Match(result, accepts(gate, result), readouts, time.monotonic() - began)
 
 
-def verdict(gate: Gate, result: MatchResult) -> str:
-    """Return the sequential test's verdict so far, "accept", "reject" or "continue"; without a test "continue"."""
-    return Sprt(*gate.sprt).judge(pair_scores(result.outcomes)).state if gate.sprt else "continue"
-
-
 def accepts(gate: Gate, result: MatchResult) -> bool:
-    """Return whether the candidate replaces the best network after a whole match."""
-    return verdict(gate, result) == "accept" if gate.sprt else result.win_rate >= gate.win_rate
+    """Return whether the candidate replaces the best network after a match."""
+    return result.win_rate >= gate.win_rate
 
 
-def log_match(run: Run, match: Match, row: Mapping[str, Any], name: str) -> None:
-    """Save the games of a finished match in the run's folder, log the match, and report it.
+def log_match(run: Run, match: Match, row: Mapping[str, Any]) -> None:
+    """Log a finished match with its games, and report it.
 
     row: the first entries of the match's row in evaluations.jsonl: the run's standing, "judge", "opponent", and, if the
         match decides about it, "accepted", whether the candidate becomes the best network.
-    name: the name under which the games are saved.
     """
-    run.folder.keep_match(name, run.games, run.env, match.result)
-    numbers = match_row(run.env, match.result)
-    run.add_match({**row, "readouts": match.readouts, **numbers, "match_seconds": match.seconds})
+    found = {**match_row(run.env, match.result), "board_size": run.env.N, "moves": games_as_text(run.env, match.result)}
+    run.add_match({**row, "readouts": match.readouts, **found, "match_seconds": match.seconds})
     verdicts = {True: "; it is the best now", False: "; the best stays", None: ""}
     came_of_it = verdicts[row.get("accepted")]
     run.note(f"candidate after {run.games} games against the {row['opponent']}: {match.result}{came_of_it}")

@@ -18,9 +18,6 @@ from typing import Any, NamedTuple, Self
 import torch
 from safetensors.torch import load as tensors_from
 
-from alphago.arena.match_result import MatchResult
-from alphago.env.game import GameEnv
-from alphago.mcts.player import record_of
 from alphago.nn.model_files import LATEST, ModelError, read_weights
 from alphago.nn.net import NeuralNet
 from alphago.nn.tensor_bytes import bytes_of
@@ -30,7 +27,7 @@ from alphago.system.npz import read_npz
 from alphago.training.history import EVALUATIONS, METRICS, append_row, truncate
 from alphago.training.runs.config import COPY, holds_run, how_to_go_on, read_config, repair_config, write_config
 
-STATE, GAMES, WEIGHTS, MATCHES = "state", "games", "weights", "matches"
+STATE, GAMES, WEIGHTS = "state", "games", "weights"
 LOGS = (METRICS, EVALUATIONS)
 STATES = 2  # number of states kept on disk, since the newest may be damaged
 MOST_BYTES = 2**33  # largest state that is read
@@ -159,7 +156,6 @@ class RunFolder:
     weights/games-N.safetensors   the network after N games
     games/games-M-N.npz       the records of games M to N - 1, all of one board (`load_records` reads them)
     metrics.jsonl             one line per iteration
-    matches/gate-N-9x9.npz    a judge's match after N games; the candidate has Black in games 0, 2, …
     evaluations.jsonl         one line per match of a judge, and per test on watched or held-out records
     proof.json                the match, if any, that proved the network stronger than the opponent to beat
     state/N.safetensors       the newest two states to resume from
@@ -240,17 +236,6 @@ class RunFolder:
             self.write_state(state)
         return latest
 
-    def keep_match(self, judge: str, games: int, env: GameEnv, result: MatchResult) -> None:
-        """Write the games of a judge's match as records.
-
-        judge: the judge's name.  games: the run's number of games at the match.  env: the game.
-        """
-        name = f"{judge}-{games:07d}-{env.N}x{env.N}.npz"
-        records = [record_of(env, env.position().after(moves), {}) for moves in result.games]
-        with explain_os_error(f"a match could not be written to {self.path}"):
-            (self.path / MATCHES).mkdir(exist_ok=True)
-            write_atomic(self.path / MATCHES / name, records_to_bytes(records))
-
     def write_state(self, state: State) -> None:
         """Write `state` as the newest state, together with the list of games' files and the lengths of the logs.
 
@@ -309,10 +294,8 @@ class RunFolder:
             state.notes += repair_config(self.path, self.config)
             self._make_folders()  # a process may have been killed after it wrote the config, and before it made them
             self.shards.restore(state.data["shards"])
-            networks = (self.path / WEIGHTS).glob("games-*.safetensors")
-            matches = (self.path / MATCHES).glob("*-*.npz")
-            for path in [*networks, *matches]:
-                games = path.stem.split("-")[1]  # N of games-N.safetensors or gate-N-9x9.npz
+            for path in (self.path / WEIGHTS).glob("games-*.safetensors"):
+                games = path.stem.split("-")[1]  # N of games-N.safetensors
                 if games.isdecimal() and int(games) > state.data["counts"]["games"]:
                     path.unlink()
             for name, length in state.data["logs"].items():

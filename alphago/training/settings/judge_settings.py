@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from alphago.arena.sprt import Sprt
 from alphago.system.validation import MOST_READOUTS, check_int, check_ranges, setting, settings
 
 RECORDS = "records:"  # prefix of a name in `watch` that is a file or folder of game records
@@ -34,21 +33,11 @@ class Gate:
     readouts: int | None = setting(
         "simulations per move; 0 compares the policies alone, None uses self-play's number", default=None, least=0
     )
-    sprt: tuple[float, float] | None = setting(
-        "two Elo differences (elo0, elo1) of a sequential test that replaces the win rate: the candidate is "
-        "accepted if the test accepts elo1; the test may end the match early, and fails if undecided after `games`",
-        default=None,
-    )
 
     def __post_init__(self) -> None:
         check_ranges(self, "a gate's ")
         if self.games % 2:
             raise ValueError(f"a gate's games must be an even number, got {self.games!r}")
-        if self.sprt is not None:
-            if not isinstance(self.sprt, (tuple, list)) or len(self.sprt) != 2:
-                raise ValueError(f"a gate's sprt must be a pair of Elo differences or None, got {self.sprt!r}")
-            Sprt(*self.sprt)  # raises unless it is an ordered pair of numbers
-            object.__setattr__(self, "sprt", tuple(map(float, self.sprt)))
 
 
 @settings

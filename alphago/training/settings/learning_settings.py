@@ -62,7 +62,7 @@ class LearningSettings:
         structural=True,
     )
     bfloat16: bool | None = setting(
-        "whether gradient steps use torch's autocast to bfloat16; None for what is faster on this kind of processor "
+        "whether gradient steps use torch's autocast to bfloat16; by default what is faster on this kind of processor "
         "with a network of this size",
         default=None,
     )

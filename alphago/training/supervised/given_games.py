@@ -27,7 +27,7 @@ from alphago.records.sources import files_of, may_hold_sgf, pieces
 from alphago.system.files import user_path
 from alphago.system.stopwatch import SAMPLING
 from alphago.training.memory import ReplayMemory, Sample
-from alphago.training.runs.folder import MATCHES, digest_of
+from alphago.training.runs.folder import digest_of
 from alphago.training.source import GameSource
 from alphago.training.supervised.dataset_games import (
     ILLEGAL,
@@ -126,8 +126,6 @@ def games_at(env: GameEnv, path: Path) -> GivenGames:
     left_out: Counter[str] = Counter()
     for file in files_of(path):
         if file.suffix == ".npz":
-            if file.parent.name == MATCHES:
-                continue
             of_file = load_records(file)
             on_board = [record for record in of_file if record.policies.shape[1] == env.action_space]
             records += on_board

@@ -15,7 +15,7 @@ from alphago.drawing.curves import Curve, CurvePanel, Dash, curves_picture
 from alphago.drawing.image import check_format, save_drawing
 from alphago.drawing.shapes import SERIES, sheet
 from alphago.drawing.svg import Svg, to_svg
-from alphago.records.game_pictures import small_drawing
+from alphago.records.record import small_drawing
 from alphago.system.files import user_path
 from alphago.system.validation import checks_keywords, shown
 from alphago.training.history import History, Row, number, opponent_name, read_history
@@ -41,7 +41,6 @@ SEARCHED: tuple[Dash, ...] = ("-", "-.", ":")  # styles of a player's curves wit
 BOARDS, BOARD_COLUMNS = 6, 3  # in a panel
 POINTS = 80  # largest number of points of a mean curve
 COLUMNS = 4
-UNLIKE = 4.0  # a run so many times as long as another makes the x axis logarithmic
 Runs = str | Path | Sequence[str | Path] | Mapping[str, Sequence[str | Path]]
 
 
@@ -182,8 +181,9 @@ def board_panels(history: History) -> Iterator[CurvePanel]:
     if not newest:
         return
     game = game_of(read_config(history.folder))
-    start = game.match_variant().position()
     for name, row in newest.items():
+        size = row.get("board_size", game.N)  # of the gate's matches, early in a curriculum a smaller one
+        start = (game if size == game.N else game.resized(size)).match_variant().position()
         drawings, captions = [], []
         for i, played in enumerate(row["moves"][:BOARDS]):
             try:
@@ -311,28 +311,12 @@ def names_of(folders: Sequence[str | Path]) -> list[str]:
 def panels_of(histories: Sequence[History], x: str) -> Iterator[CurvePanel]:
     """Yield all panels of runs, those of a single run's final boards after those of its matches.
 
-    The x axis of a panel with runs of very different lengths is logarithmic.
     x: the x axis, a name in AXES.
     """
-    *_, label = AXES[x]
     boards = board_panels(histories[0]) if len(histories) == 1 else ()
     for panel in chain(match_panels(histories, x), boards, training_panels(histories, x)):
-        bend = bend_of(panel) if len(histories) > 1 else 0.0
         if panel.curves or panel.picture:
-            long_label = f"{in_words_of(histories, label)} (logarithmic)"
-            yield panel._replace(bend=bend, x_label=long_label) if bend else panel
-
-
-def bend_of(panel: CurvePanel) -> float:
-    """Return the `bend` of a panel whose runs each have a colour; 0 if their lengths are alike.
-
-    The shortest run has nearly half of the width beside one that is ten times as long, and a quarter at a hundred.
-    """
-    lengths: dict[str, float] = {}
-    for curve in panel.curves:
-        lengths[curve.colour] = max(curve.x[-1], lengths.get(curve.colour, 0.0))
-    least, most = min(lengths.values(), default=0.0), max(lengths.values(), default=0.0)
-    return least / 5 if 0 < least * UNLIKE < most else 0.0
+            yield panel
 
 
 def training_panels(histories: Sequence[History], x: str, panels: Sequence[Panel] = TRAINING) -> Iterator[CurvePanel]:

@@ -6,17 +6,15 @@ were many games, gave the candidate Black in all of them, and never saved whom i
 
 import threading
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import numpy as np
 import pytest
 
 from alphago import GoEnv, MatchResult, load_model
-from alphago.records.record import load_records
 from alphago.training.history import read_history, read_rows
 from alphago.training.judges import results
-from alphago.training.judges.gate import Gatekeeper, accepts, verdict
+from alphago.training.judges.gate import Gatekeeper, accepts
 from alphago.training.judges.results import play_in_parts
 from alphago.training.loop import train_loop
 from alphago.training.run import Run
@@ -28,7 +26,6 @@ from tests.training.small_runs import (
     RandomGames,
     Small,
     Sources,
-    go_on,
     interrupt,
     net_of,
     opened,
@@ -61,8 +58,6 @@ def ended(*outcomes: float) -> MatchResult:
     ("given", "sentence"),
     [
         ({"games": 5}, "a gate's games must be an even number, got 5"),
-        ({"sprt": (10, 0)}, "elo0 must be below elo1"),
-        ({"sprt": 10}, "a gate's sprt must be a pair of Elo differences or None, got 10"),
     ],
     ids=str,
 )
@@ -71,29 +66,15 @@ def test_what_is_no_gate(given: dict[str, Any], sentence: str) -> None:
         Gate(**given)
 
 
-class TestKeptGames:
-    """Those of each match are in the run's folder, as records."""
-
-    def test_all_games(self, gated: Small) -> None:
-        rows = read_rows(gated.folder / "evaluations.jsonl", "opponent")
-        assert len(rows) > 1
-        for row in rows:
-            games = load_records(gated.folder / "matches" / f"gate-{row['games']:07d}-3x3.npz")
-            assert len(games) == row["played"]
-            ends = [game.position(GO) for game in games]
-            assert all(end.is_over and end.score() == game.score for end, game in zip(ends, games, strict=True))
-            candidate = [game.outcome * (1 - 2 * (i % 2)) for i, game in enumerate(games)]
-            assert sum(outcome > 0 for outcome in candidate) == row["wins"]
-
-    @pytest.mark.slow
-    def test_those_of_later_candidates_go(self, tmp_path: Path, gated: Small) -> None:
-        """A run that goes on from an older state plays them again."""
-        folder = Path(copytree(gated.folder, tmp_path / "run"))
-        later = folder / "matches" / "gate-0000099-3x3.npz"
-        later.write_bytes(b"")
-        go_on(folder)
-        assert not later.exists()
-        assert len(list((folder / "matches").iterdir())) == len(list((gated.folder / "matches").iterdir()))
+def test_the_games_of_each_match_are_in_its_row(gated: Small) -> None:
+    rows = read_rows(gated.folder / "evaluations.jsonl", "opponent")
+    assert len(rows) > 1
+    for row in rows:
+        assert (len(row["moves"]), row["board_size"]) == (row["played"], 3)
+        ends = [GO.match_variant().position().after(game["moves"].split()) for game in row["moves"]]
+        assert all(end.is_over for end in ends)
+        candidate = [end.result * (1 - 2 * (i % 2)) for i, end in enumerate(ends)]
+        assert candidate == [game["outcome"] for game in row["moves"]]
 
 
 class TestMatch:
@@ -119,18 +100,6 @@ class TestMatch:
         assert len(result.outcomes) == len(result.games) == 30
         assert result.distinct > 15
         assert result.games[:20] == played(FOUR, 20).games
-
-    @pytest.mark.parametrize(("sign", "expected"), [(1.0, "accept"), (-1.0, "reject")])
-    def test_a_sequential_test_ends_it_early(self, sign: float, expected: str) -> None:
-        gate = Gate(games=1000, sprt=(0, 100))
-        outcomes = [sign, sign, sign, -sign]
-        assert verdict(gate, ended(*outcomes)) == "continue"
-        assert verdict(gate, ended(*outcomes * 70)) == expected
-        assert accepts(gate, ended(*outcomes * 70)) is (sign > 0)
-
-    def test_undecided(self) -> None:
-        """By a sequential test that the games do not suffice for."""
-        assert not accepts(Gate(0.5, games=20, sprt=(0, 10)), ended(*[1.0, -1.0, 1.0, 1.0] * 5))
 
 
 class TestJudging:

@@ -1,7 +1,6 @@
 """`plot` and `alphago plot`: what is drawn of which file, what damaged files do, and that the picture is readable."""
 
 import json
-import math
 import subprocess
 import sys
 from pathlib import Path
@@ -151,21 +150,6 @@ def test_several_runs_share_their_axes(tmp_path: Path) -> None:
     svg = plot([first, second])
     assert texts(svg)[:2] == ["run", "other"]
     assert [line.get("stroke") for line in shapes(svg, "polyline", stroke_width=4)] == [blue.colour, orange.colour]
-
-
-def test_a_short_run_beside_a_long_one_has_room(tmp_path: Path) -> None:
-    """Its three rows take nearly half of a logarithmic axis; runs of like lengths have an even one."""
-    short, alike, long = (
-        make(tmp_path / str(count), [metrics(i) for i in range(1, count + 1)]) for count in (3, 10, 30)
-    )
-    shares = []
-    for runs in ((short, long), (alike, long)):
-        svg = plot(runs)
-        assert ("minutes of training (logarithmic)" in texts(svg)) == (short in runs)
-        panel = next(panel for title, panel in panels(*runs).items() if title.startswith("Policy loss"))
-        ends = [panel.along(curve.x[-1]) for curve in panel.curves]
-        shares.append(min(ends) / max(ends))
-    assert shares == [pytest.approx(math.log(6) / math.log(51)), pytest.approx(1 / 3)]
 
 
 def test_matches_against_one_opponent(tmp_path: Path) -> None:
