@@ -8,14 +8,14 @@ import importlib.util
 import json
 import os
 import re
-import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import load as tensors_from
 
 from alphago.env.game import GameEnv
@@ -27,14 +27,16 @@ from alphago.nn.katago.conversion import read_network as read_katago_network
 from alphago.nn.katago.stream import GZIP, Stream, unpacked
 from alphago.nn.parts import SLOTS, game_structure
 from alphago.nn.tensor_bytes import bytes_of
-from alphago.system.files import user_path, write_atomic
+from alphago.system.files import check_regular, read_file, user_path, write_atomic
 from alphago.system.validation import check_int, near_names, shortened
 
 FORMAT = "alphago-net"
 FORMAT_VERSION = 1
-MOST_HEADER = 2**24  # largest header in bytes
 MOST_BYTES = 2**31  # largest file
-NOT_A_NETWORK = "not a network saved with NeuralNet.save"
+KINDS = {  # of other files, by their first bytes
+    b"PK": "it is a zip archive, such as a torch checkpoint",
+    b"\x80": "it is a pickle, which could run code and is never read",
+}
 JSON_KEYS = ("env_config", "structure", "net", "extra")  # texts of the header that are JSON objects
 REFERENCE = (
     r"[\w./~-]{1,999}:[\w.]{1,99}"  # class of a custom game, see `game_reference`; it is printed, never imported
@@ -186,11 +188,7 @@ def read_weights(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], di
     """
     if is_katago(path):
         return read_katago(path)
-    texts, data = read_regular_file(path, header_only=False)
-    try:
-        tensors = tensors_from(data)
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise ModelError(f"{path} is damaged: {shortened(error)}") from error
+    tensors, texts = read_whole(path)
     description = parse_description(path, texts)
     digest = content_digest(tensors, texts)
     if texts.get("digest", digest) != digest:
@@ -206,18 +204,21 @@ def read_description(path: str | PathLike[str]) -> dict[str, Any]:
     """
     if is_katago(path):
         return read_katago(path, header_only=True)[1]
-    return parse_description(path, read_regular_file(path)[0])
+    return parse_description(path, read_texts(path))
 
 
 def is_katago(path: str | PathLike[str]) -> bool:
     """Return whether a file is a gzip stream, as KataGo's networks are."""
-    try:
-        if not Path(path).is_file():  # nothing is read from a pipe
-            return False
-        with open(path, "rb") as file:
-            return file.read(len(GZIP)) == GZIP
-    except OSError:  # which `read_regular_file` tells
-        return False
+    return begins_with(path, GZIP)
+
+
+def begins_with(path: str | PathLike[str], mark: bytes) -> bool:
+    """Return whether a file begins with some bytes; False for one that cannot be read, and for pipes and folders."""
+    with suppress(OSError):
+        if Path(path).is_file():  # nothing is read from a pipe
+            with open(path, "rb") as file:
+                return file.read(len(mark)) == mark
+    return False
 
 
 def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
@@ -227,18 +228,11 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     Raises ModelError if the file is damaged, or of a network that cannot be read.
     """
     size = os.stat(path).st_size
-    if size > MOST_BYTES:
-        raise ModelError(f"{path} must have at most {MOST_BYTES:,} bytes, got {size:,}")
-    try:
-        with open(path, "rb") as file:
-            stream = Stream(unpacked(file, size, header_only))
+    with explain_errors(path), open(path, "rb") as file:
+        if size > MOST_BYTES:
+            raise ValueError(f"a file must have at most {MOST_BYTES:,} bytes, got {size:,}")
+        stream = Stream(unpacked(file, size, header_only))
         tensors, parts, header = read_katago_network(stream, header_only)
-    except ValueError as error:
-        raise ModelError(f"{path} cannot be read as a network of KataGo: {shortened(error)}") from None
-    except MemoryError:
-        raise ModelError(f"{path} does not fit into the memory") from None
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
     env = GoEnv(9, KATAGO)  # unless another one is wished: the network plays on any board
     net = {"preset": None, "tower_height": None, "channels": None, "size_free": True, "parts": parts, "custom": {}}
     taught = f"KataGo (its network {header.name}, version {header.version}, with its licence)"
@@ -252,32 +246,36 @@ def read_katago(path: str | PathLike[str], header_only: bool = False) -> tuple[d
     }
 
 
-def read_regular_file(path: str | PathLike[str], header_only: bool = True) -> tuple[Mapping[str, object], bytes]:
-    """Return the texts in a file's header, and the bytes of the header, or of the whole file.
+def read_texts(path: str | PathLike[str]) -> Mapping[str, Any]:
+    """Return the texts in a safetensors file's header; raise ModelError if they cannot be read, or the file is cut."""
+    with explain_errors(path), safe_open(path, "pt") as file:
+        return file.metadata() or {}
 
-    The sizes in the header are checked before the rest of the file is read.  Pipes and devices are not read.
 
-    header_only: whether to read and return only the bytes of the header.
-    Raises ModelError if the file cannot be read or is not a network.
-    """
+def read_whole(path: str | PathLike[str]) -> tuple[dict[str, torch.Tensor], Mapping[str, Any]]:
+    """Return a safetensors file's tensors, and the texts in its header; raise ModelError if they cannot be read."""
+    with explain_errors(path):
+        data = read_file(Path(path), MOST_BYTES)
+        tensors = tensors_from(data)
+        header = data[8 : 8 + int.from_bytes(data[:8], "little")]
+        return tensors, json.loads(header).get("__metadata__", {})
+
+
+@contextmanager
+def explain_errors(path: str | PathLike[str]) -> Iterator[None]:
+    """Replace errors of reading a network's file in the `with` block by a ModelError, which names the file."""
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise ModelError(f"{path} is a folder, {NOT_A_NETWORK}")
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelError(f"{path} is a pipe or device, {NOT_A_NETWORK}")
-        with open(path, "rb") as file:
-            begin = file.read(9)  # the length of the header's JSON, and the JSON's first character
-            end = header_end(path, begin, status.st_size)
-            header = begin + file.read(end - len(begin))
-            texts = read_header(path, header, status.st_size)
-            return texts, header if header_only else header + file.read()
+        check_regular(Path(path))  # opening a pipe may never end
+        yield
     except FileNotFoundError:
         raise ModelError(f"there is no file {path}{meant_instead(str(path))}") from None
-    except MemoryError:
-        raise ModelError(f"{path} does not fit into the memory") from None
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    except MemoryError:
+        raise ModelError(f"{path} does not fit into the memory") from None
+    except (SafetensorError, ValueError) as error:
+        kind = next((kind for mark, kind in KINDS.items() if begins_with(path, mark)), shortened(error))
+        raise ModelError(f"{path} is no network, or a damaged one: {kind}") from error
 
 
 def meant_instead(name: str) -> str:
@@ -292,61 +290,13 @@ def meant_instead(name: str) -> str:
     return f", and the networks that load_model knows by name are {', '.join(packaged_nets()) or 'none'}"
 
 
-def header_end(path: str | PathLike[str], begin: bytes, size: int) -> int:
-    """Return the offset of the end of a safetensors file's header.
-
-    begin: the file's first 9 bytes.  size: the file's size in bytes.
-    Raises ModelError if the file is of another kind, cut off, or too large.
-    """
-    if not begin:
-        raise ModelError(f"{path} is empty, {NOT_A_NETWORK}")
-    starts_json = begin[8:] == b"{"  # then the first 8 bytes are its length, which may look like another file's mark
-    if not starts_json:
-        if begin.startswith(b"PK"):
-            raise ModelError(f"{path} is a zip archive or a torch checkpoint, {NOT_A_NETWORK}")
-        if begin.startswith(b"\x80"):
-            raise ModelError(f"{path} is a pickle, which could run code and is never read, {NOT_A_NETWORK}")
-        if len(begin) == 9:
-            raise ModelError(f"{path} is no safetensors file, {NOT_A_NETWORK}")
-    end = 8 + int.from_bytes(begin[:8], "little")
-    if size < max(end, 9):  # a file of fewer than 9 bytes has no JSON, whatever length it gives
-        raise ModelError(f"{path} is cut off: {size:,} bytes are not even its header")
-    if end > MOST_HEADER or size > MOST_BYTES:
-        raise ModelError(
-            f"{path} must have at most {MOST_BYTES:,} bytes, {MOST_HEADER:,} of them its header, got {size:,} and"
-            f" {end:,}"
-        )
-    return end
-
-
-def read_header(path: str | PathLike[str], header: bytes, size: int) -> Mapping[str, object]:
-    """Return the texts in a safetensors header; raise ModelError if the header is damaged.
-
-    header: the header's bytes, 8 bytes of length followed by JSON.  size: the file's size, which must fit the header.
-    """
-    try:
-        entries = json.loads(header[8:])
-        texts = entries.pop("__metadata__", {})
-        data_size = max((entry["data_offsets"][1] for entry in entries.values()), default=0)  # the last tensor's end
-        if not isinstance(texts, dict) or not isinstance(data_size, int):
-            raise ValueError("no table of tensors")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{path} is no safetensors file or a damaged one: {shortened(error)}") from error
-    described = len(header) + data_size
-    if size < described:
-        raise ModelError(f"{path} is cut off: {size:,} bytes of {described:,}")
-    if size > described:
-        raise ModelError(f"{path} is damaged: {size:,} bytes instead of {described:,}")
-    return texts
-
-
 def parse_description(path: str | PathLike[str], texts: Mapping[str, Any]) -> dict[str, object]:
     """Return the description (see `read_description`) from the texts in a file's header.
 
     Raises ModelError if NeuralNet.save did not write them.
     """
     if texts.get("format") != FORMAT:
-        raise ModelError(f"{path} is another program's safetensors file, {NOT_A_NETWORK}")
+        raise ModelError(f"{path} is another program's safetensors file")
     version = texts.get("format_version")
     if version != str(FORMAT_VERSION):
         raise ModelError(f"{path} must have format version {FORMAT_VERSION}, got {shortened(version)}")

@@ -108,7 +108,7 @@ class TestEvaluate:
             ("random", "a match must have two players or more, got 1"),
             ("random random", "random is named twice"),
             ("none.safetensors random", "there is no file none.safetensors"),
-            ("{nets} random", "{nets} is a folder, not a network saved with NeuralNet.save"),
+            ("{nets} random", "{nets} cannot be read: there is a folder of that name"),
             ("{nets}/new.safetensors@x random", "{nets}/new.safetensors@x: after @ must come readouts"),
             ("{nets}/new.safetensors@5000000000 random", "--readouts must be an integer from 0 to 10000000, got 5"),
             ("{nets}/new.safetensors {nets}/new.safetensors@64", "{nets}/new.safetensors@64 is named twice"),

@@ -153,16 +153,16 @@ def foreign_files(folder: pathlib.Path) -> dict[str, tuple[pathlib.Path, str]]:
     deep = b'{"a":' + b"[" * 100_000
     return {
         "missing": (folder / "none", "there is no file"),
-        "folder": (folder, "is a folder, not a network saved with NeuralNet.save"),
-        "empty": (write("empty", b""), "is empty, not"),
-        "one byte": (write("one", b"\0"), "is cut off"),
-        "text": (write("text", b"hello, this is a text"), "is no safetensors file"),
-        "json": (write("json", b"\x02\0\0\0\0\0\0\0[]"), "is no safetensors file"),
-        "huge header": (write("huge", b"\xff" * 7 + b"\x7f{}"), "is cut off"),
+        "folder": (folder, "cannot be read: there is a folder of that name"),
+        "empty": (write("empty", b""), "is no network, or a damaged one"),
+        "one byte": (write("one", b"\0"), "is no network, or a damaged one"),
+        "text": (write("text", b"hello, this is a text"), "is no network"),
+        "json": (write("json", b"\x02\0\0\0\0\0\0\0[]"), "is no network"),
+        "huge header": (write("huge", b"\xff" * 7 + b"\x7f{}"), "is no network"),
         "deep header": (write("deep", len(deep).to_bytes(8, "little") + deep), "or a damaged one"),
-        "checkpoint": (folder / "checkpoint.pt", "is a zip archive or a torch checkpoint"),
-        "pickle": (folder / "old.pt", "is a pickle, which could run code"),
-        "zip": (folder / "archive.zip", "is a zip archive"),
+        "checkpoint": (folder / "checkpoint.pt", "a zip archive, such as a torch checkpoint"),
+        "pickle": (folder / "old.pt", "a pickle, which could run code"),
+        "zip": (folder / "archive.zip", "a zip archive"),
         "other": (folder / "other", "is another program's safetensors file"),
         "version": (folder / "version", "must have format version 1, got 9"),
         "bare": (folder / "bare", "has a damaged description"),
@@ -193,7 +193,7 @@ def test_every_truncation_is_noticed(path):
     data = path.read_bytes()
     for length in [*range(0, 60, 7), *np.linspace(60, len(data) - 1, 40).astype(int)]:
         path.write_bytes(data[:length])
-        with pytest.raises(ModelError, match=r"is cut off|is empty"):
+        with pytest.raises(ModelError, match="is no network, or a damaged one"):
             load_model(path, ENV)
 
 
@@ -212,18 +212,18 @@ def test_only_regular_files_of_a_possible_size_are_read(tmp_path):
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
         for place in (tmp_path / "pipe", "/dev/zero"):
-            with pytest.raises(ModelError, match="is a pipe or device, not a network"):
+            with pytest.raises(ModelError, match=r"cannot be read: .* is a (pipe|device), no regular file"):
                 load_model(place, ENV)
     entry = {"a": {"dtype": "F32", "shape": [5 * 10**9], "data_offsets": [0, 20 * 10**9]}}
     header = json.dumps(entry).encode()
     with open(tmp_path / "sparse", "wb") as file:
         file.write(len(header).to_bytes(8, "little") + header)
         file.truncate(8 + len(header) + 20 * 10**9)
-    with pytest.raises(ModelError, match=r"must have at most 2,147,483,648 bytes, .* got 20,000,000"):
+    with pytest.raises(ModelError, match=r"is too large \(20,000,000,\d* bytes, at most 2,147,483,648"):
         load_model(tmp_path / "sparse", ENV)
     header = header.replace(b"20000000000", b"4")
     (tmp_path / "longer").write_bytes(len(header).to_bytes(8, "little") + header + b"12345")
-    with pytest.raises(ModelError, match=r"is damaged: .* bytes instead of"):
+    with pytest.raises(ModelError, match="is no network, or a damaged one"):
         load_model(tmp_path / "longer", ENV)
 
 
