@@ -35,14 +35,18 @@ assert "torch" not in sys.modules, "a first position has imported torch"
 KERNELS = """
 import sys
 import numpy as np
-from alphago.cli.bench import SEARCHES, search_positions
+from alphago.mcts.evaluator import HashEvaluator
+from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SEARCHES
 from alphago.env.games import make_game
 from alphago.env.kernels.playouts import playout_batch
 for name in sys.argv[1:]:
     env = make_game(name)
-    for settings in SEARCHES.values():
-        search_positions(env, settings(), readouts=2)
     batch, slots = env.new_batch(2), np.arange(2)
+    for settings in SEARCHES.values():
+        search = Search(env, HashEvaluator(), 2, settings())
+        search.run(np.full(2, 2, np.int32))
+        search.advance(slots, search.visits(slots).argmax(axis=1).astype(np.int32))
     batch.planes(slots, np.empty((2, env.planes, *env.plane_shape), np.float32))
     if name == "go":
         playout_batch(batch.rows, slots, np.array([1], np.int64), False)

@@ -41,7 +41,6 @@ VERBS = {
     "sgf": ("sgf", "import games of Go from files into a dataset"),
     "plot": ("plot", "draw the curves of training runs"),
     "export": ("network_export", "write a network for other programs: ONNX, or raw weights"),
-    "bench": ("bench", "search fixed positions, and print a number that changes only if the search changes"),
     "info": ("info", "describe a run or a network; or versions, devices and speed of this machine"),
 }
 

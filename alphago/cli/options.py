@@ -14,7 +14,6 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import NoneType, UnionType
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
@@ -24,15 +23,6 @@ PARAGRAPH = re.compile(r"^(?P<names>\w+(?:, \w+)*): (?P<text>.+(?:\n[ ]+.+)*)", 
 TUPLES = re.compile(r"\({2,}[\d.,\s()]*\)")  # nested tuples in help texts
 METAVARS = {int: "N", float: "X", str: "TEXT"}
 EXPECTED = {int: "an integer", float: "a number", str: "text"}
-
-
-class Formatter(argparse.HelpFormatter):
-    """Formats the help.  The value `none` of a Switch is left out, since every optional setting takes it."""
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        if action.metavar == "none":
-            return ", ".join(action.option_strings)
-        return super()._format_action_invocation(action)
 
 
 class Parser(argparse.ArgumentParser):
@@ -51,7 +41,7 @@ class Parser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,  # --game of a command without it would be taken as --games
-            formatter_class=lambda prog: Formatter(prog, max_help_position=30, width=width),
+            formatter_class=lambda prog: argparse.HelpFormatter(prog, max_help_position=30, width=width),
         )
         self.set_defaults(run=run)
         self.hints: dict[str, str] = {}  # by flag that does not exist, what its error message says
@@ -192,34 +182,6 @@ class Setting:
         return "|".join(metavars) or "none"
 
 
-class Switch(argparse.BooleanOptionalAction):
-    """The action of an optional bool, with the options --name, --no-name and `--name none`.
-
-    values: words that are values of the setting too, such as "measured".
-    """
-
-    def __init__(self, *words: Any, values: Sequence[str] = (), **options: Any) -> None:
-        super().__init__(*words, **options)
-        self.nargs = "?"
-        self.const = True  # the value where no word follows the flag
-        self.metavar = "|".join((*values, "none"))
-        self.type = partial(read_word, values)
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: Any = None) -> None:
-        has_word = values is not self.const
-        is_on = not option_string.startswith("--no-")
-        setattr(namespace, self.dest, values if has_word else is_on)
-
-
-def read_word(values: Sequence[str], text: str) -> str | None:
-    """Return the text if it is one of the values, None for "none"; raise ArgumentTypeError for another text."""
-    if text.lower() == "none":
-        return None
-    if text not in values:
-        raise argparse.ArgumentTypeError(f"must be {' or '.join((*values, 'none'))}, got {text!r}")
-    return text
-
-
 integer: Callable[[str], int] = Setting("", (int,)).read
 number: Callable[[str], float] = Setting("", (float,)).read
 
@@ -329,8 +291,6 @@ def add_setting(parser: argparse._ActionsContainer, flag: str, setting: Setting)
     text = in_shell(setting.help, {}).replace("%", "%%")
     common: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text}
     if bool in setting.types:
-        if NoneType in setting.types:
-            return parser.add_argument(flag, action=Switch, values=setting.choices, **common)
         return parser.add_argument(flag, action=argparse.BooleanOptionalAction, **common)
     if setting.choices:
         return parser.add_argument(flag, choices=setting.choices, **common)

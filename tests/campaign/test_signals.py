@@ -29,7 +29,6 @@ COMMANDS = {
     "review": ["review", GAMES, "--readouts", "50"],
     "exam": ["exam", "9x9", "--readouts", "64"],
     "sgf": ["sgf", GAMES, "--to", "out", "--workers", "2"],
-    "bench": ["bench"],
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL, signal.SIGSTOP]
 

@@ -1,4 +1,4 @@
-"""Writes search.json, what fixed searches with a hash net visit, and signature.json, what `alphago bench` prints.
+"""Writes search.json, what fixed searches with a hash net visit, and signature.json, a checksum of further ones.
 
     python -m tests.golden.make
 
@@ -7,18 +7,24 @@ so in its message.
 """
 
 import json
+import zlib
 from pathlib import Path
 
 import numpy as np
 
 from alphago import GoEnv, Gumbel, Position, Puct, SearchSettings
-from alphago.cli.bench import search_runs, signature
+from alphago.env.batch import GameBatch
+from alphago.env.game import GameEnv
+from alphago.env.games import GAMES, make_game
 from alphago.examples.tic_tac_toe import TicTacToeEnv
 from alphago.mcts.evaluator import HashEvaluator
 from alphago.mcts.search import Search
+from alphago.mcts.search_forms import SEARCHES as RULES
 from tests import diagrams
 
 PATH = Path(__file__).with_name("search.json")
+POSITIONS, READOUTS = 32, 128  # positions searched in parallel, and readouts for two moves of each
+OPENING_PLIES = 8  # position i is i mod OPENING_PLIES random moves after the start
 SIGNATURE = Path(__file__).with_name("signature.json")
 
 NINE = """
@@ -82,11 +88,52 @@ def write(path: Path = PATH) -> None:
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
+def search_positions(env: GameEnv, settings: SearchSettings, readouts: int) -> tuple[int, int]:
+    """Search a game's positions for two moves each; return the CRC-32 of all visits, and the number of simulations.
+
+    readouts: simulations per position, for both moves together.
+    """
+    search = Search(env, HashEvaluator(), POSITIONS, settings)
+    games = np.arange(POSITIONS)
+    play_openings(search.batch)
+    checksum = simulations = 0
+    for _ in range(2):  # moves
+        games = games[~search.batch.is_over(games, np.empty(len(games), np.bool_))]
+        budget = np.zeros(POSITIONS, np.int32)
+        budget[games] = readouts // 2
+        search.run(budget)
+        visits = search.visits(games)  # [games left, A]
+        checksum = zlib.crc32(visits.astype("<i4").tobytes(), checksum)
+        simulations += int(budget.sum())
+        search.advance(games, visits.argmax(axis=1).astype(np.int32))
+    return checksum, simulations
+
+
+def play_openings(batch: GameBatch) -> None:
+    """Play i mod OPENING_PLIES random moves, from a fixed seed, in each slot i of a new batch."""
+    generator = np.random.default_rng(1)
+    for slot in range(POSITIONS):
+        slots = np.array([slot])
+        legal_mask = np.empty((1, batch.env.action_space), np.bool_)
+        for _ in range(slot % OPENING_PLIES):
+            if batch.is_over(slots, np.empty(1, np.bool_))[0]:
+                break
+            legal = np.flatnonzero(batch.legal_mask(slots, legal_mask)[0])
+            action = legal[generator.integers(len(legal))]
+            batch.play(slots, np.array([action], np.int32))
+
+
+def checksums() -> dict[str, int]:
+    """The checksum of each game's searches by each rule."""
+    return {
+        f"{name} {rule}": search_positions(make_game(name), settings(), READOUTS)[0]
+        for name in GAMES
+        for rule, settings in RULES.items()
+    }
+
+
 def write_signature(path: Path = SIGNATURE) -> None:
-    """The signature, and the checksum of each game's searches by either rule."""
-    runs = list(search_runs())
-    known = {"signature": signature(runs), "searches": {f"{run.game} {run.rule}": run.checksum for run in runs}}
-    path.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(checksums(), indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
