@@ -2,18 +2,14 @@
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from alphago.mcts.evaluator import HashEvaluator
-from alphago.records.sgf import read_sgf_games, salvage_sgf
-from alphago.ui.web.page_actions import ACTIONS as PAGE
-from tests.campaign.tally import HANG, Area, memory, slope
+from tests.campaign.tally import Area, memory, slope
 from tests.ui.gtp.engine import COMMANDS, ask, engine
 from tests.ui.test_analysis_engine import QUERY, answers
-from tests.ui.web import desks
 
 pytestmark = pytest.mark.campaign
 FLAT = 40.0  # megabytes over half of all messages: thousands that each left something would take more
@@ -23,8 +19,6 @@ WORDS = [
     "",
 ]
 JUNK: list[Any] = [None, True, -1, 10**30, 1e308, float("nan"), "", "B", [], {}, [[1]], "é\0" * 9, [["B", "C3"]] * 40]
-GAMES = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "data").rglob("*.sgf"))]
-PIECES = [b"", b"(;", b")", b"[", b"]", b"\\", b";B[]", b"SZ[19:13]", b"KM[nan]", b"AB[aa:ss]", b"\xff"]
 OUT = ("quit", "loadsgf", "printsgf")  # which end the engine, or read and write files
 
 
@@ -75,50 +69,3 @@ def test_analysis_queries() -> None:
 
     with Area("JSON queries") as area:
         area.check("memory of queries", slope(memory, talk, 2000) < FLAT)
-
-
-def test_page_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    patience = 4 * HANG  # the board compiles what it needs, perhaps beside many programs
-    monkeypatch.setattr(desks, "PATIENCE", patience)
-    chance = random.Random(3)
-    fields = ["moves", "game", "options", "maxVisits", "text", "link", "network", "nodes", "point", "dead", "level"]
-    values = [*JUNK, "C3", "pass", "go", {"board_size": 3}]
-
-    with Area("messages of a page") as area, desks.Asker() as asker:
-
-        def talk() -> None:
-            for _ in range(20):
-                action = chance.choice([*PAGE, "view", "x"])
-                given = {chance.choice(fields): chance.choice(values) for _ in range(chance.randrange(3))}
-                with area.attempt(f"{action} {given}"):
-                    asker.post(**{"action": action, **given})
-            with area.attempt("the page is answered", seconds=patience):
-                asker.ask("view", "C3")
-
-        area.check("memory of a page", slope(memory, talk, 5000) < FLAT)
-
-
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    """A file of a game with some of its bytes changed, moved or repeated."""
-    out = bytearray(data)
-    for _ in range(chance.choice([1, 1, 2, 5, 40])):
-        a, b = sorted(chance.randrange(len(out) + 1) for _ in range(2))
-        piece = bytes(out[a : min(b, a + 60)])
-        out[a : a + chance.choice([0, 1, 5])] = chance.choice([piece, piece * 3, *PIECES])
-    return bytes(out)
-
-
-def test_sgf() -> None:
-    chance = random.Random(4)
-
-    def read() -> None:
-        for _ in range(50):
-            data = mutated(chance.choice(GAMES), chance)
-            with area.attempt(repr(data[:200])):
-                list(salvage_sgf(data, name="x.sgf"))
-            Path("x.sgf").write_bytes(data)
-            with area.attempt(repr(data[:200]), ValueError):
-                read_sgf_games("x.sgf")
-
-    with Area("SGF files") as area:
-        area.check("memory of SGF", slope(memory, read, 1000) < FLAT)

@@ -10,10 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from alphago.training.settings.judge_settings import Gate
 from tests.campaign.tally import Area, rounds, times
-from tests.training.runs.killed import SETTINGS
-from tests.training.runs.test_killed import kill_often
 
 pytestmark = pytest.mark.campaign
 GAMES = str(Path(__file__).parents[1] / "data")
@@ -91,21 +88,3 @@ def test_a_signal_at_a_random_instant(verb: str) -> None:
             words = [f"out{i}" if word == "out" and verb != "train" else word for word in COMMANDS[verb]]
             wrong = struck(words, number, after)
             area.check(f"{verb}, {number.name} after {after:.2f} s: {wrong}", not wrong)
-
-
-KILLED = {
-    "plain": SETTINGS,
-    "gate, curriculum and resignation": {
-        "num_games": 16,
-        "gate": Gate(0.5, games=2, readouts=2, every=4),
-        "adaptive_resignation": True,
-    },
-}
-
-
-@pytest.mark.parametrize("kind", KILLED)
-def test_kills_are_bit_equal(kind: str, tmp_path: Path) -> None:
-    with Area("kills of a run, bit-equal") as area:
-        for seed in rounds(5):
-            with area.attempt(f"{kind}, seed {seed}", seconds=3600):  # a dozen runs
-                area.counts[0] += kill_often(tmp_path / str(seed), 8, seed, KILLED[kind]) - 1

@@ -11,12 +11,21 @@ import pytest
 from alphago.nn.net import load_model
 from alphago.records.record import load_records
 from alphago.training.runs.folder import state_from_bytes
+from alphago.training.settings.judge_settings import Gate
 from tests.training.runs.killed import SETTINGS, train_here
 from tests.training.small_runs import GO, run, same
 
 pytestmark = pytest.mark.skipif(
     "forkserver" not in multiprocessing.get_all_start_methods(), reason="processes are forked here from a warm one"
 )
+
+
+# With candidates, whose matches are interrupted too.
+JUDGED: dict[str, Any] = {
+    "num_games": 16,
+    "gate": Gate(0.5, games=2, readouts=2, every=4),
+    "adaptive_resignation": True,
+}
 
 
 def all_readable(folder: Path) -> None:
@@ -77,4 +86,4 @@ def newest(path: Path) -> int:
 @pytest.mark.slow
 def test_a_hundred_times(tmp_path: Path) -> None:
     for seed in range(15):
-        kill_often(tmp_path / str(seed), 12, seed)
+        kill_often(tmp_path / str(seed), 12, seed, SETTINGS if seed % 5 else JUDGED)
