@@ -1,11 +1,10 @@
 """Runs the tests in every surrounding that they have to pass in: `python tests/matrix.py`.
 
-    python tests/matrix.py --list                       # the rows
-    python tests/matrix.py --only avx2 one-core         # some of them
-    python tests/matrix.py --only python3.13 -- tests/env -x   # what follows -- is pytest's
+    python tests/matrix.py --only avx2 one-core       # some of the rows
+    python tests/matrix.py --only oldest -- tests/env -x   # what follows -- is pytest's
 
-The Python that runs it needs the project's `dev` packages (`.venv/bin/python`, after `make test`).  Rows that need
-another one make it in build/matrix, with pip, from pyproject.toml and constraints.txt.  There lies each row's output.
+The Python that runs it needs the project's `dev` packages (`.venv/bin/python`, after `make test`); the row `oldest`
+makes itself one in build/matrix, with pip.  There lies each row's output.
 """
 
 import argparse
@@ -40,13 +39,11 @@ class NotHere(Exception):
 class Row:
     """The surroundings of a run of the tests.
 
-    environment: variables to set.  python: a version, "" for the running one.  without: a package to leave out.
-    oldest: whether the package's dependencies have the oldest versions that pyproject.toml allows.
+    environment: variables to set.  oldest: whether the package's dependencies have the oldest versions that
+    pyproject.toml allows.
     """
 
     environment: dict[str, str] = field(default_factory=dict)
-    python: str = ""
-    without: str = ""
     oldest: bool = False
     one_core: bool = False
     ordinary_user: bool = False
@@ -59,12 +56,8 @@ ROWS = {
     "avx512-vnni": Row({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}),
     "avx512-bf16": Row({"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_BF16"}),
     "aten-avx2": Row({"ATEN_CPU_CAPABILITY": "avx2"}),
-    "without-openvino": Row(without="openvino"),
     "one-core": Row(one_core=True),
     "oldest": Row(oldest=True),
-    "python3.11": Row(python="3.11"),
-    "python3.12": Row(python="3.12"),
-    "python3.13": Row(python="3.13"),
     "ordinary-user": Row(ordinary_user=True),
 }
 
@@ -72,13 +65,9 @@ ROWS = {
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW", help="rows to run")
-    parser.add_argument("--list", action="store_true", help="name the rows and end")
     parser.add_argument("--workers", type=int, default=2, help="tests side by side")
     parser.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     options = parser.parse_args()
-    if options.list:
-        print("\n".join(ROWS))
-        return 0
     BUILD.mkdir(parents=True, exist_ok=True)
     lines = ["| row | " + " | ".join(COUNTED) + " | minutes |", "| --- |" + " ---: |" * (len(COUNTED) + 1)]
     fine = True
@@ -98,7 +87,7 @@ def main() -> int:
 
 def run(name: str, row: Row, workers: int, arguments: list[str]) -> tuple[dict[str, int], bool]:
     """Runs the tests in one surrounding: how many passed, failed and so on, and whether all is well."""
-    python = environment_of(name, row) if row.python or row.without or row.oldest else Path(sys.executable)
+    python = oldest_python() if row.oldest else Path(sys.executable)
     with tree(row) as root, (BUILD / f"{name}.log").open("w+") as log:
         command = [str(python), "-m", "pytest", "-n", str(workers), "--dist", "loadfile", "-p", "no:cacheprovider"]
         options: dict[str, Any] = {}
@@ -107,7 +96,7 @@ def run(name: str, row: Row, workers: int, arguments: list[str]) -> tuple[dict[s
                 raise NotHere("no taskset")
             command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *command]
         environment = {**os.environ, **row.environment, "PYTHONPATH": str(root)}
-        environment["NUMBA_CACHE_DIR"] = str(BUILD / f"numba-{row.python or VERSION}")
+        environment["NUMBA_CACHE_DIR"] = str(BUILD / f"numba-{VERSION}")
         if root != ROOT:
             environment |= {"HOME": str(root.parent), "TMPDIR": str(root.parent / "tmp")}
             environment["NUMBA_CACHE_DIR"] = str(root.parent / "numba")
@@ -166,19 +155,15 @@ def runs(path: str) -> bool:
         return False
 
 
-def environment_of(name: str, row: Row) -> Path:
-    """The Python of a virtual environment of the row's own, made where pyproject.toml or the constraints are newer."""
-    folder = BUILD / f"venv-{name}"
+def oldest_python() -> Path:
+    """The Python of a virtual environment of oldest versions, made anew where pyproject.toml or constraints.txt are."""
+    folder = BUILD / "venv-oldest"
     python, done = folder / "bin" / "python", folder / "installed"
     needs = [ROOT / "pyproject.toml", ROOT / "constraints.txt"]
     if not (done.exists() and all(done.stat().st_mtime >= path.stat().st_mtime for path in needs)):
-        with (BUILD / f"{name}-install.log").open("w") as log:
-            constraints = oldest_constraints() if row.oldest else "constraints.txt"
-            install = ["install", "--prefer-binary", "-c", constraints, "-e", ".[dev]"]
-            steps = [[interpreter(row.python), "-m", "venv", "--clear", folder], [python, "-m", "pip", *install]]
-            if row.without:
-                steps.append([python, "-m", "pip", "uninstall", "-y", row.without])
-            for step in steps:
+        install = ["install", "--prefer-binary", "-c", oldest_constraints(), "-e", ".[dev]"]
+        with (BUILD / "oldest-install.log").open("w") as log:
+            for step in ([sys.executable, "-m", "venv", "--clear", folder], [python, "-m", "pip", *install]):
                 if subprocess.run(step, cwd=ROOT, stdout=log, stderr=log, check=False).returncode:
                     raise NotHere(f"not installed, see {log.name}")
         done.touch()
@@ -200,17 +185,6 @@ def oldest_constraints() -> Path:
     path = BUILD / "oldest.txt"
     path.write_text("\n".join([*lines, *(f"{name}=={version}" for name, version in lowest.items())]) + "\n")
     return path
-
-
-def interpreter(version: str) -> str:
-    """A Python of that version: the running one, one on PATH or one of pyenv's."""
-    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python{version}")))]
-    for path in (sys.executable, *filter(None, found)):
-        code = f"import sys; sys.exit('%d.%d' % sys.version_info[:2] != '{version}')"
-        if not version or not subprocess.run([path, "-c", code], check=False, capture_output=True).returncode:
-            return path
-    raise NotHere(f"no Python {version}")
 
 
 if __name__ == "__main__":
